@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# Sourced by every script: where things are, the tools on PATH, and how progress is said.
+#
+# BUILD_CACHE (default ~/.cache/docket-build) holds what is worth keeping between clones: cargo's target directory, npm's
+# cache, the installed tools and their logs. No variable here may begin with DOCKET_: the server refuses those it
+# does not know.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/versions.sh
+source "$ROOT/scripts/versions.sh"
+
+# The wasm-bindgen version the code is compiled against; the command-line tool must be the same.
+locked_wasm_bindgen_version() {
+  awk '/^name = "wasm-bindgen"$/ { getline; gsub(/[^0-9.]/, ""); print; exit }' "$ROOT/Cargo.lock"
+}
+
+WASM_BINDGEN_VERSION=$(locked_wasm_bindgen_version)
+
+export BUILD_CACHE=${BUILD_CACHE:-$HOME/.cache/docket-build}
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$BUILD_CACHE/target}
+export npm_config_cache=${npm_config_cache:-$BUILD_CACHE/npm}
+export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1
+export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
+
+CARGO_LEPTOS_ROOT=$BUILD_CACHE/tools/cargo-leptos-$CARGO_LEPTOS_VERSION
+WASM_BINDGEN_ROOT=$BUILD_CACHE/tools/wasm-bindgen-cli-$WASM_BINDGEN_VERSION
+NODE_MODULES=$ROOT/end2end/node_modules
+LOGS=$BUILD_CACHE/logs
+
+export PATH="$CARGO_LEPTOS_ROOT/bin:$WASM_BINDGEN_ROOT/bin:$NODE_MODULES/.bin:$PATH"
+# Lets Tailwind find `@import "tailwindcss"` from style/, which has no node_modules above it.
+export NODE_PATH=$NODE_MODULES
+
+say() { printf '%s\n' "$*"; }
+
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# "95" -> "1 min 35 s"
+duration() {
+  if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi
+}
+
+# run_logged NAME COMMAND…: COMMAND with its output in a log. Says twice a minute that it is still at work; shows the end
+# of the log and returns COMMAND's status if it fails.
+run_logged() {
+  local name=$1 log started=$SECONDS heartbeat status=0
+  shift
+  mkdir -p "$LOGS"
+  log="$LOGS/${name// /-}.log"
+  (
+    trap 'kill "$!" 2>/dev/null; exit' TERM
+    while :; do
+      sleep 30 &
+      wait "$!"
+      say "    $name: at work for $(duration $((SECONDS - started))), $(grep -c '^ *Compiling' "$log" || true) crates compiled"
+    done
+  ) &
+  heartbeat=$!
+  "$@" >"$log" 2>&1 || status=$?
+  kill "$heartbeat" 2>/dev/null || true
+  wait "$heartbeat" 2>/dev/null || true
+  if ((status != 0)); then
+    tail -n 30 "$log" >&2
+    printf 'error: %s failed after %s; the whole log is %s\n' "$name" "$(duration $((SECONDS - started)))" "$log" >&2
+    return "$status"
+  fi
+  say "    $name: done in $(duration $((SECONDS - started)))"
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Installs what is missing of the tools that building (`setup.sh build`) and testing (`setup.sh test`) need, and only that.
+# Takes less than a second when all is there, and may be started several times at once.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+
+main() {
+  local purpose=${1:-build}
+  [[ $purpose == build || $purpose == test ]] || fail "usage: setup.sh [build|test]"
+  require_basics
+  mkdir -p "$LOGS"
+  exec 9>"$BUILD_CACHE/setup.lock"
+  if ! flock --nonblock 9; then
+    say "Another set-up is running; waiting for it."
+    flock 9
+  fi
+  # The quick ones first, so that what cannot work is known before the long ones begin.
+  if [[ $purpose == test ]]; then chromium; fi
+  npm_tools
+  "$ROOT/scripts/wasm-std.sh" 9>&-
+  wasm_bindgen_cli
+  cargo_leptos
+}
+
+require_basics() {
+  command -v cargo >/dev/null || fail "cargo is missing: install Rust (stable) with rustup."
+  command -v cc >/dev/null || fail "a C compiler is missing: apt-get install build-essential"
+  command -v npm >/dev/null || fail "npm is missing: install Node.js $NODE_MAJOR_MINIMUM or later."
+  command -v flock >/dev/null || fail "flock is missing: apt-get install util-linux"
+  local node_major
+  node_major=$(node -p 'process.versions.node.split(".")[0]')
+  ((node_major >= NODE_MAJOR_MINIMUM)) || fail "Node.js $node_major is too old: $NODE_MAJOR_MINIMUM or later is needed."
+  [[ -n $WASM_BINDGEN_VERSION ]] || fail "Cargo.lock names no wasm-bindgen."
+}
+
+chromium() {
+  [[ ! -x $CHROMIUM ]] || return 0
+  if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
+    fail "the browser tests need Chromium: apt-get install chromium (or set CHROMIUM to the program)."
+  fi
+  say "Chromium: installing Debian's, about 1 minute, once"
+  if ! run_logged chromium install_chromium 9>&-; then
+    fail "Chromium could not be installed: apt-get install chromium (or set CHROMIUM to the program)."
+  fi
+  [[ -x $CHROMIUM ]] || fail "Debian's chromium is installed, yet there is no $CHROMIUM."
+}
+
+install_chromium() {
+  apt-get update
+  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium fonts-liberation
+}
+
+# Tailwind, wasm-opt, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.
+npm_tools() {
+  local stamp=$NODE_MODULES/.installed-from wanted
+  wanted=$(cat "$ROOT/end2end/package.json" "$ROOT/end2end/package-lock.json" | sha256sum)
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then return; fi
+  say "npm tools (Tailwind, wasm-opt, Playwright): installing, about 10 seconds"
+  run_logged npm-tools npm --prefix "$ROOT/end2end" ci --ignore-scripts --no-audit --no-fund 9>&-
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+wasm_bindgen_cli() {
+  if [[ $(wasm-bindgen --version 2>/dev/null) == "wasm-bindgen $WASM_BINDGEN_VERSION" ]]; then return; fi
+  say "wasm-bindgen-cli $WASM_BINDGEN_VERSION: installing, about 1 minute, once"
+  run_logged wasm-bindgen-cli env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+    CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
+    cargo install --locked --root "$WASM_BINDGEN_ROOT" "wasm-bindgen-cli@$WASM_BINDGEN_VERSION" 9>&-
+}
+
+# A debug build: the release profile links for ten minutes and gains nothing, since this tool mostly waits for others.
+# `no_downloads` makes it use the tools on PATH or fail, never fetch its own.
+cargo_leptos() {
+  if [[ $(cargo-leptos --version 2>/dev/null) == "cargo-leptos $CARGO_LEPTOS_VERSION" ]]; then return; fi
+  say "cargo-leptos $CARGO_LEPTOS_VERSION: installing, about 10 minutes, once"
+  local openssl=()
+  # It carries OpenSSL's source; the system's own saves two minutes.
+  if pkg-config --exists openssl 2>/dev/null; then openssl=(OPENSSL_NO_VENDOR=1); fi
+  run_logged cargo-leptos env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" "${openssl[@]}" \
+    cargo install --debug --locked --features no_downloads --root "$CARGO_LEPTOS_ROOT" "cargo-leptos@$CARGO_LEPTOS_VERSION" 9>&-
+}
+
+main "$@"

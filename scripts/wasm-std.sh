@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Makes sure that the installed Rust compiler can compile for WebAssembly: its standard library for wasm32-unknown-unknown
+# comes from rustup, or, where rustup may not install, is built from Debian's source of the very same compiler version.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+
+TARGET=wasm32-unknown-unknown
+cd "$ROOT" # the directory decides which toolchain rustup picks
+SYSROOT=$(rustc --print sysroot)
+RELEASE=$(rustc --version --verbose | sed -n 's/^release: //p')
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+
+main() {
+  ! compiles_wasm || return 0
+  # Two set-ups with different caches may share this toolchain.
+  exec 8<"$SYSROOT"
+  flock 8
+  ! compiles_wasm || return 0
+  from_rustup || from_debian || give_up
+}
+
+# True if a library with all of std links for the target: a directory that exists proves nothing.
+compiles_wasm() {
+  echo '#[unsafe(no_mangle)] pub extern "C" fn f(n: usize) -> usize { vec![n; n].len() }' |
+    rustc --edition 2024 --target "$TARGET" --crate-type cdylib -o "$WORK/probe.wasm" - 2>/dev/null
+}
+
+from_rustup() {
+  if [[ ${RUSTUP_AUTO_INSTALL:-1} == 0 ]] || ! command -v rustup >/dev/null; then return 1; fi
+  say "WebAssembly standard library: asking rustup"
+  rustup target add "$TARGET" && compiles_wasm
+}
+
+from_debian() {
+  say "WebAssembly standard library: building it from Debian's rust-src $RELEASE, about 1 minute, once"
+  # No `set -e` inside a function whose status is tested: each step says for itself that it failed.
+  command -v apt-get >/dev/null || { say "    this is not Debian: there is no apt-get"; return 1; }
+  [[ -w $SYSROOT/lib/rustlib ]] || { say "    $SYSROOT is not writable for this user"; return 1; }
+  fetch_rust_src || return 1
+  run_logged wasm-std build_std || return 1
+  install_std || return 1
+  compiles_wasm || { say "    the library was built, but the compiler does not accept it"; return 1; }
+}
+
+# Fetches and unpacks the rust-src package whose version is the compiler's, into $WORK/src. apt checks the signature of
+# the index with Debian's own key and the package against the index; the checksum is compared here once more.
+fetch_rust_src() {
+  local mirror keyring version wanted
+  # shellcheck disable=SC2016  # apt's own placeholders
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -v security | head -n 1 || true)
+  [[ -n $mirror ]] || { say "    apt knows no Debian mirror"; return 1; }
+  keyring=$(find /usr/share/keyrings -name 'debian-archive-keyring.*' | sort | head -n 1)
+  [[ -n $keyring ]] || { say "    the package debian-archive-keyring is not installed"; return 1; }
+  mkdir -p "$WORK/apt/lists/partial" "$WORK/apt/cache/archives/partial" "$WORK/deb" "$WORK/src"
+  echo "deb [signed-by=$keyring] $mirror $RUST_SRC_SUITE main" >"$WORK/apt/sources.list"
+
+  apt_here apt-get update >"$WORK/apt/log" 2>&1 || { tail -n 5 "$WORK/apt/log"; return 1; }
+  version=$(apt_here apt-cache madison rust-src | awk -F' *[|] *' -v release="$RELEASE" 'index($2, release "+") == 1 { print $2; exit }')
+  [[ -n $version ]] || { say "    $RUST_SRC_SUITE has no rust-src $RELEASE"; return 1; }
+  (cd "$WORK/deb" && apt_here apt-get download "rust-src=$version" >"$WORK/apt/log" 2>&1) || { tail -n 5 "$WORK/apt/log"; return 1; }
+
+  wanted=$(apt_here apt-cache show "rust-src=$version" | sed -n 's/^SHA256: //p' | head -n 1)
+  [[ -n $wanted ]] || { say "    the index has no checksum of rust-src $version"; return 1; }
+  echo "$wanted  $(echo "$WORK"/deb/*.deb)" | sha256sum --check --status || { say "    rust-src $version: the checksum is WRONG"; return 1; }
+  say "    rust-src $version: signature and checksum are right (sha256 $wanted)"
+  dpkg-deb --extract "$WORK"/deb/*.deb "$WORK/src"
+}
+
+# An apt command with its own sources, lists and cache: the system's are neither used nor changed, and no root is needed.
+apt_here() {
+  local command=$1
+  shift
+  "$command" -o Dir::Etc::SourceList="$WORK/apt/sources.list" -o Dir::Etc::SourceParts=- \
+    -o Dir::State::Lists="$WORK/apt/lists" -o Dir::Cache="$WORK/apt/cache" -o APT::Sandbox::User=root "$@"
+}
+
+# The compiler looks for the source in its own sysroot. An empty crate is enough to have cargo build all of std; the
+# bitcode goes in so that link-time optimisation reaches into std.
+build_std() {
+  local source own_source=$SYSROOT/lib/rustlib/src/rust/library status=0
+  source=$(find "$WORK/src" -path '*/library/std/Cargo.toml' -printf '%h\n' | head -n 1)
+  [[ -n $source ]] || { echo "the package holds no library/std"; return 1; }
+  source=$(dirname "$source")
+  mkdir -p "$WORK/crate/src"
+  printf '[package]\nname = "empty"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n' >"$WORK/crate/Cargo.toml"
+  echo '#![no_std]' >"$WORK/crate/src/lib.rs"
+  if [[ ! -e $own_source ]]; then
+    mkdir -p "$(dirname "$own_source")"
+    cp -r "$source" "$own_source"
+  else
+    own_source=
+  fi
+  (cd "$WORK/crate" && env -u CARGO_ENCODED_RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes" CARGO_TARGET_DIR="$WORK/target" \
+    cargo build --release -Z build-std=std,panic_abort,panic_unwind --target "$TARGET") || status=$?
+  # Left there, it would be in the way of `rustup component add rust-src`.
+  if [[ -n $own_source ]]; then rm -rf "$SYSROOT/lib/rustlib/src"; fi
+  return "$status"
+}
+
+install_std() {
+  local lib=$SYSROOT/lib/rustlib/$TARGET/lib
+  rm -f "$WORK/target/$TARGET/release/deps"/libempty-*.rlib
+  rm -rf "$lib"
+  mkdir -p "$lib"
+  cp "$WORK/target/$TARGET/release/deps"/*.rlib "$lib/"
+}
+
+give_up() {
+  cat >&2 <<EOF
+error: rustc $RELEASE cannot compile for $TARGET, and neither rustup nor Debian's rust-src could change that.
+Do one of these, then start again:
+  rustup target add $TARGET             (needs the network and leave to install)
+  rustup toolchain install stable, then the line above      (if your toolchain is too old or too new)
+  on Debian: use a compiler whose version $RUST_SRC_SUITE carries as rust-src
+EOF
+  exit 1
+}
+
+main

@@ -1,0 +1,7 @@
+//! Server functions: public endpoints, each guarded, each delegating at once.
+//! Must not contain rules of its own; bodies may use `server::`, signatures only `model` and `error`.
+
+pub mod analytics;
+pub mod jobs;
+pub mod session;
+pub mod upstream;

@@ -1,0 +1,38 @@
+//! Signing in and out, and who is signed in.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::user::CurrentSession;
+#[cfg(feature = "ssr")]
+use crate::server::auth::{guard, sign_in};
+
+/// Signs in and goes to `next`, if that is a path of ours, else to `/`.
+#[server(prefix = "/api", endpoint = "session/login")]
+pub async fn login(username: String, password: String, next: Option<String>) -> Result<(), AppError> {
+    sign_in::with_password(&username, password).await?;
+    leptos_axum::redirect(&sign_in::own_path(next.as_deref()));
+    Ok(())
+}
+
+/// Ends the session on the server.
+#[server(prefix = "/api", endpoint = "session/logout")]
+pub async fn logout() -> Result<(), AppError> {
+    sign_in::end().await?;
+    leptos_axum::redirect("/login");
+    Ok(())
+}
+
+/// Creates the first administrator, once, with the token of the set-up link, and signs in.
+#[server(prefix = "/api", endpoint = "session/setup")]
+pub async fn set_up(token: String, username: String, password: String) -> Result<(), AppError> {
+    sign_in::first_administrator(&token, &username, password).await?;
+    leptos_axum::redirect("/");
+    Ok(())
+}
+
+/// Who is signed in, with the projects they may see.
+#[server(prefix = "/api", endpoint = "session/current")]
+pub async fn current_session() -> Result<CurrentSession, AppError> {
+    Ok(guard::viewer()?.session())
+}

@@ -1,0 +1,57 @@
+//! The document shell, and [`App`]: contexts and the route table, nothing else.
+
+use leptos::prelude::*;
+use leptos_meta::{MetaTags, provide_meta_context};
+use leptos_router::components::{ParentRoute, Route, Router, Routes};
+use leptos_router::{SsrMode, path};
+
+use crate::ui::components::frame::Frame;
+use crate::ui::pages::{analytics, home, job, jobs, login, new_job, not_found, overview, set_up};
+use crate::ui::state;
+
+/// The document around the app: everything a browser needs before the first pixel.
+/// `theme` is `light` or `dark` where the person chose one.
+pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoView {
+    let stylesheet = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
+    view! {
+        <!DOCTYPE html>
+        <html lang="en" data-theme=theme>
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+                <link rel="stylesheet" href=stylesheet />
+                <AutoReload options=options.clone() />
+                <HydrationScripts options />
+                <MetaTags />
+            </head>
+            <body>
+                <App />
+            </body>
+        </html>
+    }
+}
+
+/// Every page is rendered whole (`SsrMode::Async`), so that it reads and posts without JavaScript.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    state::provide();
+    view! {
+        <Router>
+            <Routes fallback=not_found::NotFound>
+                <Route path=path!("/login") view=login::Login ssr=SsrMode::Async />
+                <Route path=path!("/setup") view=set_up::SetUp ssr=SsrMode::Async />
+                <Route path=path!("/") view=home::Home ssr=SsrMode::Async />
+                <ParentRoute path=path!("/p/:project") view=Frame ssr=SsrMode::Async>
+                    <Route path=path!("") view=overview::Overview />
+                    <Route path=path!("jobs") view=jobs::Jobs />
+                    <Route path=path!("jobs/new") view=new_job::NewJob />
+                    <Route path=path!("jobs/:job") view=job::JobPage />
+                    <Route path=path!("analytics") view=analytics::Analytics />
+                </ParentRoute>
+            </Routes>
+        </Router>
+    }
+}

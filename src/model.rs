@@ -1,0 +1,11 @@
+//! The words of the domain: plain data and pure logic, shared by server and browser.
+//! Must not know sqlx, axum, reqwest, leptos or the browser.
+
+pub mod budget;
+pub mod day;
+pub mod id;
+pub mod job;
+pub mod paging;
+pub mod time;
+pub mod user;
+pub mod views;

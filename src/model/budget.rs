@@ -1,0 +1,33 @@
+//! The hourly budget of upstream calls, as people see it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::time::Timestamp;
+
+/// One budget over the last rolling hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meter {
+    /// Calls made in the last 60 minutes.
+    pub used: u32,
+    /// Calls allowed in 60 minutes.
+    pub limit: u32,
+    /// When the next call fits, if none fits now.
+    pub next_fits_at: Option<Timestamp>,
+}
+
+/// The budgets that matter to the people of one project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budgets {
+    /// New jobs of this project.
+    pub creates: Meter,
+    /// Follow-ups of this project.
+    pub follow_ups: Meter,
+    /// Analytics questions, shared by all projects of the key.
+    pub analytics: Meter,
+}
+
+impl Meter {
+    pub fn left(self) -> u32 {
+        self.limit.saturating_sub(self.used)
+    }
+}

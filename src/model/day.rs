@@ -1,0 +1,161 @@
+//! Calendar days and ranges of days. All days are UTC days.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use time::{Date, Duration, Month};
+
+use crate::model::time::Timestamp;
+
+/// A calendar day in UTC; `YYYY-MM-DD` on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Day(Date);
+
+/// A range of days, both ends **inclusive**, never empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayRange {
+    from: Day,
+    to: Day,
+}
+
+/// Why a text is not a day, or two days not a range: a sentence for the person who typed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidDay(String);
+
+impl Day {
+    /// The UTC day that contains `at`.
+    pub fn of(at: Timestamp) -> Self {
+        Self(at.to_datetime().date())
+    }
+
+    /// `days` later, or earlier if negative; clamped to the calendar's ends.
+    pub fn plus_days(self, days: i64) -> Self {
+        let end = if days < 0 { Date::MIN } else { Date::MAX };
+        Self(self.0.checked_add(Duration::days(days)).unwrap_or(end))
+    }
+
+    pub fn first_of_month(self) -> Self {
+        Self(self.0.replace_day(1).unwrap_or(self.0))
+    }
+
+    /// Whole days from `earlier` to this day; negative if it is later.
+    pub fn days_since(self, earlier: Self) -> i64 {
+        (self.0 - earlier.0).whole_days()
+    }
+}
+
+impl DayRange {
+    /// Both ends inclusive; `from` after `to` is refused.
+    pub fn new(from: Day, to: Day) -> Result<Self, InvalidDay> {
+        if from > to {
+            return Err(InvalidDay(format!("The first day, {from}, is after the last, {to}.")));
+        }
+        Ok(Self { from, to })
+    }
+
+    /// The `days` days (at least one) that end with `last`.
+    pub fn ending(last: Day, days: i64) -> Self {
+        Self { from: last.plus_days(1 - days.max(1)), to: last }
+    }
+
+    pub fn from(self) -> Day {
+        self.from
+    }
+
+    pub fn to(self) -> Day {
+        self.to
+    }
+
+    /// The number of days, at least 1.
+    pub fn days(self) -> i64 {
+        self.to.days_since(self.from) + 1
+    }
+
+    pub fn contains(self, day: Day) -> bool {
+        self.from <= day && day <= self.to
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = self.0.to_calendar_date();
+        write!(f, "{year:04}-{:02}-{day:02}", u8::from(month))
+    }
+}
+
+impl FromStr for Day {
+    type Err = InvalidDay;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let well_formed = text.len() == 10
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        well_formed
+            .then(|| {
+                let year = text[..4].parse().ok()?;
+                let month = Month::try_from(text[5..7].parse::<u8>().ok()?).ok()?;
+                Date::from_calendar_date(year, month, text[8..].parse().ok()?).ok()
+            })
+            .flatten()
+            .map(Self)
+            .ok_or_else(|| {
+                let shown: String = text.chars().take(20).collect();
+                InvalidDay(format!("“{shown}” is not a day. Write it as 2026-11-21."))
+            })
+    }
+}
+
+impl From<Day> for String {
+    fn from(day: Day) -> Self {
+        day.to_string()
+    }
+}
+
+impl TryFrom<String> for Day {
+    type Error = InvalidDay;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for InvalidDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn only_real_days_in_the_one_form_are_days() {
+        for text in ["2026-02-30", "2026-2-3", "26-02-03", "", "2026-02-03T00:00", "２026-02-0", "2026-13-01"] {
+            assert!(text.parse::<Day>().is_err(), "{text}");
+        }
+        assert_eq!(day("2024-02-29").to_string(), "2024-02-29");
+    }
+
+    #[test]
+    fn a_range_counts_both_ends() {
+        let range = DayRange::ending(day("2026-03-01"), 7);
+        assert_eq!(range.from(), day("2026-02-23"));
+        assert_eq!(range.days(), 7);
+        assert!(range.contains(range.from()) && range.contains(range.to()));
+    }
+
+    #[test]
+    fn a_range_that_ends_before_it_starts_is_refused() {
+        assert!(DayRange::new(day("2026-03-02"), day("2026-03-01")).is_err());
+        assert!(DayRange::new(day("2026-03-01"), day("2026-03-01")).is_ok());
+    }
+}

@@ -1,0 +1,98 @@
+//! Identifiers, parsed once at the edge; what exists is well formed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The text is not an identifier of the kind that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidId(&'static str);
+
+impl fmt::Display for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $valid:expr, $error:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let valid: fn(&str) -> bool = $valid;
+                valid(text).then(|| Self(text.to_owned())).ok_or(InvalidId($error))
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A project of the upstream, as configured: 1 to 64 of letters, digits, `-`, `_`.
+    ProjectId,
+    |text| is_token(text, 64),
+    "A project id is 1 to 64 letters, digits, - or _."
+);
+id!(
+    /// Docket's own id of a job: a UUID of version 7, so that ids sort by time.
+    JobId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a job."
+);
+id!(
+    /// The id a form was rendered with: the same intent is delivered at most once.
+    IntentId,
+    |text| is_token(text, 64),
+    "An intent is 1 to 64 letters, digits, - or _."
+);
+
+fn is_token(text: &str, longest: usize) -> bool {
+    (1..=longest).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_could_change_a_url_is_an_id() {
+        for text in ["", "../x", "a/b", "a%2eb", "a?b", "a\r\nb", "a\0b", "a b", "é", &"a".repeat(10_000)] {
+            assert!(text.parse::<ProjectId>().is_err(), "{text:?}");
+            assert!(text.parse::<JobId>().is_err(), "{text:?}");
+            assert!(text.parse::<IntentId>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Jobs, their conversation and their states. Pure: what a state *is*, never how it is stored or sent.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::id::{IntentId, JobId, ProjectId};
+use crate::model::time::Timestamp;
+
+/// What became of handing one prompt to the upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeliveryState {
+    /// Committed, nothing sent yet.
+    Queued,
+    /// A request is on its way.
+    Sending,
+    /// The upstream took it.
+    Accepted,
+    /// The upstream surely did not take it.
+    Rejected,
+    /// The upstream may have taken it; never sent again without a person's word.
+    Unknown,
+}
+
+/// The one state of a job that people see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    Queued,
+    Sending,
+    Active,
+    Completed,
+    Archived,
+    Failed,
+    /// The upstream surely did not take the job.
+    Rejected,
+    /// The upstream may have taken the job.
+    Unknown,
+    /// The upstream reports a status outside its own list; its raw name is [`RemoteJob::status`].
+    Other,
+}
+
+/// A job as the ledger has it: what was asked, by whom, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    pub id: JobId,
+    pub project: ProjectId,
+    /// As typed; cut to [`EXCERPT_CHARS`] characters in lists.
+    pub prompt: String,
+    pub author: String,
+    pub state: JobState,
+    /// Why the state is what it is, as a sentence, where there is something to say.
+    pub reason: Option<String>,
+    pub created_at: Timestamp,
+    /// When `state` or `remote` last changed.
+    pub changed_at: Timestamp,
+    /// What the upstream last said; nothing until it accepted the job.
+    pub remote: Option<RemoteJob>,
+    /// Oldest first; prompts are cut in lists like the job's own.
+    pub follow_ups: Vec<FollowUp>,
+    /// Paths of the documentation pages the job is about.
+    pub paths: Vec<String>,
+    /// Oldest first; empty in lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<HistoryEntry>,
+}
+
+/// The upstream's own job object, as last read. Everything but `id` and `status` may be missing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RemoteJob {
+    pub id: String,
+    /// The raw word of the upstream.
+    pub status: String,
+    pub model: Option<String>,
+    pub repository: Option<String>,
+    #[serde(rename = "ref")]
+    pub git_ref: Option<String>,
+    pub pr_link: Option<String>,
+    pub created_at: Option<Timestamp>,
+    pub archived_at: Option<Timestamp>,
+}
+
+/// A further prompt sent to a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FollowUp {
+    pub prompt: String,
+    pub author: String,
+    pub state: DeliveryState,
+    pub reason: Option<String>,
+    pub created_at: Timestamp,
+}
+
+/// One line of a job's history: at this instant the state became this.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryEntry {
+    pub at: Timestamp,
+    /// 0 for the job itself, n for its n-th follow-up.
+    pub message: u32,
+    /// A [`JobState`], a [`DeliveryState`] or the upstream's raw status, as a word.
+    pub state: String,
+    pub detail: Option<String>,
+}
+
+/// What a badge needs to stay true.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobBadge {
+    pub id: JobId,
+    pub state: JobState,
+    /// The upstream's raw word, for [`JobState::Other`].
+    pub status: Option<String>,
+    pub pr_link: Option<String>,
+    pub changed_at: Timestamp,
+}
+
+/// One page of the list of jobs, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobPage {
+    pub jobs: Vec<Job>,
+    /// Pass it as `cursor` to get the page after this one.
+    pub next: Option<String>,
+    /// Jobs per state under the same search and author, whatever the state filter; states without jobs are left out.
+    pub counts: BTreeMap<JobState, u64>,
+}
+
+/// What a form starts from when it is rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobForm {
+    /// Sent along with the form, so that posting it twice starts one job.
+    pub intent: IntentId,
+    /// Text of this person that an earlier attempt could not deliver; empty if there is none.
+    pub draft: String,
+}
+
+/// The longest prompt, in characters, unless configured otherwise.
+pub const PROMPT_MAX_CHARS: usize = 32_768;
+
+/// How much of a prompt a list shows, in characters.
+pub const EXCERPT_CHARS: usize = 280;
+
+impl JobState {
+    pub const ALL: [Self; 9] = [
+        Self::Queued,
+        Self::Sending,
+        Self::Active,
+        Self::Completed,
+        Self::Archived,
+        Self::Failed,
+        Self::Rejected,
+        Self::Unknown,
+        Self::Other,
+    ];
+
+    /// The state people see, from the first prompt's delivery and the upstream's raw status.
+    pub fn of(delivery: DeliveryState, status: Option<&str>) -> Self {
+        match (delivery, status) {
+            (DeliveryState::Queued, _) => Self::Queued,
+            (DeliveryState::Sending, _) => Self::Sending,
+            (DeliveryState::Rejected, _) => Self::Rejected,
+            (DeliveryState::Unknown, _) => Self::Unknown,
+            (DeliveryState::Accepted, Some("active")) => Self::Active,
+            (DeliveryState::Accepted, Some("completed")) => Self::Completed,
+            (DeliveryState::Accepted, Some("archived")) => Self::Archived,
+            (DeliveryState::Accepted, Some("failed")) => Self::Failed,
+            (DeliveryState::Accepted, _) => Self::Other,
+        }
+    }
+
+    /// Whether it will still change by itself.
+    pub const fn is_moving(self) -> bool {
+        matches!(self, Self::Queued | Self::Sending | Self::Active | Self::Other)
+    }
+
+    /// The word of the wire, of `data-status` and of URLs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Sending => "sending",
+            Self::Active => "active",
+            Self::Completed => "completed",
+            Self::Archived => "archived",
+            Self::Failed => "failed",
+            Self::Rejected => "rejected",
+            Self::Unknown => "unknown",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl DeliveryState {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Sending => "sending",
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Job {
+    /// The first line of the prompt that says something.
+    pub fn title(&self) -> &str {
+        self.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
+    }
+
+    pub fn badge(&self) -> JobBadge {
+        JobBadge {
+            id: self.id.clone(),
+            state: self.state,
+            status: self.remote.as_ref().map(|remote| remote.status.clone()),
+            pr_link: self.remote.as_ref().and_then(|remote| remote.pr_link.clone()),
+            changed_at: self.changed_at,
+        }
+    }
+}
+
+/// `link` if a browser may follow it: an absolute http or https address. Anything else is text.
+pub fn safe_link(link: &str) -> Option<&str> {
+    let plain = !link.chars().any(|c| c.is_control() || c.is_whitespace());
+    let lower = link.get(..8).unwrap_or(link).to_ascii_lowercase();
+    (plain && (lower.starts_with("https://") || lower.starts_with("http://"))).then_some(link)
+}
+
+impl fmt::Display for JobState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for JobState {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or("A status is one of queued, sending, active, completed, archived, failed, rejected, unknown, other.")
+    }
+}
+
+impl FromStr for DeliveryState {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Queued, Self::Sending, Self::Accepted, Self::Rejected, Self::Unknown]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or("not a delivery state")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_nobody_published_is_kept_as_other() {
+        assert_eq!(JobState::of(DeliveryState::Accepted, Some("paused")), JobState::Other);
+        assert_eq!(JobState::of(DeliveryState::Accepted, Some("completed")), JobState::Completed);
+        assert_eq!(JobState::of(DeliveryState::Unknown, None), JobState::Unknown);
+    }
+
+    #[test]
+    fn every_state_survives_its_name() {
+        for state in JobState::ALL {
+            assert_eq!(state.as_str().parse(), Ok(state));
+        }
+    }
+
+    #[test]
+    fn only_web_addresses_become_links() {
+        assert!(safe_link("https://git.example/pull/1").is_some());
+        assert!(safe_link("HTTP://git.example").is_some());
+        for text in ["javascript:alert(1)", "data:text/html,x", "//evil.example", " https://x", "https://x\ny", "", "ftp://x"] {
+            assert_eq!(safe_link(text), None, "{text:?}");
+        }
+    }
+}

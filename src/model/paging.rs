@@ -1,0 +1,51 @@
+//! Paging of the upstream's page views, by its rules: `limit` 1..=250, `offset` from 0.
+
+use serde::{Deserialize, Serialize};
+
+/// How many rows one answer may hold: 1..=250, 50 unless told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct PageLimit(u32);
+
+impl PageLimit {
+    pub const DEFAULT: Self = Self(50);
+    pub const MAX: u32 = 250;
+
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<u32> for PageLimit {
+    type Error = &'static str;
+
+    fn try_from(limit: u32) -> Result<Self, Self::Error> {
+        match limit {
+            1..=Self::MAX => Ok(Self(limit)),
+            _ => Err("The page size is between 1 and 250 rows."),
+        }
+    }
+}
+
+impl From<PageLimit> for u32 {
+    fn from(limit: PageLimit) -> Self {
+        limit.0
+    }
+}
+
+impl Default for PageLimit {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_between_1_and_250() {
+        let valid: Vec<u32> = (0..300).filter(|limit| PageLimit::try_from(*limit).is_ok()).collect();
+        assert_eq!((valid.first(), valid.last(), valid.len()), (Some(&1), Some(&250), 250));
+    }
+}

@@ -1,0 +1,43 @@
+//! Page views: what people and AI agents read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::time::Timestamp;
+
+/// Views by kind of reader. `total` is what the upstream says, not a sum of ours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewCounts {
+    pub human: u64,
+    pub ai: u64,
+    pub total: u64,
+}
+
+/// The views of one page of the documentation in a range of days.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageViews {
+    pub path: String,
+    #[serde(flatten)]
+    pub counts: ViewCounts,
+}
+
+/// One answer about page views.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Views {
+    /// For the whole range, whichever page of rows this is.
+    pub totals: ViewCounts,
+    pub views: Vec<PageViews>,
+    /// Whether rows follow after these.
+    pub has_more: bool,
+    /// When the upstream gave these figures.
+    pub fetched_at: Timestamp,
+    /// Whether the figures are older than they should be because the upstream could not be asked.
+    pub stale: bool,
+}
+
+impl ViewCounts {
+    /// The AI readers' share, 0.0..=1.0; nothing when there are no views.
+    pub fn ai_share(self) -> Option<f64> {
+        let sum = self.human.saturating_add(self.ai);
+        (sum > 0).then(|| self.ai as f64 / sum as f64)
+    }
+}

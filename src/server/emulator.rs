@@ -1,0 +1,188 @@
+//! The built-in emulator of the upstream interface: what `docket emulator` and `docket demo` serve, and what tests talk to.
+//! Must not share decoding or encoding types with the panel's client: it is an independent reading of the same
+//! specification, so that a misreading on one side shows as a disagreement.
+
+mod agent;
+mod allowance;
+mod analytics;
+mod key;
+mod noise;
+mod refusal;
+#[cfg(test)]
+mod testing;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::response::IntoResponse;
+
+use self::agent::Ledger;
+use self::allowance::Allowance;
+use self::analytics::Site;
+use self::key::KeyDigest;
+use self::noise::Seed;
+use self::refusal::Refusal;
+use crate::model::time::Timestamp;
+use crate::server::clock::Clock;
+
+/// Pages of each project's emulated site, unless told otherwise.
+pub const DEFAULT_PAGES: u32 = 620;
+/// Seed of everything that looks like chance, unless told otherwise.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// What an emulator is made from. Not `Debug`, so that the key is not printed by accident.
+#[derive(Clone)]
+pub struct EmulatorConfig {
+    /// The one bearer key it accepts.
+    pub key: String,
+    /// Pages of each project's site.
+    pub pages: u32,
+    /// The same seed gives the same views, outcomes and durations.
+    pub seed: u64,
+}
+
+/// A running emulator. Cloning it gives another handle on the same state.
+#[derive(Clone)]
+pub struct Emulator {
+    inner: Arc<Inner>,
+}
+
+/// A job from before the emulator started.
+#[derive(Debug, Clone)]
+pub struct PastJob {
+    pub id: String,
+    pub created_at: Timestamp,
+    pub outcome: Outcome,
+    /// `active` until then; may lie in the future.
+    pub finishes_at: Timestamp,
+    pub model: String,
+    pub repository: String,
+    pub git_ref: Option<String>,
+    /// Shown once the job has finished, whatever its outcome. `None` with [`Outcome::PullRequest`]: the next number is given.
+    pub pr_link: Option<String>,
+}
+
+/// How a job ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    PullRequest,
+    NoChanges,
+    Failed,
+}
+
+struct Inner {
+    key: KeyDigest,
+    clock: Clock,
+    seed: Seed,
+    site: Site,
+    ledger: Mutex<Ledger>,
+    analytics_calls: Mutex<Allowance>,
+}
+
+impl Emulator {
+    pub fn new(config: EmulatorConfig, clock: Clock) -> Self {
+        let seed = Seed::new(config.seed);
+        Self {
+            inner: Arc::new(Inner {
+                key: KeyDigest::of(&config.key),
+                clock,
+                seed,
+                site: Site::with_pages(config.pages),
+                ledger: Mutex::new(Ledger::new(seed)),
+                analytics_calls: Mutex::new(Allowance::default()),
+            }),
+        }
+    }
+
+    /// Every route of the interface. A layer put around it sees each request first and each answer last.
+    pub fn router(&self) -> Router {
+        Router::new()
+            .nest("/v2/agent", agent::routes(self))
+            .nest("/v1/analytics", analytics::routes(self))
+            .fallback(|| async { Refusal::no_such_route().into_response() })
+            .with_state(self.clone())
+    }
+
+    /// Puts a job into the emulator as if it had been created earlier (the demo's sample jobs and those of an earlier run).
+    /// It counts against no allowance. A job of the same id is replaced.
+    pub fn adopt(&self, project: &str, job: PastJob) {
+        self.ledger().adopt(project, job);
+    }
+
+    fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.inner.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn analytics_calls(&self) -> MutexGuard<'_, Allowance> {
+        self.inner.analytics_calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use axum::http::{Method, StatusCode};
+    use serde_json::json;
+
+    use super::testing::{Bench, KEY};
+
+    #[tokio::test]
+    async fn a_path_nobody_serves_is_404_in_the_shape_of_its_area() {
+        let bench = Bench::new();
+        let agent = bench.get("/v2/agent/docs/jobs").await;
+        assert_eq!(agent.status, StatusCode::NOT_FOUND);
+        assert_eq!(agent.fields(), ["error"]);
+        let analytics = bench.get("/v1/analytics/docs/visitors").await;
+        assert_eq!(analytics.status, StatusCode::NOT_FOUND);
+        assert_eq!(analytics.fields(), ["details", "error"]);
+        let elsewhere = bench.get("/v3").await;
+        assert_eq!(elsewhere.status, StatusCode::NOT_FOUND);
+        assert_eq!(elsewhere.fields(), ["error"]);
+    }
+
+    #[tokio::test]
+    async fn a_method_nobody_serves_is_405_and_says_which_is() {
+        let bench = Bench::new();
+        for (method, path, allowed) in [
+            (Method::GET, "/v2/agent/docs/job", "POST"),
+            (Method::DELETE, "/v2/agent/docs/job/job_1", "GET,HEAD"),
+            (Method::GET, "/v2/agent/docs/job/job_1/message", "POST"),
+            (Method::POST, "/v1/analytics/docs/views", "GET,HEAD"),
+        ] {
+            let answer = bench.send(method, path, Some(KEY), "").await;
+            assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
+            assert_eq!(answer.headers["allow"], allowed, "{path}");
+            assert!(answer.body["error"].is_string(), "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn without_the_right_key_nothing_is_done_or_told() {
+        let bench = Bench::new();
+        let job = bench.create("docs", "Fix typos").await.body["id"].as_str().unwrap().to_owned();
+        for key in [None, Some("mint_wrong"), Some(""), Some("mint_test_key_and_more")] {
+            for (method, path) in [
+                (Method::POST, "/v2/agent/docs/job".to_owned()),
+                (Method::POST, format!("/v2/agent/docs/job/{job}/message")),
+                (Method::GET, format!("/v2/agent/docs/job/{job}")),
+                (Method::GET, "/v1/analytics/docs/views".to_owned()),
+            ] {
+                let answer = bench.send(method, &path, key, r#"{"prompt":"x"}"#).await;
+                assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path} with {key:?}");
+                assert_eq!(answer.fields(), ["error"]);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn two_handles_share_one_state() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "Fix typos").await.body["id"].as_str().unwrap().to_owned();
+        let other = Bench { emulator: bench.emulator.clone(), clock: bench.clock.clone() };
+        assert_eq!(other.job("docs", &id).await.body["id"], json!(id));
+    }
+}

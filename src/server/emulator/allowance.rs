@@ -1,0 +1,90 @@
+//! How many calls are taken in a rolling hour. Must not know what is called or by whom.
+
+use std::collections::VecDeque;
+
+use crate::model::time::Timestamp;
+
+/// Calls taken within any hour.
+pub(super) const CALLS_PER_HOUR: usize = 100;
+const HOUR_MILLIS: i64 = 3_600_000;
+
+/// Remembers the calls taken in the last hour. Refused calls leave no trace.
+#[derive(Debug, Default)]
+pub(super) struct Allowance {
+    taken: VecDeque<Timestamp>,
+}
+
+/// The hour is full.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Exhausted {
+    /// Whole seconds, 1 to 3600, after which the next call fits.
+    pub(super) retry_after: u64,
+}
+
+impl Allowance {
+    pub(super) fn take(&mut self, now: Timestamp) -> Result<(), Exhausted> {
+        let hour_ago = now.as_millis() - HOUR_MILLIS;
+        while self.taken.front().is_some_and(|at| at.as_millis() <= hour_ago) {
+            self.taken.pop_front();
+        }
+        match self.taken.front() {
+            Some(oldest) if self.taken.len() >= CALLS_PER_HOUR => {
+                // The upper bound matters only if the system's clock was set back.
+                let wait = (oldest.as_millis() - hour_ago).clamp(1, HOUR_MILLIS);
+                Err(Exhausted { retry_after: (wait as u64).div_ceil(1000) })
+            }
+            _ => {
+                self.taken.push_back(now);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full_from(start: i64) -> Allowance {
+        let mut allowance = Allowance::default();
+        for n in 0..CALLS_PER_HOUR as i64 {
+            assert_eq!(allowance.take(Timestamp::from_millis(start + n * 1000)), Ok(()));
+        }
+        allowance
+    }
+
+    #[test]
+    fn the_hour_rolls_call_by_call() {
+        let mut allowance = full_from(0);
+        let refused = allowance.take(Timestamp::from_millis(HOUR_MILLIS - 1));
+        assert_eq!(refused, Err(Exhausted { retry_after: 1 }));
+        assert_eq!(allowance.take(Timestamp::from_millis(HOUR_MILLIS)), Ok(()));
+        let refused = allowance.take(Timestamp::from_millis(HOUR_MILLIS));
+        assert_eq!(refused, Err(Exhausted { retry_after: 1 }));
+        assert_eq!(allowance.take(Timestamp::from_millis(HOUR_MILLIS + 1000)), Ok(()));
+    }
+
+    #[test]
+    fn waiting_as_told_is_always_enough() {
+        for asked in [99_001, 1_234_567, 3_599_999] {
+            let mut allowance = full_from(0);
+            let Err(refused) = allowance.take(Timestamp::from_millis(asked)) else {
+                panic!("the hour is full at {asked}");
+            };
+            let told = Timestamp::from_millis(asked + refused.retry_after as i64 * 1000);
+            assert_eq!(allowance.take(told), Ok(()));
+        }
+    }
+
+    #[test]
+    fn refused_calls_do_not_count() {
+        let mut allowance = full_from(0);
+        for _ in 0..1000 {
+            assert!(allowance.take(Timestamp::from_millis(200_000)).is_err());
+        }
+        let later = Timestamp::from_millis(HOUR_MILLIS + 100_000);
+        for _ in 0..CALLS_PER_HOUR {
+            assert_eq!(allowance.take(later), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is answered when a request is not served, in the error shape of its area.
+//! Must not decide anything: the handlers know when to refuse.
+
+use axum::Json;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+/// An error answer: `{"error"}` of the agent operations, `{"error", "details"}` of analytics.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    header: Option<(HeaderName, HeaderValue)>,
+    body: Body,
+}
+
+#[derive(Debug, Serialize)]
+struct Body {
+    error: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Vec<Detail>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Detail {
+    message: String,
+}
+
+impl Refusal {
+    /// The shape of the agent operations.
+    pub(super) fn agent(status: StatusCode, error: impl Into<String>) -> Self {
+        Self { status, header: None, body: Body { error: error.into(), details: None } }
+    }
+
+    /// The shape of analytics, with one detail for each problem.
+    pub(super) fn analytics(status: StatusCode, error: &str, problems: Vec<String>) -> Self {
+        let details = problems.into_iter().map(|message| Detail { message }).collect();
+        Self { status, header: None, body: Body { error: error.to_owned(), details: Some(details) } }
+    }
+
+    /// Says in how many whole seconds a call will be taken again.
+    pub(super) fn retry_after(self, seconds: u64) -> Self {
+        Self { header: Some((RETRY_AFTER, HeaderValue::from(seconds))), ..self }
+    }
+
+    /// The key is checked before the area is known to matter: one shape for all.
+    pub(super) fn wrong_key() -> Self {
+        let challenge = HeaderValue::from_static("Bearer");
+        Self {
+            header: Some((WWW_AUTHENTICATE, challenge)),
+            ..Self::agent(StatusCode::UNAUTHORIZED, "Invalid or missing API key")
+        }
+    }
+
+    pub(super) fn no_such_route() -> Self {
+        Self::agent(StatusCode::NOT_FOUND, "Not found")
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body)).into_response();
+        response.headers_mut().extend(self.header);
+        response
+    }
+}

@@ -1,0 +1,107 @@
+//! The emulator on a bench: a frozen clock and requests straight into its router. Only for tests.
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::{DEFAULT_SEED, Emulator, EmulatorConfig};
+use crate::model::time::Timestamp;
+use crate::server::clock::Clock;
+
+pub(super) const KEY: &str = "mint_test_key";
+/// 2026-11-21T09:30:00Z, a Saturday.
+pub(super) const NOW: Timestamp = Timestamp::from_millis(1_795_253_400_000);
+
+pub(super) struct Bench {
+    pub(super) emulator: Emulator,
+    pub(super) clock: Clock,
+}
+
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Value,
+}
+
+impl Bench {
+    /// An emulator of a small site, so that tests stay quick without optimisation.
+    pub(super) fn new() -> Self {
+        Self::with(60, DEFAULT_SEED)
+    }
+
+    pub(super) fn with(pages: u32, seed: u64) -> Self {
+        let clock = Clock::frozen(NOW);
+        let config = EmulatorConfig { key: KEY.to_owned(), pages, seed };
+        Self { emulator: Emulator::new(config, clock.clone()), clock }
+    }
+
+    pub(super) fn wait(&self, seconds: u64) {
+        self.clock.advance(Duration::from_secs(seconds));
+    }
+
+    pub(super) async fn create(&self, project: &str, prompt: &str) -> Answer {
+        self.post(&format!("/v2/agent/{project}/job"), &json!({ "prompt": prompt }).to_string())
+            .await
+    }
+
+    pub(super) async fn follow_up(&self, project: &str, id: &str, prompt: &str) -> Answer {
+        let path = format!("/v2/agent/{project}/job/{id}/message");
+        self.post(&path, &json!({ "prompt": prompt }).to_string()).await
+    }
+
+    pub(super) async fn job(&self, project: &str, id: &str) -> Answer {
+        self.get(&format!("/v2/agent/{project}/job/{id}")).await
+    }
+
+    pub(super) async fn views(&self, project: &str, query: &str) -> Answer {
+        self.get(&format!("/v1/analytics/{project}/views?{query}")).await
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, Some(KEY), "").await
+    }
+
+    pub(super) async fn post(&self, path: &str, body: &str) -> Answer {
+        self.send(Method::POST, path, Some(KEY), body).await
+    }
+
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        key: Option<&str>,
+        body: &str,
+    ) -> Answer {
+        let mut request = Request::builder().method(method).uri(path);
+        if let Some(key) = key {
+            request = request.header(AUTHORIZATION, format!("Bearer {key}"));
+        }
+        let request = request.body(Body::from(body.to_owned())).expect("a request");
+        let answer = self.emulator.router().oneshot(request).await.expect("an answer");
+        let (parts, body) = answer.into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.expect("a whole body");
+        let body = serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+            panic!("{error} in {:?}", String::from_utf8_lossy(&bytes));
+        });
+        Answer { status: parts.status, headers: parts.headers, body }
+    }
+}
+
+impl Answer {
+    /// The names of the body's fields, in alphabetical order.
+    pub(super) fn fields(&self) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.body.as_object().expect("an object").keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+
+    pub(super) fn text(&self, field: &str) -> &str {
+        self.body[field].as_str().unwrap_or_else(|| panic!("no text {field} in {}", self.body))
+    }
+}

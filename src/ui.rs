@@ -1,0 +1,6 @@
+//! What people see. Must not know `server`.
+
+pub mod charts;
+pub mod components;
+pub mod pages;
+pub mod state;
