@@ -63,7 +63,7 @@ run_logged() {
   kill "$heartbeat" 2>/dev/null || true
   wait "$heartbeat" 2>/dev/null || true
   if ((status != 0)); then
-    tail -n 30 "$log" >&2
+    grep -v "^npm warn" "$log" | tail -n 30 >&2 || true
     printf 'error: %s failed after %s; the whole log is %s\n' "$name" "$(duration $((SECONDS - started)))" "$log" >&2
     return "$status"
   fi

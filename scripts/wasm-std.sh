@@ -44,7 +44,7 @@ from_debian() {
   compiles_wasm || { say "    the library was built, but the compiler does not accept it"; return 1; }
 }
 
-# Fetches and unpacks the rust-src package whose version is the compiler's, into $WORK/src. apt checks the signature of
+# Fetches and unpacks the rust-src package whose version is the compiler's, into $WORK/src/library. apt checks the signature of
 # the index with Debian's own key and the package against the index; the checksum is compared here once more.
 fetch_rust_src() {
   local mirror keyring version wanted
@@ -65,7 +65,8 @@ fetch_rust_src() {
   [[ -n $wanted ]] || { say "    the index has no checksum of rust-src $version"; return 1; }
   echo "$wanted  $(echo "$WORK"/deb/*.deb)" | sha256sum --check --status || { say "    rust-src $version: the checksum is WRONG"; return 1; }
   say "    rust-src $version: signature and checksum are right (sha256 $wanted)"
-  dpkg-deb --extract "$WORK"/deb/*.deb "$WORK/src"
+  dpkg-deb --fsys-tarfile "$WORK"/deb/*.deb | tar -x -C "$WORK/src" --strip-components 4 "./usr/src/rustc-$RELEASE/library" ||
+    { say "    rust-src $version holds no library/"; return 1; }
 }
 
 # An apt command with its own sources, lists and cache: the system's are neither used nor changed, and no root is needed.
@@ -79,16 +80,13 @@ apt_here() {
 # The compiler looks for the source in its own sysroot. An empty crate is enough to have cargo build all of std; the
 # bitcode goes in so that link-time optimisation reaches into std.
 build_std() {
-  local source own_source=$SYSROOT/lib/rustlib/src/rust/library status=0
-  source=$(find "$WORK/src" -path '*/library/std/Cargo.toml' -printf '%h\n' | head -n 1)
-  [[ -n $source ]] || { echo "the package holds no library/std"; return 1; }
-  source=$(dirname "$source")
+  local own_source=$SYSROOT/lib/rustlib/src/rust/library status=0
   mkdir -p "$WORK/crate/src"
   printf '[package]\nname = "empty"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n' >"$WORK/crate/Cargo.toml"
   echo '#![no_std]' >"$WORK/crate/src/lib.rs"
   if [[ ! -e $own_source ]]; then
     mkdir -p "$(dirname "$own_source")"
-    cp -r "$source" "$own_source"
+    cp -r "$WORK/src/library" "$own_source"
   else
     own_source=
   fi

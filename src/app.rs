@@ -39,6 +39,7 @@ pub fn App() -> impl IntoView {
     provide_meta_context();
     state::provide();
     view! {
+        {state::title::view()}
         <Router>
             <Routes fallback=not_found::NotFound>
                 <Route path=path!("/login") view=login::Login ssr=SsrMode::Async />

@@ -82,7 +82,9 @@ impl FromServerFnError for AppError {
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {
-            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) | ServerFnErrorErr::Deserialization(_) => {
+            ServerFnErrorErr::Args(_)
+            | ServerFnErrorErr::MissingArg(_)
+            | ServerFnErrorErr::Deserialization(_) => {
                 Self::bad_input("A field is missing or is not of the expected kind.")
             }
             ServerFnErrorErr::Request(_) => Self::new(

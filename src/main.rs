@@ -1,1 +1,204 @@
-fn main(){}
+//! The command line: arguments, logging, exit codes. What a command does is in `server::commands`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use docket::model::user::Role;
+use docket::server::commands::{self, user::Action};
+use docket::server::config::{
+    Config, ConfigError, Database, KEYS, Log, LogFormat, Source, listen_address, parse_admin_password,
+};
+use docket::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, EmulatorConfig};
+use tracing_subscriber::EnvFilter;
+
+/// A web dashboard for teams whose documentation is kept by an AI agent.
+#[derive(Parser)]
+#[command(name = "docket", version, after_help = configuration_help())]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Configuration file [default: Leptos.toml, if there is one]
+    #[arg(long, global = true, env = "DOCKET_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the panel (what `docket` does without a command)
+    Serve,
+    /// Serve the panel against a built-in emulator, with sample projects, jobs and a year of page views
+    Demo {
+        /// Listen address
+        #[arg(long, env = "DOCKET_ADDR", value_name = "HOST:PORT", value_parser = listen_address, default_value = "127.0.0.1:3000")]
+        addr: SocketAddr,
+        /// Folder to keep the demonstration in [default: one that goes away at the end]
+        #[arg(long, env = "DOCKET_DEMO_DATA", value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
+    /// Run the emulator of the upstream alone, for development and tests
+    Emulator {
+        /// Listen address
+        #[arg(long, env = "DOCKET_EMULATOR_ADDR", value_name = "HOST:PORT", value_parser = listen_address, default_value = "127.0.0.1:4000")]
+        addr: SocketAddr,
+        /// The admin key it accepts
+        #[arg(long, env = "DOCKET_EMULATOR_KEY", default_value = "mint_emulator")]
+        key: String,
+        /// Pages in each project's documentation
+        #[arg(long, env = "DOCKET_EMULATOR_PAGES", value_name = "N", default_value_t = DEFAULT_PAGES)]
+        pages: u32,
+        /// Seed of everything it makes up
+        #[arg(long, env = "DOCKET_EMULATOR_SEED", value_name = "N", default_value_t = DEFAULT_SEED)]
+        seed: u64,
+    },
+    /// Check configuration, database and upstream; one line each
+    Check,
+    /// Manage accounts; passwords are read from a prompt or standard input
+    User {
+        #[command(subcommand)]
+        action: UserCommand,
+    },
+    /// Write a consistent copy of the database while the server runs
+    Backup {
+        /// The copy; must not exist yet
+        file: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+enum UserCommand {
+    /// Add an account
+    Add {
+        name: String,
+        /// viewer, operator or admin
+        #[arg(long)]
+        role: Role,
+    },
+    /// Set a new password
+    Passwd { name: String },
+    /// Disable an account, from its next request on
+    Disable { name: String },
+    /// Enable an account again
+    Enable { name: String },
+    /// List all accounts
+    List,
+}
+
+/// Why the process ends with something else than 0.
+enum Failure {
+    /// Wrong usage or configuration.
+    Configuration(ConfigError),
+    Other(anyhow::Error),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<(), Failure> {
+    let source = Source::load(arguments.config.as_deref())?;
+    let log = Log::from_source(&source)?;
+    match arguments.command.unwrap_or(Command::Serve) {
+        Command::Serve => {
+            let config = Config::from_source(&source)?;
+            start_logging(&log);
+            commands::serve::serve(config).await?;
+        }
+        Command::Demo { addr, data } => {
+            let password = parse_admin_password(&source)?;
+            start_logging(&quiet_unless_asked(log));
+            commands::demo::demo(commands::demo::Options { addr, data, password }).await?;
+        }
+        Command::Emulator { addr, key, pages, seed } => {
+            start_logging(&log);
+            commands::emulator::emulator(addr, EmulatorConfig { key, pages, seed }).await?;
+        }
+        Command::Check => {
+            let config = Config::from_source(&source)?;
+            start_logging(&quiet_unless_asked(log));
+            commands::check(config).await?;
+        }
+        Command::User { action } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&quiet_unless_asked(log));
+            commands::user::user(&database, action.into()).await?;
+        }
+        Command::Backup { file } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&quiet_unless_asked(log));
+            commands::backup(&database, &file).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Logs go to standard error; standard output is for what a command was asked for.
+fn start_logging(log: &Log) {
+    let filter = EnvFilter::new(&log.filter);
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match log.format {
+        LogFormat::Text => subscriber.init(),
+        LogFormat::Json => subscriber.json().init(),
+    }
+}
+
+/// Commands that print for a person log only what is wrong, unless a filter was configured.
+fn quiet_unless_asked(log: Log) -> Log {
+    if log.is_default { Log { filter: "warn".to_owned(), ..log } } else { log }
+}
+
+fn configuration_help() -> String {
+    let mut help =
+        String::from("Configuration, in the environment or (lower case, without DOCKET_) in Leptos.toml:\n");
+    for key in KEYS {
+        let default =
+            if key.default.is_empty() { String::new() } else { format!(" [default: {}]", key.default) };
+        help.push_str(&format!("  {:<32} {}{default}\n", key.variable(), key.meaning));
+    }
+    help
+}
+
+impl Failure {
+    #[expect(clippy::print_stderr, reason = "it is where a command line reports errors")]
+    fn report(&self) -> ExitCode {
+        match self {
+            Self::Configuration(error) => {
+                eprintln!("docket: {error}");
+                ExitCode::from(2)
+            }
+            Self::Other(error) => {
+                eprintln!("docket: {error:#}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Configuration(error)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<UserCommand> for Action {
+    fn from(command: UserCommand) -> Self {
+        match command {
+            UserCommand::Add { name, role } => Self::Add { name, role },
+            UserCommand::Passwd { name } => Self::Passwd { name },
+            UserCommand::Disable { name } => Self::Disable { name },
+            UserCommand::Enable { name } => Self::Enable { name },
+            UserCommand::List => Self::List,
+        }
+    }
+}

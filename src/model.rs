@@ -6,6 +6,7 @@ pub mod day;
 pub mod id;
 pub mod job;
 pub mod paging;
+pub mod preset;
 pub mod time;
 pub mod user;
 pub mod views;

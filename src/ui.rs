@@ -2,5 +2,6 @@
 
 pub mod charts;
 pub mod components;
+pub mod links;
 pub mod pages;
 pub mod state;

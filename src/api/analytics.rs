@@ -9,7 +9,7 @@ use crate::server::{auth::guard, upstream::views::ViewsQuestion};
 
 /// Page views from the upstream. `from` and `to` are both inclusive UTC days (`YYYY-MM-DD`), the last
 /// 28 days unless told; `limit` is 1..=250 (50), `offset` from 0 (0).
-#[server(prefix = "/api", endpoint = "analytics/views")]
+#[server(name = GetViews, prefix = "/api", endpoint = "analytics/views")]
 pub async fn views(
     project: String,
     from: Option<String>,

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::job::{Job, JobBadge, JobForm, JobPage};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, jobs::intent};
+use crate::server::{auth::guard, jobs::intent::Form};
 
 /// Starts a job. The same `intent` again gives the first answer again and sends nothing.
 /// `paths`: the documentation pages it is about, separated by commas or line ends.
@@ -18,8 +18,8 @@ pub async fn create_job(
 ) -> Result<Job, AppError> {
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
-    let form = intent::Form::new(&caller, project, None, prompt, &intent, paths.as_deref());
-    let job = caller.panel.jobs.create(form).await?;
+    let form = Form::new_job(&caller, project, prompt, intent, paths);
+    let job = caller.panel.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
@@ -34,8 +34,8 @@ pub async fn send_follow_up(
 ) -> Result<Job, AppError> {
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
-    let form = intent::Form::new(&caller, project, Some(&job), prompt, &intent, None);
-    let job = caller.panel.jobs.follow_up(form).await?;
+    let form = Form::follow_up(&caller, project, job, prompt, intent);
+    let job = caller.panel.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
@@ -71,7 +71,7 @@ pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>
 }
 
 /// What a form to start a job (or, with `job`, to send a follow-up) starts from: a fresh intent and a kept draft.
-#[server(prefix = "/api", endpoint = "jobs/form")]
+#[server(name = GetJobForm, prefix = "/api", endpoint = "jobs/form")]
 pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;

@@ -10,7 +10,7 @@ use crate::server::auth::{guard, sign_in};
 /// Signs in and goes to `next`, if that is a path of ours, else to `/`.
 #[server(prefix = "/api", endpoint = "session/login")]
 pub async fn login(username: String, password: String, next: Option<String>) -> Result<(), AppError> {
-    sign_in::with_password(&username, password).await?;
+    sign_in::with_password(&username, &password).await?;
     leptos_axum::redirect(&sign_in::own_path(next.as_deref()));
     Ok(())
 }
@@ -32,7 +32,7 @@ pub async fn set_up(token: String, username: String, password: String) -> Result
 }
 
 /// Who is signed in, with the projects they may see.
-#[server(prefix = "/api", endpoint = "session/current")]
+#[server(name = GetCurrentSession, prefix = "/api", endpoint = "session/current")]
 pub async fn current_session() -> Result<CurrentSession, AppError> {
     Ok(guard::viewer()?.session())
 }

@@ -8,7 +8,7 @@ use crate::model::budget::Budgets;
 use crate::server::auth::guard;
 
 /// The budgets of a project, counted over the last 60 minutes.
-#[server(prefix = "/api", endpoint = "upstream/budgets")]
+#[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;

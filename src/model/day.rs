@@ -14,7 +14,7 @@ use crate::model::time::Timestamp;
 pub struct Day(Date);
 
 /// A range of days, both ends **inclusive**, never empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DayRange {
     from: Day,
     to: Day,
@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn only_real_days_in_the_one_form_are_days() {
-        for text in ["2026-02-30", "2026-2-3", "26-02-03", "", "2026-02-03T00:00", "２026-02-0", "2026-13-01"] {
+        for text in ["2026-02-30", "2026-2-3", "26-02-03", "", "2026-02-03T00:00", "２026-02-0", "2026-13-01"]
+        {
             assert!(text.parse::<Day>().is_err(), "{text}");
         }
         assert_eq!(day("2024-02-29").to_string(), "2024-02-29");

@@ -275,7 +275,15 @@ mod tests {
     fn only_web_addresses_become_links() {
         assert!(safe_link("https://git.example/pull/1").is_some());
         assert!(safe_link("HTTP://git.example").is_some());
-        for text in ["javascript:alert(1)", "data:text/html,x", "//evil.example", " https://x", "https://x\ny", "", "ftp://x"] {
+        for text in [
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "//evil.example",
+            " https://x",
+            "https://x\ny",
+            "",
+            "ftp://x",
+        ] {
             assert_eq!(safe_link(text), None, "{text:?}");
         }
     }

@@ -34,8 +34,7 @@ impl Timestamp {
     pub fn to_datetime(self) -> OffsetDateTime {
         const LAST: i64 = 253_402_300_799_999;
         let millis = i128::from(self.0.clamp(-LAST, LAST));
-        OffsetDateTime::from_unix_timestamp_nanos(millis * 1_000_000)
-            .unwrap_or(OffsetDateTime::UNIX_EPOCH)
+        OffsetDateTime::from_unix_timestamp_nanos(millis * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
     }
 
     pub fn plus_seconds(self, seconds: i64) -> Self {

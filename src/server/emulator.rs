@@ -1,4 +1,5 @@
-//! The built-in emulator of the upstream interface: what `docket emulator` and `docket demo` serve, and what tests talk to.
+//! The built-in emulator of the upstream interface: what `docket emulator` and `docket demo` serve, and what tests
+//! talk to.
 //! Must not share decoding or encoding types with the panel's client: it is an independent reading of the same
 //! specification, so that a misreading on one side shows as a disagreement.
 
@@ -58,7 +59,7 @@ pub struct PastJob {
     pub model: String,
     pub repository: String,
     pub git_ref: Option<String>,
-    /// Shown once the job has finished, whatever its outcome. `None` with [`Outcome::PullRequest`]: the next number is given.
+    /// Shown once the job has finished, whatever its outcome. `None` with [`Outcome::PullRequest`]: a new one is made.
     pub pr_link: Option<String>,
 }
 
@@ -103,8 +104,8 @@ impl Emulator {
             .with_state(self.clone())
     }
 
-    /// Puts a job into the emulator as if it had been created earlier (the demo's sample jobs and those of an earlier run).
-    /// It counts against no allowance. A job of the same id is replaced.
+    /// Puts a job into the emulator as if it had been created earlier (the demo's sample jobs and those of an earlier
+    /// run). It counts against no allowance. A job of the same id is replaced.
     pub fn adopt(&self, project: &str, job: PastJob) {
         self.ledger().adopt(project, job);
     }

@@ -24,11 +24,7 @@ impl KeyDigest {
 }
 
 /// Lets a request through if it carries the key, before its body is read.
-pub(super) async fn require_key(
-    State(emulator): State<Emulator>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn require_key(State(emulator): State<Emulator>, request: Request, next: Next) -> Response {
     if emulator.inner.key.opens_for(request.headers()) {
         next.run(request).await
     } else {

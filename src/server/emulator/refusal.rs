@@ -3,7 +3,7 @@
 
 use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
-    header: Option<(HeaderName, HeaderValue)>,
+    retry_after: Option<u64>,
     body: Body,
 }
 
@@ -30,27 +30,23 @@ struct Detail {
 impl Refusal {
     /// The shape of the agent operations.
     pub(super) fn agent(status: StatusCode, error: impl Into<String>) -> Self {
-        Self { status, header: None, body: Body { error: error.into(), details: None } }
+        Self { status, retry_after: None, body: Body { error: error.into(), details: None } }
     }
 
     /// The shape of analytics, with one detail for each problem.
     pub(super) fn analytics(status: StatusCode, error: &str, problems: Vec<String>) -> Self {
         let details = problems.into_iter().map(|message| Detail { message }).collect();
-        Self { status, header: None, body: Body { error: error.to_owned(), details: Some(details) } }
+        Self { status, retry_after: None, body: Body { error: error.to_owned(), details: Some(details) } }
     }
 
     /// Says in how many whole seconds a call will be taken again.
     pub(super) fn retry_after(self, seconds: u64) -> Self {
-        Self { header: Some((RETRY_AFTER, HeaderValue::from(seconds))), ..self }
+        Self { retry_after: Some(seconds), ..self }
     }
 
-    /// The key is checked before the area is known to matter: one shape for all.
+    /// The key is checked before the area matters: one shape for all.
     pub(super) fn wrong_key() -> Self {
-        let challenge = HeaderValue::from_static("Bearer");
-        Self {
-            header: Some((WWW_AUTHENTICATE, challenge)),
-            ..Self::agent(StatusCode::UNAUTHORIZED, "Invalid or missing API key")
-        }
+        Self::agent(StatusCode::UNAUTHORIZED, "Invalid or missing API key")
     }
 
     pub(super) fn no_such_route() -> Self {
@@ -61,7 +57,12 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.body)).into_response();
-        response.headers_mut().extend(self.header);
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         response
     }
 }

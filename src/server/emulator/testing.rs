@@ -16,6 +16,9 @@ pub(super) const KEY: &str = "mint_test_key";
 /// 2026-11-21T09:30:00Z, a Saturday.
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_795_253_400_000);
 
+/// After so long, any job that was not told to be slow has finished.
+pub(super) const LONGEST_SECONDS: u64 = 15;
+
 pub(super) struct Bench {
     pub(super) emulator: Emulator,
     pub(super) clock: Clock,
@@ -45,8 +48,7 @@ impl Bench {
     }
 
     pub(super) async fn create(&self, project: &str, prompt: &str) -> Answer {
-        self.post(&format!("/v2/agent/{project}/job"), &json!({ "prompt": prompt }).to_string())
-            .await
+        self.post(&format!("/v2/agent/{project}/job"), &json!({ "prompt": prompt }).to_string()).await
     }
 
     pub(super) async fn follow_up(&self, project: &str, id: &str, prompt: &str) -> Answer {
@@ -62,6 +64,17 @@ impl Bench {
         self.get(&format!("/v1/analytics/{project}/views?{query}")).await
     }
 
+    /// Moves the clock until the job has finished.
+    pub(super) async fn seconds_at_work(&self, project: &str, id: &str) -> u64 {
+        for second in 0..600 {
+            if self.job(project, id).await.text("status") != "active" {
+                return second;
+            }
+            self.wait(1);
+        }
+        panic!("{id} does not finish")
+    }
+
     pub(super) async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, Some(KEY), "").await
     }
@@ -70,13 +83,7 @@ impl Bench {
         self.send(Method::POST, path, Some(KEY), body).await
     }
 
-    pub(super) async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        key: Option<&str>,
-        body: &str,
-    ) -> Answer {
+    pub(super) async fn send(&self, method: Method, path: &str, key: Option<&str>, body: &str) -> Answer {
         let mut request = Request::builder().method(method).uri(path);
         if let Some(key) = key {
             request = request.header(AUTHORIZATION, format!("Bearer {key}"));
@@ -103,5 +110,15 @@ impl Answer {
 
     pub(super) fn text(&self, field: &str) -> &str {
         self.body[field].as_str().unwrap_or_else(|| panic!("no text {field} in {}", self.body))
+    }
+
+    /// How the job that this answer shows has ended.
+    pub(super) fn ending(&self) -> &'static str {
+        match (self.text("status"), self.body["prLink"].is_string()) {
+            ("completed", true) => "pull request",
+            ("completed", false) => "no changes",
+            ("failed", false) => "failed",
+            other => panic!("{other:?}"),
+        }
     }
 }

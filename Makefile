@@ -1,0 +1,47 @@
+# Docket's tasks. `make help` lists them. Every task first installs the tools it lacks (scripts/setup.sh).
+#
+# BUILD_CACHE (default ~/.cache/docket-build) keeps cargo's target directory, npm's cache and the installed tools outside
+# the clone, so that the next clone starts warm.
+BUILD_CACHE ?= $(HOME)/.cache/docket-build
+export BUILD_CACHE
+
+.DEFAULT_GOAL := help
+.PHONY: help run dev build test lint fmt e2e bench screenshots setup clean
+
+help: ## List the tasks
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Start the demo: the panel, a built-in upstream and a year of sample data
+	@exec target/release/docket demo
+
+dev: setup ## Start the demo in a debug build that reloads when a file changes
+	@scripts/dev.sh
+
+build: setup ## Build target/release/docket, the whole product in one file, and weigh the front end
+	@scripts/build.sh
+
+test: ## Check and test everything; the last line counts what passed and failed
+	@scripts/test.sh
+
+lint: setup ## Check formatting, clippy for server and browser, and the types of the browser tests
+	@scripts/lint.sh
+
+fmt: ## Format the Rust code
+	@cargo fmt
+
+e2e: build ## Run the browser tests against the release binary
+	@scripts/setup.sh test
+	@scripts/e2e.sh
+
+bench: build ## Measure start, memory and page times of the release binary
+	@scripts/bench.sh
+
+screenshots: build ## Take the pictures in docs/screenshots anew
+	@scripts/setup.sh test
+	@scripts/screenshots.sh
+
+setup: ## Install what is missing of the build tools
+	@scripts/setup.sh build
+
+clean: ## Remove what was built in this clone; the shared cache stays
+	rm -rf target end2end/node_modules end2end/test-results end2end/playwright-report

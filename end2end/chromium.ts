@@ -1,0 +1,21 @@
+/** Debian's Chromium (or the one that CHROMIUM names), kept from asking the network for anything of its own. */
+import type { PlaywrightTestConfig } from "@playwright/test";
+
+export const chromium: NonNullable<PlaywrightTestConfig["use"]> = {
+  browserName: "chromium",
+  headless: true,
+  locale: "en-GB",
+  timezoneId: "UTC",
+  launchOptions: {
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  },
+};

@@ -1,0 +1,20 @@
+/** How the browser tests run. Each test starts the server it needs itself, through a fixture, so there is no web server here. */
+import { defineConfig } from "@playwright/test";
+import { chromium } from "./chromium.ts";
+
+export default defineConfig({
+  testDir: "./tests",
+  outputDir: "./test-results/artifacts",
+  fullyParallel: true,
+  // Two cores: one for the browser, one for the server.
+  workers: 2,
+  forbidOnly: true,
+  retries: 0,
+  timeout: 30_000,
+  reporter: [["list"], ["json", { outputFile: "./test-results/results.json" }]],
+  use: {
+    ...chromium,
+    trace: "retain-on-failure",
+    screenshot: "only-on-failure",
+  },
+});

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# The demo in a debug build that rebuilds and reloads itself when a source file changes. Arguments go to `docket demo`.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+cd "$ROOT"
+exec cargo leptos watch -- demo "$@"

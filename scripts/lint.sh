@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Checks the form of the code without running it: `lint.sh format|server|browser|end2end`, or all four. Warnings are errors.
+# The two halves of the crate are never compiled together, so there is no --all-features here.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+cd "$ROOT"
+
+lint() {
+  case $1 in
+    format) cargo fmt --check ;;
+    server) cargo clippy --locked --features ssr --all-targets -- -D warnings ;;
+    browser) cargo clippy --locked --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings ;;
+    end2end) tsc --project end2end/tsconfig.json --noEmit ;;
+    *) fail "usage: lint.sh [format|server|browser|end2end]" ;;
+  esac
+}
+
+if (($# == 0)); then set -- format server browser end2end; fi
+for part in "$@"; do lint "$part"; done

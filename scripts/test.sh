@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change is merged, in the order of what fails soonest. Stops at the first stage that fails.
+# The last line is `N passed, N failed`, over every Rust test, every browser test, and each other stage as one check.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+
+SUMMARY=target/test-summary
+passed=0
+failed=0
+skipped=0
+
+main() {
+  cd "$ROOT"
+  mkdir -p target
+  rm -f "$SUMMARY"
+  trap summarise EXIT
+  check "set-up" scripts/setup.sh test
+  check "format" scripts/lint.sh format
+  check "clippy for the browser" scripts/lint.sh browser
+  check "clippy for the server" scripts/lint.sh server
+  check "types of the browser tests" scripts/lint.sh end2end
+  rust_tests
+  check "release build" scripts/build.sh
+  browser_tests
+}
+
+# A stage that is one check: it holds or it does not.
+check() {
+  local name=$1 started=$SECONDS status=0
+  shift
+  say "== $name"
+  "$@" || status=$?
+  judge "$name" "$started" "$status" $((status == 0)) $((status != 0)) 0
+}
+
+rust_tests() {
+  local started=$SECONDS log=target/rust-tests.log status=0 good bad left
+  say "== Rust tests"
+  cargo test --locked --features ssr --no-fail-fast 2>&1 | tee "$log" || status=$?
+  # "test result: ok. 3 passed; 0 failed; 1 ignored; …", once for every test binary
+  read -r good bad left < <(
+    awk '/^test result: / { p += $4; f += $6; i += $8 } END { print p + 0, f + 0, i + 0 }' "$log"
+  )
+  judge "Rust tests" "$started" "$status" "$good" "$bad" "$left"
+}
+
+browser_tests() {
+  local started=$SECONDS report=end2end/test-results/results.json status=0 good=0 bad=0 left=0
+  say "== browser tests"
+  rm -f "$report"
+  scripts/e2e.sh || status=$?
+  if [[ -f $report ]]; then
+    read -r good bad left < <(
+      node -p 'const { stats, errors } = JSON.parse(require("fs").readFileSync(process.argv[1]));
+        [stats.expected, stats.unexpected + stats.flaky + errors.length, stats.skipped].join(" ")' "$report"
+    )
+  fi
+  judge "browser tests" "$started" "$status" "$good" "$bad" "$left"
+}
+
+# judge NAME STARTED STATUS PASSED FAILED SKIPPED: counts a stage, and ends the run if it did not hold. A tool that gave up
+# before it could count its failure has failed, and so has one that found nothing to run.
+judge() {
+  local name=$1 started=$2 status=$3 good=$4 bad=$5 left=$6
+  if ((bad == 0 && (status != 0 || good == 0))); then bad=1; fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  skipped=$((skipped + left))
+  say "== $name: $good passed, $bad failed, $(duration $((SECONDS - started)))"
+  if ((bad > 0)); then exit 1; fi
+}
+
+# Run on every way out, a signal included.
+summarise() {
+  local status=$?
+  if ((status != 0 && failed == 0)); then failed=1; fi
+  if ((skipped > 0)); then say "$skipped skipped"; fi
+  say "$passed passed, $failed failed" | tee "$SUMMARY"
+  exit $((failed > 0))
+}
+
+main

@@ -1,0 +1,69 @@
+//! The ranges of days that people ask for most, so that a link can name them.
+
+use crate::model::day::{Day, DayRange};
+
+/// A range that moves with the calendar; every one of them ends today.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    Today,
+    Days7,
+    Days28,
+    Days90,
+    MonthToDate,
+}
+
+impl Preset {
+    pub const ALL: [Self; 5] = [Self::Today, Self::Days7, Self::Days28, Self::Days90, Self::MonthToDate];
+    /// What a question without dates means.
+    pub const DEFAULT: Self = Self::Days28;
+
+    pub fn range(self, today: Day) -> DayRange {
+        let days = match self {
+            Self::Today => 1,
+            Self::Days7 => 7,
+            Self::Days28 => 28,
+            Self::Days90 => 90,
+            Self::MonthToDate => today.days_since(today.first_of_month()) + 1,
+        };
+        DayRange::ending(today, days)
+    }
+
+    /// The first preset that means `range` today.
+    pub fn of(range: DayRange, today: Day) -> Option<Self> {
+        Self::ALL.into_iter().find(|preset| preset.range(today) == range)
+    }
+
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Today => "Today",
+            Self::Days7 => "7 days",
+            Self::Days28 => "28 days",
+            Self::Days90 => "90 days",
+            Self::MonthToDate => "Month to date",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn month_to_date_begins_on_the_first() {
+        let range = Preset::MonthToDate.range(day("2026-11-21"));
+        assert_eq!((range.from(), range.to()), (day("2026-11-01"), day("2026-11-21")));
+    }
+
+    #[test]
+    fn a_preset_is_found_again_from_its_range() {
+        let today = day("2026-11-21");
+        for preset in Preset::ALL {
+            assert_eq!(Preset::of(preset.range(today), today), Some(preset));
+        }
+        assert_eq!(Preset::of(DayRange::ending(day("2026-11-20"), 7), today), None);
+    }
+}

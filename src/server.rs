@@ -1,0 +1,15 @@
+//! Everything that runs on the server only; the one tree behind the `ssr` feature.
+//! Must not know `ui`; `app` is known by `router` alone.
+
+pub mod assets;
+pub mod auth;
+pub mod clock;
+pub mod commands;
+pub mod config;
+pub mod emulator;
+pub mod jobs;
+pub mod listen;
+pub mod panel;
+pub mod router;
+pub mod store;
+pub mod upstream;

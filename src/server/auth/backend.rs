@@ -1,0 +1,67 @@
+//! The people of the ledger, as axum-login wants them.
+
+use axum_login::{AuthUser, AuthnBackend, UserId};
+use secrecy::SecretString;
+use thiserror::Error;
+
+use super::password;
+use crate::server::store::users::User;
+use crate::server::store::{Store, StoreError};
+
+#[derive(Clone)]
+pub struct Backend {
+    store: Store,
+}
+
+pub struct Credentials {
+    pub username: String,
+    pub password: SecretString,
+}
+
+#[derive(Debug, Error)]
+pub enum BackendError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("passwords cannot be checked: {0}")]
+    Password(anyhow::Error),
+}
+
+pub type AuthSession = axum_login::AuthSession<Backend>;
+
+impl Backend {
+    pub fn new(store: Store) -> Self {
+        Self { store }
+    }
+}
+
+impl AuthUser for User {
+    type Id = String;
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    /// A new password ends the sessions under the old one.
+    fn session_auth_hash(&self) -> &[u8] {
+        self.password_hash.as_bytes()
+    }
+}
+
+impl AuthnBackend for Backend {
+    type User = User;
+    type Credentials = Credentials;
+    type Error = BackendError;
+
+    /// The person, if name and password are right and they are not disabled. Takes as long either way.
+    async fn authenticate(&self, credentials: Credentials) -> Result<Option<User>, BackendError> {
+        let user = self.store.user_by_name(&credentials.username).await?.filter(|user| !user.disabled);
+        let hash = user.as_ref().map(|user| user.password_hash.clone());
+        let right = password::verify(credentials.password, hash).await.map_err(BackendError::Password)?;
+        Ok(user.filter(|_| right))
+    }
+
+    /// The person of a session; nobody once they are disabled.
+    async fn get_user(&self, id: &UserId<Self>) -> Result<Option<User>, BackendError> {
+        Ok(self.store.user_by_id(id).await?.filter(|user| !user.disabled))
+    }
+}

@@ -1,0 +1,41 @@
+//! The first administrator: from the configured password, or by a one-time link in the log.
+
+use secrecy::SecretString;
+
+use super::{password, token};
+use crate::model::user::Role;
+use crate::server::clock::Clock;
+use crate::server::config::PublicUrl;
+use crate::server::store::Store;
+
+/// The name of the administrator made from a configured password.
+pub const NAME: &str = "admin";
+
+/// How long a set-up link is good.
+const LINK_SECONDS: i64 = 48 * 3600;
+
+/// Makes sure that somebody can get in: if there is nobody yet, creates `admin` with the given password,
+/// or logs a link at which a person chooses one.
+pub async fn ensure(
+    store: &Store,
+    clock: &Clock,
+    configured: Option<SecretString>,
+    public_url: &PublicUrl,
+) -> anyhow::Result<()> {
+    if !store.users().await?.is_empty() {
+        return Ok(());
+    }
+    if let Some(chosen) = configured {
+        let hash = password::hash(chosen).await?;
+        store.add_user(NAME, Role::Admin, &hash, clock.now()).await?;
+        tracing::info!("user admin created with the configured password");
+        return Ok(());
+    }
+    let secret = token::new();
+    store.put_setup_link(&token::hash(&secret), clock.now().plus_seconds(LINK_SECONDS)).await?;
+    tracing::warn!(
+        "nobody can sign in yet: open {}/setup?token={secret} within 48 hours to create the administrator",
+        public_url.origin()
+    );
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! The gate in front of everything: without a session only the way in, the assets and the probes answer.
+
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use url::form_urlencoded::byte_serialize;
+
+use super::backend::AuthSession;
+use super::guard::Caller;
+use super::sign_in::is_own_path;
+use crate::error::{AppError, ErrorCode};
+use crate::server::panel::Panel;
+
+/// Paths that answer without a session; assets are routed outside of the gate.
+const OPEN: &[&str] = &["/login", "/setup", "/api/session/login", "/api/session/setup"];
+
+/// Lets a signed-in person through as a [`Caller`], and sends everybody else to `/login`.
+pub async fn gate(
+    State(panel): State<Panel>,
+    session: AuthSession,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let path = request.uri().path();
+    match session.user {
+        Some(_) if path == "/login" => Redirect::to("/").into_response(),
+        Some(user) => {
+            request.extensions_mut().insert(Caller { user, panel });
+            next.run(request).await
+        }
+        None if OPEN.contains(&path) => next.run(request).await,
+        None => turn_away(&request),
+    }
+}
+
+fn turn_away(request: &Request) -> Response {
+    let from_page = wants_html(request);
+    if !from_page {
+        let error = AppError::new(ErrorCode::Unauthenticated, "Your session has ended. Sign in to continue.");
+        return (StatusCode::UNAUTHORIZED, axum::Json(error)).into_response();
+    }
+    // A plain form comes back to the page it was on, a page to itself.
+    let wanted = if request.uri().path().starts_with("/api/") {
+        referer_path(request).unwrap_or_else(|| "/".to_owned())
+    } else {
+        request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned()
+    };
+    match wanted.as_str() {
+        "/" => Redirect::to("/login").into_response(),
+        path if is_own_path(path) => {
+            let next: String = byte_serialize(path.as_bytes()).collect();
+            Redirect::to(&format!("/login?next={next}")).into_response()
+        }
+        _ => Redirect::to("/login").into_response(),
+    }
+}
+
+fn wants_html(request: &Request) -> bool {
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let api = request.uri().path().starts_with("/api/");
+    accept.map_or(!api, |accept| accept.contains("text/html") || (!api && accept.contains("*/*")))
+}
+
+/// Path and query of the page the request came from; the origin check has made sure that it is ours.
+fn referer_path(request: &Request) -> Option<String> {
+    let referer = url::Url::parse(request.headers().get(header::REFERER)?.to_str().ok()?).ok()?;
+    let query = referer.query().map_or_else(String::new, |query| format!("?{query}"));
+    Some(format!("{}{query}", referer.path()))
+}

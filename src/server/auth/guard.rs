@@ -1,0 +1,56 @@
+//! The first line of every server function: who calls, and may they?
+
+use axum::http::request::Parts;
+use leptos::prelude::use_context;
+
+use crate::error::{AppError, ErrorCode};
+use crate::model::id::ProjectId;
+use crate::model::user::{CurrentSession, Role};
+use crate::server::panel::Panel;
+use crate::server::store::users::User;
+
+/// A signed-in person on the panel. Put into the request by the gate.
+#[derive(Clone)]
+pub struct Caller {
+    pub user: User,
+    pub panel: Panel,
+}
+
+/// The caller, who may read.
+pub fn viewer() -> Result<Caller, AppError> {
+    with_role(Role::Viewer)
+}
+
+/// The caller, who may start jobs.
+pub fn operator() -> Result<Caller, AppError> {
+    with_role(Role::Operator)
+}
+
+fn with_role(role: Role) -> Result<Caller, AppError> {
+    let caller = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Caller>().cloned());
+    let caller = caller.ok_or_else(|| AppError::new(ErrorCode::Unauthenticated, "Sign in to continue."))?;
+    if caller.user.role < role {
+        return Err(AppError::new(
+            ErrorCode::Forbidden,
+            format!("Your role is {}; this needs the role {role}. Ask an administrator.", caller.user.role),
+        ));
+    }
+    Ok(caller)
+}
+
+impl Caller {
+    /// The configured project of this id.
+    pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
+        let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
+        let known = self.panel.projects.iter().any(|project| project.id == id);
+        known.then_some(id).ok_or_else(|| AppError::not_found("That project does not exist here."))
+    }
+
+    pub fn session(&self) -> CurrentSession {
+        CurrentSession {
+            username: self.user.name.clone(),
+            role: self.user.role,
+            projects: self.panel.projects.to_vec(),
+        }
+    }
+}

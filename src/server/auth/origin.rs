@@ -1,0 +1,85 @@
+//! Requests that change something must come from our own pages.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::error::{AppError, ErrorCode};
+use crate::server::panel::Panel;
+
+/// Refuses a mutating request unless the browser vouches that it is same-origin, and takes away a `Referer`
+/// that is not ours, so that nothing redirects to it.
+pub async fn same_origin(State(panel): State<Panel>, mut request: Request, next: Next) -> Response {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if !reads && !is_same_origin(request.headers(), panel.public_url.origin()) {
+        let error = AppError::new(
+            ErrorCode::Forbidden,
+            "This request did not come from Docket's own pages, so nothing was done. Open Docket and try again there.",
+        );
+        return (StatusCode::FORBIDDEN, axum::Json(error)).into_response();
+    }
+    let referer = request.headers().get(header::REFERER);
+    if referer
+        .is_some_and(|referer| !is_ours(referer.as_bytes(), request.headers(), panel.public_url.origin()))
+    {
+        request.headers_mut().remove(header::REFERER);
+    }
+    next.run(request).await
+}
+
+/// `Sec-Fetch-Site` decides where the browser sends it, else `Origin`; a request with neither is refused.
+fn is_same_origin(headers: &HeaderMap, public_origin: &str) -> bool {
+    match (headers.get("sec-fetch-site"), headers.get(header::ORIGIN)) {
+        (Some(site), _) => site == "same-origin",
+        (None, Some(origin)) => origin == public_origin,
+        (None, None) => false,
+    }
+}
+
+/// Whether an address is on the public origin, or on the host that the browser itself names.
+fn is_ours(referer: &[u8], headers: &HeaderMap, public_origin: &str) -> bool {
+    let Some(referer) = std::str::from_utf8(referer).ok().and_then(|text| url::Url::parse(text).ok()) else {
+        return false;
+    };
+    let origin = referer.origin().ascii_serialization();
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    origin == public_origin
+        || host.is_some_and(|host| origin.split_once("://").is_some_and(|(_, named)| named == host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: &str = "https://docket.example";
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).parse().expect("a name"), value.parse().expect("a value")))
+            .collect()
+    }
+
+    #[test]
+    fn the_browser_must_vouch_for_a_mutating_request() {
+        let allowed = |pairs| is_same_origin(&headers(pairs), OURS);
+        assert!(allowed(&[("sec-fetch-site", "same-origin")]));
+        assert!(allowed(&[("origin", OURS)]));
+        assert!(!allowed(&[]));
+        assert!(!allowed(&[("sec-fetch-site", "cross-site"), ("origin", OURS)]));
+        assert!(!allowed(&[("sec-fetch-site", "same-site")]));
+        assert!(!allowed(&[("sec-fetch-site", "none")]));
+        assert!(!allowed(&[("origin", "null")]));
+        assert!(!allowed(&[("origin", "https://docket.example.evil")]));
+    }
+
+    #[test]
+    fn a_foreign_referer_is_not_ours() {
+        let host = headers(&[("host", "127.0.0.1:3000")]);
+        assert!(is_ours(b"https://docket.example/p/docs", &host, OURS));
+        assert!(is_ours(b"http://127.0.0.1:3000/p/docs", &host, OURS));
+        assert!(!is_ours(b"https://evil.example/", &host, OURS));
+        assert!(!is_ours(b"not an address", &host, OURS));
+    }
+}

@@ -1,0 +1,16 @@
+//! `docket backup`: a consistent copy of the database, while the server runs.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use crate::server::config::Database;
+use crate::server::store::Store;
+
+/// Writes the copy to `file`, which must not exist yet.
+pub async fn backup(database: &Database, file: &Path) -> anyhow::Result<()> {
+    let store = Store::open(&database.url).await?;
+    store.backup(file).await.with_context(|| format!("no backup was written to {}", file.display()))?;
+    store.close().await;
+    Ok(())
+}

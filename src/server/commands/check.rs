@@ -1,0 +1,86 @@
+//! `docket check`: does everything the panel needs work? One line each, with what to do about a failure.
+
+use anyhow::bail;
+
+use crate::model::day::{Day, DayRange};
+use crate::model::paging::PageLimit;
+use crate::model::user::Project;
+use crate::server::clock::Clock;
+use crate::server::config::Config;
+use crate::server::store::Store;
+use crate::server::upstream::governor::{Governor, Scope};
+use crate::server::upstream::views::ViewsQuestion;
+use crate::server::upstream::{Upstream, UpstreamError};
+
+/// Opens the database and makes one authenticated read per project; fails unless all hold.
+pub async fn check(config: Config) -> anyhow::Result<()> {
+    say("configuration", Ok("every value is understood".to_owned()));
+    let store = match Store::open(&config.database.url).await {
+        Ok(store) => store,
+        Err(error) => {
+            say(
+                "database",
+                Err(format!(
+                    "{error}. Check DOCKET_DATABASE_URL, and that its folder exists and is writable."
+                )),
+            );
+            bail!("a check failed");
+        }
+    };
+    say("database", Ok(format!("{} opens and is up to date", config.database.url)));
+    let clock = Clock::system();
+    let governor = Governor::new(store.clone(), clock.clone(), config.budget);
+    let upstream = Upstream::new(&config.upstream)?;
+    let mut good = true;
+    for project in &config.projects {
+        let outcome = read_one(&upstream, &governor, project, Day::of(clock.now())).await;
+        good &= outcome.is_ok();
+        say(&format!("project {}", project.id), outcome);
+    }
+    store.close().await;
+    if good { Ok(()) } else { bail!("a check failed") }
+}
+
+async fn read_one(
+    upstream: &Upstream,
+    governor: &Governor,
+    project: &Project,
+    today: Day,
+) -> Result<String, String> {
+    let permit = governor.acquire(&Scope::Analytics).await.map_err(|error| error.message)?;
+    let question = ViewsQuestion {
+        project: project.id.clone(),
+        range: DayRange::ending(today, 1),
+        limit: PageLimit::DEFAULT,
+        offset: 0,
+    };
+    match upstream.views(permit, &question).await {
+        Ok(answer) => Ok(format!("the upstream answers; {} page views today", answer.totals.total)),
+        Err(error) => Err(format!("{error}. {}", advice(&error))),
+    }
+}
+
+fn advice(error: &UpstreamError) -> &'static str {
+    match error {
+        UpstreamError::NotConnected(_) => "Check DOCKET_UPSTREAM_URL, the network and any proxy.",
+        UpstreamError::Refused { status: 401, .. } => {
+            "The key is wrong or has expired: check DOCKET_API_KEY."
+        }
+        UpstreamError::Refused { status: 403, .. } => {
+            "The key's scope or its list of addresses does not allow it."
+        }
+        UpstreamError::Refused { status: 404, .. } => "Check the project's id in DOCKET_PROJECTS.",
+        UpstreamError::Refused { status: 429, .. } => "The hour's limit is used up: try again later.",
+        UpstreamError::Refused { .. } => "Check DOCKET_UPSTREAM_URL and DOCKET_PROJECTS.",
+        UpstreamError::TimedOut => "It may be busy: try again, or raise DOCKET_UPSTREAM_TIMEOUT_SECONDS.",
+        UpstreamError::BadAnswer(_) => "Check that DOCKET_UPSTREAM_URL is the admin API's base address.",
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say(what: &str, outcome: Result<String, String>) {
+    match outcome {
+        Ok(good) => println!("ok      {what}: {good}"),
+        Err(bad) => println!("FAILED  {what}: {bad}"),
+    }
+}

@@ -1,0 +1,97 @@
+//! `docket demo`: the panel against the built-in emulator, over HTTP like against any upstream, with sample
+//! projects, people and jobs. Needs no configuration, no key and no network.
+
+mod samples;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use secrecy::{ExposeSecret, SecretString};
+use tokio_util::sync::CancellationToken;
+
+use super::serve::{run, stop_on_signal};
+use crate::model::user::Role;
+use crate::server::auth::{first_admin, password};
+use crate::server::clock::Clock;
+use crate::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, parse_projects};
+use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
+use crate::server::listen;
+use crate::server::panel::Panel;
+use crate::server::store::Store;
+
+const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
+
+pub struct Options {
+    pub addr: SocketAddr,
+    /// Where the demonstration is kept; nothing: in a folder that goes away at the end.
+    pub data: Option<PathBuf>,
+    /// The administrator's password; nothing: a new one each time.
+    pub password: Option<SecretString>,
+}
+
+pub async fn demo(options: Options) -> anyhow::Result<()> {
+    let listener = listen::bind(options.addr).await?;
+    let temporary = tempfile::Builder::new().prefix("docket-demo-").tempdir()?;
+    let folder = options.data.unwrap_or_else(|| temporary.path().to_owned());
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let clock = Clock::system();
+    let store = Store::open(&format!("sqlite://{}", folder.join("demo.db").display())).await?;
+
+    let key = uuid::Uuid::new_v4().simple().to_string();
+    let config = EmulatorConfig { key: format!("mint_{key}"), pages: DEFAULT_PAGES, seed: DEFAULT_SEED };
+    let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
+    let emulator = Emulator::new(config, clock.clone());
+    let projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
+    samples::fill(&store, &clock, &projects).await.context("writing the sample jobs")?;
+    samples::tell_emulator(&emulator, &store, &clock, &projects).await?;
+
+    let password = options.password.unwrap_or_else(readable_password);
+    set_password(&store, &clock, &password).await?;
+    let stop = stop_on_signal();
+    let emulator_stop = CancellationToken::new();
+    let upstream = super::emulator::in_background(&emulator, emulator_stop.clone()).await?;
+    let upstream = UpstreamConfig {
+        base_url: format!("http://{upstream}/").parse()?,
+        api_key,
+        timeout: Duration::from_secs(30),
+        poll_interval: Duration::from_secs(3),
+    };
+    let budget =
+        Budget { agent_per_hour: 100, analytics_per_hour: 100, analytics_reserve: 30, history_days: 90 };
+    let public_url = PublicUrl::of(listener.local_addr()?);
+    let panel = Panel::new(projects, public_url.clone(), &upstream, budget, store, clock)?;
+    say_ready(&public_url, &password);
+    let ended = run(panel, listener, stop).await;
+    emulator_stop.cancel();
+    ended
+}
+
+/// Gives `admin` this password, so that what was printed is always what signs in.
+async fn set_password(store: &Store, clock: &Clock, password: &SecretString) -> anyhow::Result<()> {
+    let hash = password::hash(password.clone()).await?;
+    if !store.add_user(first_admin::NAME, Role::Admin, &hash, clock.now()).await? {
+        store.set_password_hash(first_admin::NAME, &hash).await?;
+    }
+    Ok(())
+}
+
+/// Four groups of four letters that cannot be mistaken for one another.
+fn readable_password() -> SecretString {
+    const LETTERS: &[u8] = b"abcdefghjkmnpqrstuvwxyz23456789";
+    let letters =
+        || (0..4).map(|_| char::from(LETTERS[rand::random_range(0..LETTERS.len())])).collect::<String>();
+    SecretString::from([letters(), letters(), letters(), letters()].join("-"))
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say_ready(address: &PublicUrl, password: &SecretString) {
+    println!(
+        "\nDocket's demonstration is ready: sample projects, people and jobs, and a year of page views.\n\n  \
+         Address   {}\n  Username  {}\n  Password  {}\n\nStop it with Ctrl+C.\n",
+        address.origin(),
+        first_admin::NAME,
+        password.expose_secret()
+    );
+}

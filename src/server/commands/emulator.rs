@@ -1,0 +1,36 @@
+//! `docket emulator`: the upstream's emulator alone.
+
+use std::net::SocketAddr;
+
+use tokio_util::sync::CancellationToken;
+
+use super::serve::stop_on_signal;
+use crate::server::clock::Clock;
+use crate::server::emulator::{Emulator, EmulatorConfig};
+use crate::server::listen;
+
+/// Serves the emulator on `addr` until a signal. Says on standard output where it listens.
+pub async fn emulator(addr: SocketAddr, config: EmulatorConfig) -> anyhow::Result<()> {
+    let listener = listen::bind(addr).await?;
+    let key = config.key.clone();
+    let emulator = Emulator::new(config, Clock::system());
+    say_ready(listener.local_addr()?, &key);
+    listen::serve(listener, emulator.router(), stop_on_signal()).await;
+    Ok(())
+}
+
+/// Serves an emulator on a free loopback port until `stop`, and gives its address.
+pub(super) async fn in_background(
+    emulator: &Emulator,
+    stop: CancellationToken,
+) -> anyhow::Result<SocketAddr> {
+    let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(listen::serve(listener, emulator.router(), stop));
+    Ok(address)
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say_ready(address: SocketAddr, key: &str) {
+    println!("The emulator answers.\n\n  Base address  http://{address}\n  Key           {key}\n");
+}

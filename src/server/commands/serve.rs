@@ -1,0 +1,52 @@
+//! `docket serve`: the panel, from its configuration until it is told to stop.
+
+use anyhow::Context;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::auth::first_admin;
+use crate::server::clock::Clock;
+use crate::server::config::{Config, PublicUrl};
+use crate::server::listen;
+use crate::server::panel::Panel;
+use crate::server::router::router;
+use crate::server::store::Store;
+
+pub async fn serve(config: Config) -> anyhow::Result<()> {
+    let clock = Clock::system();
+    let store = Store::open(&config.database.url).await?;
+    let listener = listen::bind(config.http.addr).await?;
+    let address = listener.local_addr()?;
+    let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
+    first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
+    let panel = Panel::new(config.projects, public_url, &config.upstream, config.budget, store, clock)?;
+    tracing::info!(%address, public_url = panel.public_url.origin(), "listening");
+    run(panel, listener, stop_on_signal()).await
+}
+
+/// Serves the panel, delivers and follows its jobs until `stop`; then ends what is under way.
+pub async fn run(panel: Panel, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
+    panel.jobs.settle_interrupted().await.context("settling what an earlier run left behind")?;
+    let jobs = tokio::spawn({
+        let (jobs, stop) = (panel.jobs.clone(), stop.clone());
+        async move { jobs.run(stop).await }
+    });
+    listen::serve(listener, router(&panel), stop).await;
+    jobs.await.context("delivering jobs")?;
+    panel.store.close().await;
+    Ok(())
+}
+
+/// A token that a signal to the process cancels.
+pub(super) fn stop_on_signal() -> CancellationToken {
+    let stop = CancellationToken::new();
+    let asked = stop.clone();
+    tokio::spawn(async move {
+        if let Err(error) = listen::stop_signal().await {
+            tracing::error!(error = format!("{error:#}"), "signals cannot be received");
+            return;
+        }
+        asked.cancel();
+    });
+    stop
+}

@@ -1,0 +1,83 @@
+//! `docket user`: accounts, from the command line. A password is read from a prompt or standard input, never
+//! from an argument, where other users of the machine could see it.
+
+use std::io::{IsTerminal, stdin};
+
+use anyhow::{Context, bail};
+use secrecy::SecretString;
+
+use crate::model::user::Role;
+use crate::server::auth::{password, sign_in};
+use crate::server::clock::Clock;
+use crate::server::config::Database;
+use crate::server::store::Store;
+
+pub enum Action {
+    Add { name: String, role: Role },
+    Passwd { name: String },
+    Disable { name: String },
+    Enable { name: String },
+    List,
+}
+
+pub async fn user(database: &Database, action: Action) -> anyhow::Result<()> {
+    let store = Store::open(&database.url).await?;
+    let clock = Clock::system();
+    match action {
+        Action::Add { name, role } => {
+            sign_in::check_username(&name).map_err(anyhow::Error::msg)?;
+            let hash = password::hash(read_password()?).await?;
+            if !store.add_user(&name, role, &hash, clock.now()).await? {
+                bail!("there is a user {name} already; docket user passwd {name} sets a new password");
+            }
+            say(&format!("{name} can sign in as {role}."));
+        }
+        Action::Passwd { name } => {
+            let hash = password::hash(read_password()?).await?;
+            must_exist(store.set_password_hash(&name, &hash).await?, &name)?;
+            say(&format!("{name} has a new password; sessions under the old one have ended."));
+        }
+        Action::Disable { name } => {
+            must_exist(store.set_disabled(&name, Some(clock.now())).await?, &name)?;
+            say(&format!("{name} is disabled, from the next request on."));
+        }
+        Action::Enable { name } => {
+            must_exist(store.set_disabled(&name, None).await?, &name)?;
+            say(&format!("{name} can sign in again."));
+        }
+        Action::List => {
+            for user in store.users().await? {
+                let disabled = if user.disabled { "  disabled" } else { "" };
+                say(&format!("{:<24}  {}{disabled}", user.name, user.role));
+            }
+        }
+    }
+    store.close().await;
+    Ok(())
+}
+
+fn must_exist(found: bool, name: &str) -> anyhow::Result<()> {
+    if found { Ok(()) } else { bail!("there is no user {name}; docket user list shows who there is") }
+}
+
+fn read_password() -> anyhow::Result<SecretString> {
+    let text = if stdin().is_terminal() {
+        let first = rpassword::prompt_password("Password: ")?;
+        if rpassword::prompt_password("Once more: ")? != first {
+            bail!("the two passwords differ; nothing was changed");
+        }
+        first
+    } else {
+        let mut line = String::new();
+        stdin().read_line(&mut line).context("reading the password from standard input")?;
+        line.trim_end_matches(['\r', '\n']).to_owned()
+    };
+    let secret = SecretString::from(text);
+    password::check_choice(&secret).map_err(anyhow::Error::msg)?;
+    Ok(secret)
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say(line: &str) {
+    println!("{line}");
+}

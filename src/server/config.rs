@@ -1,0 +1,55 @@
+//! Configuration: small typed structs, one concern a file, read once at start from a file and the environment.
+//! Must not open anything: a bad value is found before any port or database is touched.
+
+mod budget;
+mod database;
+mod http;
+mod log;
+mod projects;
+mod source;
+mod upstream;
+
+use secrecy::SecretString;
+
+pub use budget::Budget;
+pub use database::Database;
+pub use http::{Http, PublicUrl, listen_address};
+pub use log::{Log, LogFormat};
+pub use projects::parse_projects;
+pub use source::{ConfigError, KEYS, Key, Source};
+pub use upstream::{ApiKey, UpstreamConfig};
+
+use crate::model::user::Project;
+
+/// Everything the panel needs to serve.
+pub struct Config {
+    pub http: Http,
+    pub upstream: UpstreamConfig,
+    pub projects: Vec<Project>,
+    pub database: Database,
+    pub budget: Budget,
+    /// Password of the user `admin`, created if there is no user yet.
+    pub admin_password: Option<SecretString>,
+}
+
+impl Config {
+    /// Every value that is missing or bad is an error that names its key.
+    pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        Ok(Self {
+            http: Http::from_source(source)?,
+            upstream: UpstreamConfig::from_source(source)?,
+            projects: source.required("projects", parse_projects)?,
+            database: Database::from_source(source)?,
+            budget: Budget::from_source(source)?,
+            admin_password: parse_admin_password(source)?,
+        })
+    }
+}
+
+/// The password of the user `admin`, where one is configured.
+pub fn parse_admin_password(source: &Source) -> Result<Option<SecretString>, ConfigError> {
+    source.optional("admin_password", source::secret)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! How many upstream calls an hour may hold.
+
+use super::source::{ConfigError, Source, whole_number};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Job starts per project per hour, and as many follow-ups.
+    pub agent_per_hour: u32,
+    /// Analytics requests per hour, all projects together.
+    pub analytics_per_hour: u32,
+    /// How many of those are kept for people.
+    pub analytics_reserve: u32,
+    /// Days of daily history to keep in step.
+    pub history_days: u32,
+}
+
+impl Budget {
+    pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let budget = Self {
+            agent_per_hour: source.or_default("agent_per_hour", whole_number(1))?,
+            analytics_per_hour: source.or_default("analytics_per_hour", whole_number(1))?,
+            analytics_reserve: source.or_default("analytics_reserve", whole_number(0))?,
+            history_days: source.or_default("history_days", whole_number(1))?,
+        };
+        if budget.analytics_reserve > budget.analytics_per_hour {
+            return Err(ConfigError(format!(
+                "DOCKET_ANALYTICS_RESERVE ({}) is more than DOCKET_ANALYTICS_PER_HOUR ({}). An example: DOCKET_ANALYTICS_RESERVE=30",
+                budget.analytics_reserve, budget.analytics_per_hour
+            )));
+        }
+        Ok(budget)
+    }
+}

@@ -1,0 +1,64 @@
+//! Where the panel listens, and the address people see.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use url::Url;
+
+use super::source::{ConfigError, Source};
+
+pub struct Http {
+    pub addr: SocketAddr,
+    /// Nothing: derived from the address that was bound.
+    pub public_url: Option<PublicUrl>,
+}
+
+/// The origin that browsers see: scheme, host and port, without a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl(String);
+
+impl Http {
+    pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        Ok(Self {
+            addr: source.or_default("addr", listen_address)?,
+            public_url: source.optional("public_url", PublicUrl::parse)?,
+        })
+    }
+}
+
+impl PublicUrl {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).map_err(|error| format!("“{text}” is not an address ({error})"))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(format!("“{text}” is not an http or https address"));
+        }
+        if url.path() != "/"
+            || url.query().is_some()
+            || url.fragment().is_some()
+            || !url.username().is_empty()
+        {
+            return Err("Docket is served at the root of its host: leave out path, query and user".to_owned());
+        }
+        Ok(Self(url.origin().ascii_serialization()))
+    }
+
+    pub fn of(addr: SocketAddr) -> Self {
+        Self(format!("http://{addr}"))
+    }
+
+    /// As browsers write it in `Origin`.
+    pub fn origin(&self) -> &str {
+        &self.0
+    }
+
+    pub fn is_https(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+}
+
+/// `HOST:PORT`; a name is resolved, its first address is taken.
+pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    text.to_socket_addrs()
+        .ok()
+        .and_then(|mut addresses| addresses.next())
+        .ok_or_else(|| format!("“{text}” is not HOST:PORT"))
+}

@@ -1,0 +1,41 @@
+//! What is logged, and how.
+
+use super::source::{ConfigError, Source};
+
+pub struct Log {
+    /// A filter in the syntax of `tracing_subscriber::EnvFilter`.
+    pub filter: String,
+    pub format: LogFormat,
+    /// Whether nobody configured a filter.
+    pub is_default: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+impl Log {
+    pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        Ok(Self {
+            filter: source.or_default("log", filter)?,
+            format: source.or_default("log_format", format)?,
+            is_default: source.optional("log", filter)?.is_none(),
+        })
+    }
+}
+
+fn filter(text: &str) -> Result<String, String> {
+    tracing_subscriber::EnvFilter::try_new(text)
+        .map(|_| text.to_owned())
+        .map_err(|error| format!("“{text}” is not a filter ({error})"))
+}
+
+fn format(text: &str) -> Result<LogFormat, String> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err(format!("“{text}” is neither text nor json")),
+    }
+}

@@ -1,0 +1,245 @@
+//! Where values come from: the file, overridden by the environment. Knows every key there is, and no types.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use secrecy::SecretString;
+use thiserror::Error;
+
+/// One thing that can be configured.
+pub struct Key {
+    /// Its name in the file; `DOCKET_` and this in capitals is its environment variable.
+    pub name: &'static str,
+    pub meaning: &'static str,
+    pub default: &'static str,
+    pub example: &'static str,
+}
+
+const fn key(name: &'static str, default: &'static str, example: &'static str, meaning: &'static str) -> Key {
+    Key { name, meaning, default, example }
+}
+
+/// Every key, in the order the help lists them.
+pub const KEYS: &[Key] = &[
+    key("addr", "127.0.0.1:3000", "127.0.0.1:3000", "Listen address"),
+    key(
+        "public_url",
+        "http://{addr}",
+        "https://docket.example.com",
+        "Address people see; https turns on Secure cookies",
+    ),
+    key("upstream_url", "", "https://api.example.com", "Base address of the platform's admin API"),
+    key("api_key", "", "mint_…", "Admin key; this or api_key_file is required"),
+    key("api_key_file", "", "/run/secrets/docket-key", "File that holds the admin key"),
+    key("projects", "", "docs=Docs,api=API reference", "Projects, as id=Name,id=Name"),
+    key("database_url", "sqlite://docket.db", "sqlite:///var/lib/docket/docket.db", "Database"),
+    key("admin_password", "", "a long sentence", "Creates user admin if there is no user yet"),
+    key("agent_per_hour", "100", "100", "Job starts per project per hour, and as many follow-ups"),
+    key("analytics_per_hour", "100", "100", "Analytics requests per key per hour"),
+    key("analytics_reserve", "30", "30", "How many of those background history may never use"),
+    key("history_days", "90", "90", "Days of daily history to keep in step"),
+    key("poll_seconds", "3", "3", "Shortest time between two upstream reads of one job"),
+    key("upstream_timeout_seconds", "30", "30", "Deadline for one whole upstream exchange"),
+    key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
+    key("log_format", "text", "json", "text or json"),
+];
+
+/// Variables of the command line's own options, which the configuration passes by.
+const OPTION_VARIABLES: &[&str] = &[
+    "DOCKET_CONFIG",
+    "DOCKET_DEMO_DATA",
+    "DOCKET_EMULATOR_ADDR",
+    "DOCKET_EMULATOR_KEY",
+    "DOCKET_EMULATOR_PAGES",
+    "DOCKET_EMULATOR_SEED",
+];
+
+const PREFIX: &str = "DOCKET_";
+
+/// What is wrong with the configuration, in one sentence that names the key.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct ConfigError(pub String);
+
+/// The values as texts, each with the place it came from.
+pub struct Source {
+    values: BTreeMap<&'static str, Value>,
+}
+
+struct Value {
+    text: String,
+    place: String,
+}
+
+impl Source {
+    /// Reads `file` (or `Leptos.toml` in the working directory, if there is one) and the environment, which
+    /// wins. A key that does not exist is an error that names it.
+    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+        let default = Path::new("Leptos.toml");
+        let path = file.unwrap_or(default);
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if file.is_none() && error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => {
+                return Err(ConfigError(format!(
+                    "The configuration file {} cannot be read: {error}.",
+                    path.display()
+                )));
+            }
+        };
+        Self::new(
+            &text,
+            &path.display().to_string(),
+            std::env::vars_os().filter_map(|(name, value)| {
+                Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+            }),
+        )
+    }
+
+    /// Values of the TOML text `file`, overridden by the variables of `environment` that start with `DOCKET_`.
+    pub fn new(
+        file: &str,
+        file_name: &str,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        let mut values = BTreeMap::new();
+        let table: toml::Table = file.parse().map_err(|error: toml::de::Error| {
+            ConfigError(format!("{file_name} is not valid TOML: {}.", error.message()))
+        })?;
+        for (name, value) in table {
+            let key = known(&name)
+                .ok_or_else(|| unknown(&format!("key `{name}` in {file_name}"), &name, str::to_owned))?;
+            let text = match value {
+                toml::Value::String(text) => text,
+                toml::Value::Integer(number) => number.to_string(),
+                _ => {
+                    return Err(ConfigError(format!(
+                        "`{name}` in {file_name} must be a text or a whole number, for example {name} = \"{}\".",
+                        key.example
+                    )));
+                }
+            };
+            values.insert(key.name, Value { text, place: format!("`{name}` in {file_name}") });
+        }
+        for (variable, text) in environment {
+            let Some(suffix) = variable.strip_prefix(PREFIX) else { continue };
+            if OPTION_VARIABLES.contains(&variable.as_str()) || is_service_link(suffix) {
+                continue;
+            }
+            let name = suffix.to_ascii_lowercase();
+            let key = known(&name)
+                .filter(|key| variable == key.variable())
+                .ok_or_else(|| unknown(&format!("environment variable {variable}"), &name, variable_of))?;
+            values.insert(key.name, Value { text, place: variable });
+        }
+        Ok(Self { values })
+    }
+
+    /// The parsed value of `name`, or nothing if it is not set.
+    pub fn optional<T, E: std::fmt::Display>(
+        &self,
+        name: &'static str,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, ConfigError> {
+        let key = known(name).ok_or_else(|| ConfigError(format!("no key is called {name}")))?;
+        let Some(value) = self.values.get(name) else { return Ok(None) };
+        parse(value.text.trim()).map(Some).map_err(|error| {
+            ConfigError(format!("{} is wrong: {error}. An example: {}", value.place, key.example))
+        })
+    }
+
+    /// The parsed value of `name`; its absence is an error that shows how to give it.
+    pub fn required<T, E: std::fmt::Display>(
+        &self,
+        name: &'static str,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<T, ConfigError> {
+        self.optional(name, parse)?.ok_or_else(|| missing(name))
+    }
+
+    /// The parsed value of `name`, or its default.
+    pub fn or_default<T, E: std::fmt::Display>(
+        &self,
+        name: &'static str,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<T, ConfigError> {
+        match self.optional(name, &parse)? {
+            Some(value) => Ok(value),
+            None => {
+                let default = known(name).map_or("", |key| key.default);
+                parse(default)
+                    .map_err(|error| ConfigError(format!("the default of {name} is wrong: {error}")))
+            }
+        }
+    }
+}
+
+impl Key {
+    pub fn variable(&self) -> String {
+        variable_of(self.name)
+    }
+}
+
+/// The error for a required value that is not there.
+pub(super) fn missing(name: &str) -> ConfigError {
+    let example = known(name).map_or("", |key| key.example);
+    ConfigError(format!(
+        "{} is required. Set it in the environment, or `{name}` in Leptos.toml. An example: {}={example}",
+        variable_of(name),
+        variable_of(name),
+    ))
+}
+
+/// A whole number of at least `least`.
+pub(super) fn whole_number(least: u32) -> impl Fn(&str) -> Result<u32, String> {
+    move |text| {
+        text.parse()
+            .ok()
+            .filter(|number| *number >= least)
+            .ok_or_else(|| format!("“{text}” is not a whole number of at least {least}"))
+    }
+}
+
+/// A text that must not be shown again.
+pub(super) fn secret(text: &str) -> Result<SecretString, &'static str> {
+    if text.is_empty() { Err("it is empty") } else { Ok(SecretString::from(text)) }
+}
+
+fn known(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+fn variable_of(name: &str) -> String {
+    format!("{PREFIX}{}", name.to_ascii_uppercase())
+}
+
+/// Kubernetes sets such variables in every pod beside a service called `docket`.
+fn is_service_link(suffix: &str) -> bool {
+    suffix == "PORT" || suffix.starts_with("PORT_") || suffix.starts_with("SERVICE_")
+}
+
+fn unknown(what: &str, name: &str, show: impl Fn(&str) -> String) -> ConfigError {
+    let near = KEYS.iter().min_by_key(|key| edits(key.name, name)).filter(|key| edits(key.name, name) <= 3);
+    let hint = match near {
+        Some(key) => format!("Did you mean {}? An example: {}", show(key.name), key.example),
+        None => {
+            format!("The keys are: {}.", KEYS.iter().map(|key| show(key.name)).collect::<Vec<_>>().join(", "))
+        }
+    };
+    ConfigError(format!("Unknown {what}. {hint}"))
+}
+
+/// Levenshtein's distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, to) in b.iter().enumerate() {
+            let substitution = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = substitution.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,86 @@
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use super::*;
+
+const FILE: &str = r#"
+addr = "127.0.0.1:4000"
+upstream_url = "https://api.example.com/admin"
+api_key = "mint_file"
+projects = "docs=Docs, api"
+agent_per_hour = 7
+"#;
+
+fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Config::from_source(&Source::new(file, "Leptos.toml", environment)?)
+}
+
+fn error(file: &str, environment: &[(&str, &str)]) -> String {
+    load(file, environment).err().unwrap().to_string()
+}
+
+#[test]
+fn the_file_is_read_and_the_environment_wins() {
+    let config = load(FILE, &[("DOCKET_AGENT_PER_HOUR", "9"), ("HOME", "/root")]).unwrap();
+    assert_eq!(config.http.addr.port(), 4000);
+    assert_eq!(config.budget.agent_per_hour, 9);
+    assert_eq!(config.upstream.base_url.as_str(), "https://api.example.com/admin/");
+    assert_eq!(config.projects[1].name, "api");
+}
+
+#[test]
+fn defaults_are_those_of_the_table() {
+    let config = load(
+        "",
+        &[
+            ("DOCKET_UPSTREAM_URL", "http://127.0.0.1:9"),
+            ("DOCKET_API_KEY", "k"),
+            ("DOCKET_PROJECTS", "docs=Docs"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(config.http.addr.to_string(), "127.0.0.1:3000");
+    assert_eq!(config.database.url, "sqlite://docket.db");
+    assert_eq!(config.budget.analytics_reserve, 30);
+    assert_eq!(config.upstream.timeout.as_secs(), 30);
+    assert_eq!(config.upstream.poll_interval.as_secs(), 3);
+}
+
+#[test]
+fn every_mistake_names_its_key_and_an_example() {
+    let cases: &[(&str, &[(&str, &str)], &[&str])] = &[
+        ("adr = \"x\"", &[], &["adr", "addr", "127.0.0.1:3000"]),
+        (FILE, &[("DOCKET_ADRR", "x")], &["DOCKET_ADRR", "DOCKET_ADDR"]),
+        (FILE, &[("DOCKET_ADDR", "nowhere")], &["DOCKET_ADDR", "nowhere", "127.0.0.1:3000"]),
+        (FILE, &[("DOCKET_POLL_SECONDS", "0")], &["DOCKET_POLL_SECONDS"]),
+        (FILE, &[("DOCKET_UPSTREAM_URL", "http://api.example.com")], &["DOCKET_UPSTREAM_URL", "https"]),
+        (FILE, &[("DOCKET_PROJECTS", "a/b=x")], &["DOCKET_PROJECTS", "docs=Docs"]),
+        (FILE, &[("DOCKET_ANALYTICS_RESERVE", "101")], &["DOCKET_ANALYTICS_RESERVE"]),
+        (FILE, &[("DOCKET_DATABASE_URL", "mysql://x")], &["DOCKET_DATABASE_URL", "sqlite://"]),
+        (FILE, &[("DOCKET_PUBLIC_URL", "https://x.example/docket")], &["DOCKET_PUBLIC_URL"]),
+        ("", &[], &["DOCKET_UPSTREAM_URL", "https://api.example.com"]),
+        ("addr = true", &[], &["addr"]),
+        ("addr", &[], &["Leptos.toml"]),
+    ];
+    for (file, environment, words) in cases {
+        let message = error(file, environment);
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+        assert!(!message.contains('\n'), "{message}");
+    }
+}
+
+#[test]
+fn a_bad_key_is_never_echoed() {
+    let message = error(FILE, &[("DOCKET_API_KEY", "mint_se cret")]);
+    assert!(message.contains("DOCKET_API_KEY") && !message.contains("cret"), "{message}");
+}
+
+#[test]
+fn service_links_of_kubernetes_are_not_configuration() {
+    let links = [
+        ("DOCKET_PORT", "tcp://10.0.0.1:80"),
+        ("DOCKET_SERVICE_HOST", "10.0.0.1"),
+        ("DOCKET_PORT_80_TCP", "x"),
+    ];
+    assert!(load(FILE, &links).is_ok());
+}

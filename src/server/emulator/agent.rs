@@ -1,0 +1,201 @@
+//! The agent operations: create, follow-up, get. There is no list operation, as there is none upstream.
+//! Must not decide what becomes of a job: that is the ledger's.
+
+mod job;
+mod ledger;
+mod project;
+mod prompt;
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection};
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+
+use self::job::AgentJob;
+pub(super) use self::ledger::Ledger;
+use self::ledger::NotTaken;
+use self::prompt::Directives;
+use super::Emulator;
+use super::key::require_key;
+use super::refusal::Refusal;
+
+const LARGEST_BODY: usize = 1024 * 1024;
+
+/// The routes below `/v2/agent`.
+pub(super) fn routes(emulator: &Emulator) -> Router<Emulator> {
+    Router::new()
+        .route("/{project}/job", post(create))
+        .route("/{project}/job/{id}", get(read))
+        .route("/{project}/job/{id}/message", post(follow_up))
+        .method_not_allowed_fallback(|| async {
+            Refusal::agent(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed").into_response()
+        })
+        .route_layer(from_fn_with_state(emulator.clone(), require_key))
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .fallback(|| async { Refusal::no_such_route().into_response() })
+}
+
+async fn create(
+    State(emulator): State<Emulator>,
+    path: Result<Path<String>, PathRejection>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<(StatusCode, Json<AgentJob>), Refusal> {
+    let Path(project) = path.map_err(unreadable_path)?;
+    let directives = read_prompt(body)?;
+    let job = emulator.ledger().create(&project, directives, emulator.now())?;
+    Ok((StatusCode::CREATED, Json(job)))
+}
+
+async fn follow_up(
+    State(emulator): State<Emulator>,
+    path: Result<Path<(String, String)>, PathRejection>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<AgentJob>, Refusal> {
+    let Path((project, id)) = path.map_err(unreadable_path)?;
+    let directives = read_prompt(body)?;
+    let job = emulator.ledger().follow_up(&project, &id, directives, emulator.now())?;
+    Ok(Json(job))
+}
+
+async fn read(
+    State(emulator): State<Emulator>,
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Result<Json<AgentJob>, Refusal> {
+    let Path((project, id)) = path.map_err(unreadable_path)?;
+    let job = emulator.ledger().read(&project, &id, emulator.now())?;
+    Ok(Json(job))
+}
+
+fn read_prompt(body: Result<Bytes, BytesRejection>) -> Result<Directives, Refusal> {
+    let body = body.map_err(|rejection| Refusal::agent(rejection.status(), rejection.body_text()))?;
+    let prompt =
+        prompt::in_body(&body).map_err(|problem| Refusal::agent(StatusCode::BAD_REQUEST, problem))?;
+    Ok(Directives::in_prompt(&prompt))
+}
+
+fn unreadable_path(rejection: PathRejection) -> Refusal {
+    Refusal::agent(rejection.status(), rejection.body_text())
+}
+
+impl From<NotTaken> for Refusal {
+    fn from(reason: NotTaken) -> Self {
+        match reason {
+            NotTaken::UnknownJob => Self::agent(StatusCode::NOT_FOUND, "Job not found"),
+            NotTaken::Exhausted(exhausted) => {
+                Self::agent(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded")
+                    .retry_after(exhausted.retry_after)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{Method, StatusCode};
+    use serde_json::Value;
+
+    use super::super::allowance::CALLS_PER_HOUR;
+    use super::super::testing::{Bench, KEY};
+    use super::LARGEST_BODY;
+
+    #[tokio::test]
+    async fn a_new_job_is_answered_with_201_and_every_field() {
+        let bench = Bench::new();
+        let answer = bench.create("docs", "Fix typos").await;
+        assert_eq!(answer.status, StatusCode::CREATED);
+        let fields = ["archivedAt", "createdAt", "id", "model", "prLink", "source", "status"];
+        assert_eq!(answer.fields(), fields);
+        assert_eq!(answer.text("status"), "active");
+        assert_eq!(answer.text("createdAt"), "2026-11-21T09:30:00Z");
+        assert_eq!(answer.body["prLink"], Value::Null);
+        assert_eq!(answer.body["archivedAt"], Value::Null);
+        assert_eq!(answer.body["source"]["repository"], "acme/docs-docs");
+        assert!(answer.body["source"]["ref"].as_str().is_some_and(|it| it.starts_with("docket/")));
+        let id = answer.text("id");
+        assert_eq!(id.len(), 24);
+        assert!(id.starts_with("job_"));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_no_prompt_is_400_and_counts_for_nothing() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
+        let message = format!("/v2/agent/docs/job/{id}/message");
+        let bodies =
+            ["", "{", "[]", "\"prompt\"", "{}", r#"{"prompt":""}"#, r#"{"prompt":1}"#, r#"{"prompt":null}"#];
+        for path in ["/v2/agent/docs/job", message.as_str()] {
+            for body in bodies.iter().cycle().take(2 * CALLS_PER_HOUR) {
+                let answer = bench.post(path, body).await;
+                assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{body}");
+                assert_eq!(answer.fields(), ["error"]);
+            }
+        }
+        assert_eq!(bench.create("docs", "x").await.status, StatusCode::CREATED);
+        assert_eq!(bench.follow_up("docs", &id, "x").await.status, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_body_of_more_than_a_mebibyte_is_413() {
+        let bench = Bench::new();
+        let frame = r#"{"prompt":""}"#.len();
+        let fits = "x".repeat(LARGEST_BODY - frame);
+        assert_eq!(bench.create("docs", &fits).await.status, StatusCode::CREATED);
+        let too_long = "x".repeat(LARGEST_BODY - frame + 1);
+        let answer = bench.create("docs", &too_long).await;
+        assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
+        assert_eq!(answer.fields(), ["error"]);
+    }
+
+    #[tokio::test]
+    async fn an_unknown_job_is_404_and_so_is_one_of_another_project() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
+        for (project, id) in [("docs", "job_unknown"), ("handbook", id.as_str())] {
+            for answer in [bench.job(project, id).await, bench.follow_up(project, id, "x").await] {
+                assert_eq!(answer.status, StatusCode::NOT_FOUND);
+                assert_eq!(answer.fields(), ["error"]);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_101st_create_of_a_project_within_an_hour_is_429() {
+        let bench = Bench::new();
+        for _ in 0..CALLS_PER_HOUR {
+            assert_eq!(bench.create("docs", "x").await.status, StatusCode::CREATED);
+            bench.wait(1);
+        }
+        let refused = bench.create("docs", "x").await;
+        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(refused.headers["retry-after"], "3500");
+        assert_eq!(refused.fields(), ["error"]);
+        assert_eq!(bench.create("handbook", "x").await.status, StatusCode::CREATED);
+        bench.wait(3500);
+        assert_eq!(bench.create("docs", "x").await.status, StatusCode::CREATED);
+    }
+
+    #[tokio::test]
+    async fn follow_ups_have_an_allowance_of_their_own() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
+        for _ in 0..CALLS_PER_HOUR {
+            assert_eq!(bench.follow_up("docs", &id, "x").await.status, StatusCode::OK);
+        }
+        let refused = bench.follow_up("docs", &id, "x").await;
+        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(refused.headers["retry-after"], "3600");
+        assert_eq!(bench.create("docs", "x").await.status, StatusCode::CREATED);
+        assert_eq!(bench.job("docs", &id).await.status, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_path_that_is_not_utf_8_is_400_in_the_agent_shape() {
+        let answer = Bench::new().send(Method::GET, "/v2/agent/%ff/job/a", Some(KEY), "").await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+        assert_eq!(answer.fields(), ["error"]);
+    }
+}

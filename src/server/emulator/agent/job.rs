@@ -1,0 +1,148 @@
+//! One job: what it is, and what it looks like at an instant. Its state is worked out from the clock when it is read;
+//! nothing runs in the background.
+
+use rand::Rng;
+use serde::Serialize;
+
+use super::super::Outcome;
+use crate::model::time::Timestamp;
+
+/// An agent job as the interface shows it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AgentJob {
+    id: String,
+    status: Status,
+    source: Source,
+    model: String,
+    pr_link: Option<String>,
+    created_at: String,
+    archived_at: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Active,
+    Completed,
+    Failed,
+}
+
+#[derive(Debug, Serialize)]
+struct Source {
+    repository: String,
+    r#ref: Option<String>,
+}
+
+/// A job as the emulator keeps it.
+#[derive(Debug, Clone)]
+pub(super) struct Job {
+    pub(super) id: String,
+    pub(super) created_at: Timestamp,
+    pub(super) model: String,
+    pub(super) repository: String,
+    pub(super) git_ref: Option<String>,
+    pub(super) follow_ups: u64,
+    /// `active` until then.
+    pub(super) finishes_at: Timestamp,
+    pub(super) fails: bool,
+    /// Known from the start, shown once the job has finished.
+    pub(super) pull_request: Option<String>,
+}
+
+/// The work that one prompt causes.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) outcome: Outcome,
+    pub(super) finishes_at: Timestamp,
+}
+
+impl Job {
+    pub(super) fn at(&self, now: Timestamp) -> AgentJob {
+        let finished = now >= self.finishes_at;
+        AgentJob {
+            id: self.id.clone(),
+            status: match (finished, self.fails) {
+                (false, _) => Status::Active,
+                (true, false) => Status::Completed,
+                (true, true) => Status::Failed,
+            },
+            source: Source { repository: self.repository.clone(), r#ref: self.git_ref.clone() },
+            model: self.model.clone(),
+            pr_link: self.pull_request.clone().filter(|_| finished),
+            created_at: self.created_at.to_string(),
+            archived_at: None,
+        }
+    }
+
+    /// Sets the job to work again. A pull request it has, or is about to open, stays; `next_link` is asked only
+    /// if the turn opens the first one. Work under way is finished along with the turn.
+    pub(super) fn take_turn(&mut self, turn: &Turn, next_link: impl FnOnce() -> String) {
+        self.finishes_at = self.finishes_at.max(turn.finishes_at);
+        self.fails = turn.outcome == Outcome::Failed;
+        if turn.outcome == Outcome::PullRequest {
+            self.pull_request.get_or_insert_with(next_link);
+        }
+    }
+}
+
+/// An id nobody can guess, such as `job_k3v7…`: 100 random bits in lower-case base 32.
+pub(super) fn new_id() -> String {
+    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut random = rand::rng();
+    let letters = (0..20).map(|_| char::from(ALPHABET[random.random_range(0..ALPHABET.len())]));
+    format!("job_{}", letters.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::super::super::testing::{Bench, LONGEST_SECONDS};
+    use super::*;
+
+    #[test]
+    fn ids_are_distinct() {
+        let ids: std::collections::HashSet<String> = (0..1000).map(|_| new_id()).collect();
+        assert_eq!(ids.len(), 1000);
+    }
+
+    #[tokio::test]
+    async fn a_follow_up_sets_a_job_to_work_again_and_keeps_its_pull_request() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "x").await.text("id").to_owned();
+        bench.wait(LONGEST_SECONDS);
+        let link = bench.job("docs", &id).await.body["prLink"].clone();
+        for word in ["no-changes", "fail", "pull-request"] {
+            let again = bench.follow_up("docs", &id, &format!("emulator:{word}")).await;
+            assert_eq!(again.text("status"), "active");
+            assert_eq!(again.body["prLink"], Value::Null);
+            assert!((6..=15).contains(&bench.seconds_at_work("docs", &id).await));
+            let done = bench.job("docs", &id).await;
+            assert_eq!(done.text("status") == "failed", word == "fail");
+            assert_eq!(done.body["prLink"], link);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_follow_up_may_bring_the_pull_request_a_job_did_not_have() {
+        let bench = Bench::new();
+        for word in ["no-changes", "fail"] {
+            let id = bench.create("docs", &format!("emulator:{word}")).await.text("id").to_owned();
+            bench.wait(LONGEST_SECONDS);
+            bench.follow_up("docs", &id, "Try again").await;
+            bench.wait(LONGEST_SECONDS);
+            assert_eq!(bench.job("docs", &id).await.ending(), "pull request");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_follow_up_during_work_does_not_shorten_it() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "emulator:slow").await.text("id").to_owned();
+        bench.wait(30);
+        bench.follow_up("docs", &id, "emulator:no-changes").await;
+        assert_eq!(bench.seconds_at_work("docs", &id).await, 30);
+        assert_eq!(bench.job("docs", &id).await.ending(), "pull request");
+    }
+}

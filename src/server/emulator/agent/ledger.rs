@@ -1,0 +1,153 @@
+//! Every project's jobs, and what each project may still ask for within the hour.
+
+use std::collections::HashMap;
+
+use super::super::PastJob;
+use super::super::allowance::{Allowance, Exhausted};
+use super::super::noise::Seed;
+use super::job::AgentJob;
+use super::project::Project;
+use super::prompt::Directives;
+use crate::model::time::Timestamp;
+
+#[derive(Debug)]
+pub(in super::super) struct Ledger {
+    seed: Seed,
+    accounts: HashMap<String, Account>,
+}
+
+/// A project's jobs and its allowances, one for each operation that costs.
+#[derive(Debug)]
+struct Account {
+    project: Project,
+    creates: Allowance,
+    follow_ups: Allowance,
+}
+
+/// Why a request has no effect.
+#[derive(Debug)]
+pub(super) enum NotTaken {
+    UnknownJob,
+    Exhausted(Exhausted),
+}
+
+impl Ledger {
+    pub(in super::super) fn new(seed: Seed) -> Self {
+        Self { seed: seed.named("jobs"), accounts: HashMap::new() }
+    }
+
+    pub(super) fn create(
+        &mut self,
+        project: &str,
+        directives: Directives,
+        now: Timestamp,
+    ) -> Result<AgentJob, NotTaken> {
+        let account = self.account(project);
+        account.creates.take(now)?;
+        Ok(account.project.create(directives, now).at(now))
+    }
+
+    pub(super) fn follow_up(
+        &mut self,
+        project: &str,
+        id: &str,
+        directives: Directives,
+        now: Timestamp,
+    ) -> Result<AgentJob, NotTaken> {
+        let account = self.account(project);
+        let job = account.project.job(id).ok_or(NotTaken::UnknownJob)?.clone();
+        account.follow_ups.take(now)?;
+        Ok(account.project.follow_up(job, directives, now).at(now))
+    }
+
+    pub(super) fn read(&self, project: &str, id: &str, now: Timestamp) -> Result<AgentJob, NotTaken> {
+        let account = self.accounts.get(project);
+        let job = account.and_then(|account| account.project.job(id));
+        Ok(job.ok_or(NotTaken::UnknownJob)?.at(now))
+    }
+
+    pub(in super::super) fn adopt(&mut self, project: &str, past: PastJob) {
+        self.account(project).project.adopt(past);
+    }
+
+    fn account(&mut self, project: &str) -> &mut Account {
+        let seed = self.seed.named(project);
+        self.accounts.entry(project.to_owned()).or_insert_with(|| Account {
+            project: Project::new(project, seed),
+            creates: Allowance::default(),
+            follow_ups: Allowance::default(),
+        })
+    }
+}
+
+impl From<Exhausted> for NotTaken {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Exhausted(exhausted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::super::super::Outcome;
+    use super::super::super::testing::{Bench, LONGEST_SECONDS, NOW};
+    use super::*;
+
+    fn past(id: &str, outcome: Outcome, pr_link: Option<&str>) -> PastJob {
+        PastJob {
+            id: id.to_owned(),
+            created_at: NOW.plus_seconds(-86_400),
+            outcome,
+            finishes_at: NOW.plus_seconds(-86_000),
+            model: "an-older-model".to_owned(),
+            repository: "acme/old".to_owned(),
+            git_ref: None,
+            pr_link: pr_link.map(str::to_owned),
+        }
+    }
+
+    #[tokio::test]
+    async fn an_adopted_job_is_read_and_followed_up_like_any_other() {
+        let bench = Bench::new();
+        let link = "https://git.example/acme/old/pull/240";
+        bench.emulator.adopt("docs", past("job_old", Outcome::PullRequest, Some(link)));
+        let old = bench.job("docs", "job_old").await;
+        assert_eq!(old.text("status"), "completed");
+        assert_eq!(old.text("prLink"), link);
+        assert_eq!(old.text("createdAt"), "2026-11-20T09:30:00Z");
+        assert_eq!(old.text("model"), "an-older-model");
+        assert_eq!(old.body["source"]["repository"], "acme/old");
+        assert_eq!(old.body["source"]["ref"], Value::Null);
+        assert_eq!(bench.follow_up("docs", "job_old", "x").await.text("status"), "active");
+    }
+
+    #[tokio::test]
+    async fn adopted_jobs_end_as_they_did_and_new_numbers_follow_theirs() {
+        let bench = Bench::new();
+        let link = "https://git.example/acme/old/pull/240";
+        bench.emulator.adopt("docs", past("job_a", Outcome::PullRequest, Some(link)));
+        bench.emulator.adopt("docs", past("job_b", Outcome::NoChanges, None));
+        bench.emulator.adopt("docs", past("job_c", Outcome::Failed, None));
+        bench.emulator.adopt("docs", past("job_d", Outcome::PullRequest, None));
+        assert_eq!(bench.job("docs", "job_b").await.ending(), "no changes");
+        assert_eq!(bench.job("docs", "job_c").await.ending(), "failed");
+        assert!(bench.job("docs", "job_d").await.text("prLink").ends_with("/pull/241"));
+        let id = bench.create("docs", "x").await.text("id").to_owned();
+        bench.wait(LONGEST_SECONDS);
+        let new = bench.job("docs", &id).await;
+        assert_eq!(new.ending(), "pull request", "adopted jobs do not move the cycle");
+        assert!(new.text("prLink").ends_with("/pull/242"));
+    }
+
+    #[tokio::test]
+    async fn a_job_adopted_at_work_finishes_on_the_clock() {
+        let bench = Bench::new();
+        let mut job = past("job_a", Outcome::NoChanges, None);
+        job.finishes_at = NOW.plus_seconds(5);
+        bench.emulator.adopt("docs", job);
+        assert_eq!(bench.job("docs", "job_a").await.text("status"), "active");
+        bench.wait(5);
+        assert_eq!(bench.job("docs", "job_a").await.text("status"), "completed");
+    }
+}

@@ -1,0 +1,213 @@
+//! One project's jobs. How they end and how long they take depends only on the seed, the project and the order of its
+//! prompts, so that a run can be repeated. Must not count allowances: the ledger does.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::time::Duration;
+
+use super::super::noise::Seed;
+use super::super::{Outcome, PastJob};
+use super::job::{Job, Turn, new_id};
+use super::prompt::Directives;
+use crate::model::time::Timestamp;
+
+/// How a project's jobs end, in order, over and over; and a job's follow-ups likewise. It begins with what a newcomer
+/// should see first.
+const OUTCOMES: [Outcome; 5] =
+    [Outcome::PullRequest, Outcome::PullRequest, Outcome::NoChanges, Outcome::PullRequest, Outcome::Failed];
+const SECONDS_AT_WORK: Range<f64> = 6.0..15.0;
+const MODEL: &str = "docs-writer-2";
+const FIRST_PULL_REQUEST: u64 = 101;
+
+#[derive(Debug)]
+pub(super) struct Project {
+    slug: String,
+    seed: Seed,
+    jobs: HashMap<String, Job>,
+    created: u64,
+    prompts: u64,
+    next_pull_request: u64,
+}
+
+impl Project {
+    pub(super) fn new(name: &str, seed: Seed) -> Self {
+        Self {
+            slug: slug(name),
+            seed,
+            jobs: HashMap::new(),
+            created: 0,
+            prompts: 0,
+            next_pull_request: FIRST_PULL_REQUEST,
+        }
+    }
+
+    pub(super) fn job(&self, id: &str) -> Option<&Job> {
+        self.jobs.get(id)
+    }
+
+    pub(super) fn create(&mut self, directives: Directives, now: Timestamp) -> Job {
+        let id = new_id();
+        let job = Job {
+            created_at: now,
+            model: MODEL.to_owned(),
+            repository: format!("acme/{}-docs", self.slug),
+            git_ref: Some(format!("docket/agent-{}", &id[id.len() - 8..])),
+            follow_ups: 0,
+            finishes_at: now,
+            fails: false,
+            pull_request: None,
+            id,
+        };
+        self.created += 1;
+        self.work(job, self.created - 1, directives, now)
+    }
+
+    pub(super) fn follow_up(&mut self, mut job: Job, directives: Directives, now: Timestamp) -> Job {
+        job.follow_ups += 1;
+        let place = job.follow_ups - 1;
+        self.work(job, place, directives, now)
+    }
+
+    /// Gives the job a turn that ends as the prompt says, else as `place` in the cycle does.
+    fn work(&mut self, mut job: Job, place: u64, directives: Directives, now: Timestamp) -> Job {
+        let usual = OUTCOMES[(place % OUTCOMES.len() as u64) as usize];
+        let duration = directives.duration.unwrap_or_else(|| self.usual_duration());
+        let finishes_at = now.as_millis().saturating_add(duration.as_millis() as i64);
+        let turn = Turn {
+            outcome: directives.outcome.unwrap_or(usual),
+            finishes_at: Timestamp::from_millis(finishes_at),
+        };
+        self.prompts += 1;
+        job.take_turn(&turn, || self.next_link());
+        self.jobs.insert(job.id.clone(), job.clone());
+        job
+    }
+
+    fn usual_duration(&self) -> Duration {
+        let seed = self.seed.nth(self.prompts);
+        Duration::from_secs_f64(seed.between(SECONDS_AT_WORK.start, SECONDS_AT_WORK.end))
+    }
+
+    fn next_link(&mut self) -> String {
+        let number = self.next_pull_request;
+        self.next_pull_request += 1;
+        format!("https://git.example/acme/{}-docs/pull/{number}", self.slug)
+    }
+
+    pub(super) fn adopt(&mut self, past: PastJob) {
+        let number = past.pr_link.as_deref().and_then(pull_request_number);
+        self.next_pull_request = self.next_pull_request.max(number.map_or(0, |number| number + 1));
+        let mut job = Job {
+            id: past.id,
+            created_at: past.created_at,
+            model: past.model,
+            repository: past.repository,
+            git_ref: past.git_ref,
+            follow_ups: 0,
+            finishes_at: past.finishes_at,
+            fails: false,
+            pull_request: past.pr_link,
+        };
+        let turn = Turn { outcome: past.outcome, finishes_at: past.finishes_at };
+        job.take_turn(&turn, || self.next_link());
+        self.jobs.insert(job.id.clone(), job);
+    }
+}
+
+/// The project's name as it may stand in a repository's name and in a link.
+fn slug(project: &str) -> String {
+    project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// A number that leaves room for a next one; another program's link may end in anything.
+fn pull_request_number(link: &str) -> Option<u64> {
+    link.rsplit('/').next()?.parse::<u32>().ok().map(u64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::super::super::testing::{Bench, LONGEST_SECONDS, NOW};
+    use super::*;
+
+    #[tokio::test]
+    async fn a_job_is_active_for_6_to_15_seconds_and_then_has_its_pull_request() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
+        bench.wait(5);
+        let working = bench.job("docs", &id).await;
+        assert_eq!(working.text("status"), "active");
+        assert_eq!(working.body["prLink"], Value::Null);
+        bench.wait(10);
+        let finished = bench.job("docs", &id).await;
+        assert_eq!(finished.text("status"), "completed");
+        assert_eq!(finished.text("prLink"), "https://git.example/acme/docs-docs/pull/101");
+        assert_eq!(finished.text("createdAt"), NOW.to_string());
+    }
+
+    #[tokio::test]
+    async fn outcomes_go_round_from_the_pull_request_a_newcomer_sees() {
+        let bench = Bench::new();
+        let mut endings = Vec::new();
+        for _ in 0..8 {
+            let id = bench.create("docs", "x").await.text("id").to_owned();
+            bench.wait(LONGEST_SECONDS);
+            endings.push(bench.job("docs", &id).await.ending());
+        }
+        let pr = "pull request";
+        assert_eq!(endings, [pr, pr, "no changes", pr, "failed", pr, pr, "no changes"]);
+    }
+
+    #[tokio::test]
+    async fn a_prompt_may_direct_its_job() {
+        let bench = Bench::new();
+        for (word, expected) in
+            [("fail", "failed"), ("no-changes", "no changes"), ("pull-request", "pull request")]
+        {
+            let prompt = format!("Try emulator:{word} now");
+            let id = bench.create("docs", &prompt).await.text("id").to_owned();
+            bench.wait(LONGEST_SECONDS);
+            assert_eq!(bench.job("docs", &id).await.ending(), expected);
+        }
+        let id = bench.create("docs", "emulator:slow").await.text("id").to_owned();
+        assert_eq!(bench.seconds_at_work("docs", &id).await, 60);
+    }
+
+    #[tokio::test]
+    async fn pull_requests_are_numbered_in_order_within_a_project() {
+        let bench = Bench::new();
+        let mut links = Vec::new();
+        for project in ["docs", "docs", "handbook"] {
+            let id = bench.create(project, "emulator:pull-request").await.text("id").to_owned();
+            bench.wait(LONGEST_SECONDS);
+            links.push(bench.job(project, &id).await.text("prLink").to_owned());
+        }
+        assert!(links[0].ends_with("/acme/docs-docs/pull/101"));
+        assert!(links[1].ends_with("/acme/docs-docs/pull/102"));
+        assert!(links[2].ends_with("/acme/handbook-docs/pull/101"));
+    }
+
+    #[tokio::test]
+    async fn the_seed_decides_how_long_jobs_take() {
+        let mut runs = Vec::new();
+        for seed in [1, 1, 2] {
+            let bench = Bench::with(0, seed);
+            let mut durations = Vec::new();
+            for _ in 0..10 {
+                let id = bench.create("docs", "x").await.text("id").to_owned();
+                durations.push(bench.seconds_at_work("docs", &id).await);
+            }
+            assert!(durations.iter().all(|seconds| (6..=15).contains(seconds)), "{durations:?}");
+            runs.push(durations);
+        }
+        assert!(runs[0].iter().any(|seconds| *seconds != runs[0][0]));
+        assert_eq!(runs[0], runs[1]);
+        assert_ne!(runs[0], runs[2]);
+    }
+
+    #[test]
+    fn a_project_of_any_name_has_a_repository() {
+        assert_eq!(slug("my docs/é"), "my-docs--");
+    }
+}

@@ -1,0 +1,73 @@
+//! What the emulator reads in a prompt: that it is one, and words that direct the job's course.
+//! Must not keep the text.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::Outcome;
+
+const SLOW: Duration = Duration::from_secs(60);
+
+/// What a prompt decides about its job, for tests and demonstrations. Each word stands alone between spaces:
+/// `emulator:pull-request`, `emulator:no-changes`, `emulator:fail` (the first one counts), `emulator:slow`.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Directives {
+    pub(super) outcome: Option<Outcome>,
+    pub(super) duration: Option<Duration>,
+}
+
+/// The prompt of a request body, or what is wrong with it.
+pub(super) fn in_body(body: &[u8]) -> Result<String, &'static str> {
+    let body: Value = serde_json::from_slice(body).map_err(|_| "Body is not valid JSON")?;
+    match body.get("prompt") {
+        Some(Value::String(prompt)) if prompt.is_empty() => Err("prompt must not be empty"),
+        Some(Value::String(prompt)) => Ok(prompt.clone()),
+        Some(_) => Err("prompt must be a string"),
+        None => Err("prompt is required"),
+    }
+}
+
+impl Directives {
+    pub(super) fn in_prompt(prompt: &str) -> Self {
+        let mut directives = Self::default();
+        for word in prompt.split_whitespace() {
+            match word {
+                "emulator:slow" => directives.duration = Some(SLOW),
+                _ => directives.outcome = directives.outcome.or(outcome_named(word)),
+            }
+        }
+        directives
+    }
+}
+
+fn outcome_named(word: &str) -> Option<Outcome> {
+    match word {
+        "emulator:pull-request" => Some(Outcome::PullRequest),
+        "emulator:no-changes" => Some(Outcome::NoChanges),
+        "emulator:fail" => Some(Outcome::Failed),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_direct_and_other_text_does_not() {
+        let read = Directives::in_prompt;
+        assert_eq!(read("Document emulator:failures"), Directives::default());
+        assert_eq!(read("emulator:fail").outcome, Some(Outcome::Failed));
+        assert_eq!(read("a\nemulator:no-changes b").outcome, Some(Outcome::NoChanges));
+        assert_eq!(read("emulator:pull-request emulator:fail").outcome, Some(Outcome::PullRequest));
+        let both = read("emulator:slow please emulator:fail");
+        assert_eq!(both, Directives { outcome: Some(Outcome::Failed), duration: Some(SLOW) });
+    }
+
+    #[test]
+    fn one_character_is_a_prompt_and_unknown_fields_are_ignored() {
+        assert_eq!(in_body(br#"{"prompt":" ","model":"x"}"#), Ok(" ".to_owned()));
+        assert!(in_body(br#"{"prompt":""}"#).is_err());
+    }
+}

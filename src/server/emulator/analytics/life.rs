@@ -1,0 +1,78 @@
+//! What becomes of a page over time: most are there throughout, some appear part-way, some fade.
+
+use super::super::noise::Seed;
+use super::day::Day;
+use super::season::{DAYS, FIRST_DAY};
+use super::site::{Page, Section};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Life {
+    Steady,
+    /// Not there before its first day; new pages draw more for a while.
+    New {
+        since: Day,
+    },
+    /// Replaced by something else, and forgotten over months.
+    Fading {
+        since: Day,
+    },
+    /// News: not there before its day, and old within weeks.
+    Release {
+        since: Day,
+    },
+}
+
+impl Life {
+    /// `seed` is that of the page in its project.
+    pub(super) fn of(page: &Page, seed: Seed) -> Self {
+        let chance = seed.named("life");
+        let someday = |years: f64| Day(FIRST_DAY.0 + (chance.nth(1).unit() * years * DAYS) as i64);
+        match (page.section, chance.unit()) {
+            (Section::Start, _) => Self::Steady,
+            (Section::Changelog, _) => Self::Release { since: release_day(page.nth) },
+            (_, chance) if chance < 0.15 => Self::New { since: someday(3.0) },
+            (_, chance) if chance < 0.25 => Self::Fading { since: someday(2.0) },
+            _ => Self::Steady,
+        }
+    }
+
+    /// What the page draws on a day, 1 being its usual measure.
+    pub(super) fn on(self, day: Day) -> f64 {
+        match self {
+            Self::New { since } | Self::Release { since } if day < since => 0.0,
+            Self::Fading { since } if day < since => 1.0,
+            Self::Steady => 1.0,
+            Self::New { since } => 1.0 + 3.0 * (-day.days_since(since) / 14.0).exp(),
+            Self::Fading { since } => (-day.days_since(since) / 60.0).exp(),
+            Self::Release { since } => 0.04 + (-day.days_since(since) / 10.0).exp(),
+        }
+    }
+}
+
+/// A release every 18 days; the first ones were out before the first day.
+fn release_day(nth: usize) -> Day {
+    Day(FIRST_DAY.0 - 400 + 18 * nth as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::site::Site;
+    use super::*;
+
+    #[test]
+    fn within_the_first_400_days_some_pages_appear_and_some_fade() {
+        let last = Day(FIRST_DAY.0 + DAYS as i64 - 1);
+        let site = Site::with_pages(620);
+        let lives = site.pages().iter().zip(0..).map(|(page, n)| Life::of(page, Seed::new(1).nth(n)));
+        let ends: Vec<(f64, f64)> = lives.map(|life| (life.on(FIRST_DAY), life.on(last))).collect();
+        let appear = ends.iter().filter(|(first, last)| *first == 0.0 && *last > 0.0).count();
+        let fade = ends.iter().filter(|(first, last)| *last > 0.0 && last < &(first / 3.0)).count();
+        assert!((20..100).contains(&appear), "{appear}");
+        assert!((10..100).contains(&fade), "{fade}");
+    }
+
+    #[test]
+    fn releases_come_out_in_the_order_of_their_numbers() {
+        assert!(release_day(0) < release_day(1));
+    }
+}

@@ -1,0 +1,112 @@
+//! Sending a committed message once, and recording what became of it.
+//! Must not send anything it has not claimed, and never sends again what may have been taken.
+
+use std::time::Duration;
+
+use anyhow::Context;
+
+use crate::model::job::RemoteJob;
+use crate::model::time::Timestamp;
+use crate::server::jobs::Jobs;
+use crate::server::store::intents::{Intent, Settlement};
+use crate::server::upstream::UpstreamError;
+use crate::server::upstream::governor::{Leave, Permit, Scope};
+
+/// How often recording an outcome is tried before the row is left to the next start, which calls it unknown.
+const RECORD_TRIES: u32 = 8;
+
+impl Jobs {
+    /// What was being sent when the process last ended becomes *unknown*. To be called once, before anything
+    /// is sent.
+    pub async fn settle_interrupted(&self) -> anyhow::Result<()> {
+        let reason = "Docket was stopped while this was being sent. The platform may have taken it or not.";
+        for intent in self.store.interrupted().await? {
+            tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
+            self.store.settle(&intent, &Settlement::Unknown(reason), self.clock.now()).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts the delivery of every queued message whose time has come.
+    pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
+        for message_id in self.store.due_messages(self.clock.now()).await? {
+            self.start_delivery(message_id);
+        }
+        Ok(())
+    }
+
+    /// Delivers in the background, whatever becomes of the caller.
+    pub(super) fn start_delivery(&self, message_id: String) {
+        let jobs = self.clone();
+        self.deliveries.spawn(async move {
+            if let Err(error) = jobs.deliver(&message_id).await {
+                tracing::error!(message_id, error = format!("{error:#}"), "delivery");
+            }
+            jobs.settled.send_modify(|count| *count += 1);
+        });
+    }
+
+    async fn deliver(&self, message_id: &str) -> anyhow::Result<()> {
+        let Some((project, position)) = self.store.queued_message(message_id).await? else { return Ok(()) };
+        let scope = Scope::of_message(&project, position);
+        match self.governor.acquire_for(message_id, &scope).await? {
+            Leave::Taken => Ok(()),
+            Leave::BudgetSpent => self.postpone(message_id, &scope).await,
+            Leave::Send { intent, remote_id, permit } => {
+                let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
+                self.record(&intent, outcome).await
+            }
+        }
+    }
+
+    async fn send(
+        &self,
+        permit: Permit,
+        intent: &Intent,
+        remote_id: Option<&str>,
+    ) -> Result<RemoteJob, UpstreamError> {
+        match remote_id {
+            Some(remote_id) => {
+                self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await
+            }
+            None => self.upstream.create(permit, &intent.project, &intent.prompt).await,
+        }
+    }
+
+    async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
+        let reason;
+        let settlement = match &outcome {
+            Ok(remote) => {
+                tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
+                Settlement::Accepted(
+                    remote,
+                    self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64),
+                )
+            }
+            Err(error) => {
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");
+                reason = error.delivery_reason();
+                if error.may_have_been_taken() {
+                    Settlement::Unknown(&reason)
+                } else {
+                    Settlement::Rejected(&reason)
+                }
+            }
+        };
+        for attempt in 0.. {
+            match self.store.settle(intent, &settlement, self.clock.now()).await {
+                Ok(()) => break,
+                Err(error) if attempt == RECORD_TRIES => return Err(error).context("recording the outcome"),
+                Err(_) => tokio::time::sleep(Duration::from_millis(50 << attempt)).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a message queued until the budget has room again.
+    async fn postpone(&self, message_id: &str, scope: &Scope) -> anyhow::Result<()> {
+        let next = self.governor.meter(scope).await?.next_fits_at;
+        let due: Timestamp = next.unwrap_or_else(|| self.clock.now().plus_seconds(1));
+        Ok(self.store.postpone(message_id, due).await?)
+    }
+}

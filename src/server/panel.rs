@@ -1,0 +1,79 @@
+//! The panel: what every request may need, assembled once at start. Cloning it is cheap.
+
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use leptos::config::{Env, LeptosOptions};
+
+use crate::model::day::Day;
+use crate::model::user::Project;
+use crate::server::assets;
+use crate::server::clock::Clock;
+use crate::server::config::{Budget, PublicUrl, UpstreamConfig};
+use crate::server::jobs::{Jobs, Timing};
+use crate::server::store::Store;
+use crate::server::upstream::Upstream;
+use crate::server::upstream::governor::Governor;
+use crate::server::upstream::views::ViewsAnswers;
+
+#[derive(Clone)]
+pub struct Panel {
+    /// Never empty.
+    pub projects: Arc<[Project]>,
+    pub public_url: PublicUrl,
+    pub store: Store,
+    pub clock: Clock,
+    pub governor: Governor,
+    pub jobs: Jobs,
+    pub views: ViewsAnswers,
+    leptos: LeptosOptions,
+}
+
+impl Panel {
+    pub fn new(
+        projects: Vec<Project>,
+        public_url: PublicUrl,
+        upstream: &UpstreamConfig,
+        budget: Budget,
+        store: Store,
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        let client = Upstream::new(upstream)?;
+        let governor = Governor::new(store.clone(), clock.clone(), budget);
+        let timing = Timing { poll_interval: upstream.poll_interval, exchange: upstream.timeout };
+        Ok(Self {
+            projects: projects.into(),
+            public_url,
+            jobs: Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing),
+            views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
+            governor,
+            store,
+            clock,
+            leptos: leptos_options(),
+        })
+    }
+
+    /// The UTC day it is.
+    pub fn today(&self) -> Day {
+        Day::of(self.clock.now())
+    }
+
+    pub fn leptos(&self) -> &LeptosOptions {
+        &self.leptos
+    }
+}
+
+impl FromRef<Panel> for LeptosOptions {
+    fn from_ref(panel: &Panel) -> Self {
+        panel.leptos.clone()
+    }
+}
+
+/// Pages ask for their assets under a name that changes with the content.
+fn leptos_options() -> LeptosOptions {
+    LeptosOptions::builder()
+        .output_name("docket")
+        .site_pkg_dir(assets::package_dir())
+        .env(if std::env::var_os("LEPTOS_WATCH").is_some() { Env::DEV } else { Env::PROD })
+        .build()
+}

@@ -1,0 +1,62 @@
+//! The one place that knows every route, and the layers around them. Must not contain a rule of its own.
+
+mod headers;
+mod pages;
+mod probes;
+mod request_id;
+mod server_fns;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum_login::AuthManagerLayerBuilder;
+use axum_login::tower_sessions::cookie::{SameSite, time::Duration};
+use axum_login::tower_sessions::{Expiry, SessionManagerLayer};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+
+use crate::server::assets;
+use crate::server::auth::backend::Backend;
+use crate::server::auth::gate::gate;
+use crate::server::auth::origin::same_origin;
+use crate::server::auth::session_store::Sessions;
+use crate::server::panel::Panel;
+
+/// The largest request body, in bytes: the longest prompt, each character percent-encoded at its worst.
+const MAX_BODY_BYTES: usize = 512 * 1024;
+
+/// How long a session lives.
+const SESSION_DAYS: i64 = 7;
+
+/// The whole panel as a service.
+pub fn router(panel: &Panel) -> Router {
+    let behind_the_gate = Router::new()
+        .merge(pages::routes(panel))
+        .merge(server_fns::routes(panel))
+        .fallback_service(pages::not_found(panel).with_state(panel.clone()))
+        .layer(from_fn_with_state(panel.clone(), gate))
+        .layer(from_fn_with_state(panel.clone(), same_origin))
+        .layer(AuthManagerLayerBuilder::new(Backend::new(panel.store.clone()), sessions(panel)).build())
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(from_fn(headers::personal));
+    Router::new()
+        .merge(assets::routes())
+        .merge(probes::routes())
+        .merge(behind_the_gate)
+        .layer(CompressionLayer::new().gzip(true).br(true).quality(tower_http::CompressionLevel::Fastest))
+        .layer(CatchPanicLayer::custom(server_fns::panicked))
+        .layer(from_fn(headers::security))
+        .layer(from_fn(request_id::identify))
+        .with_state(panel.clone())
+}
+
+fn sessions(panel: &Panel) -> SessionManagerLayer<Sessions> {
+    let secure = panel.public_url.is_https();
+    SessionManagerLayer::new(Sessions::new(panel.store.clone(), panel.clock.clone()))
+        // A browser takes `__Host-` only over https.
+        .with_name(if secure { "__Host-docket" } else { "docket" })
+        .with_secure(secure)
+        .with_http_only(true)
+        .with_same_site(SameSite::Lax)
+        .with_expiry(Expiry::OnInactivity(Duration::days(SESSION_DAYS)))
+}

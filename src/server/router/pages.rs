@@ -1,0 +1,61 @@
+//! The pages: Leptos's routes, each rendered with the panel, a nonce policy and the person's theme.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::header::{CONTENT_SECURITY_POLICY, COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::IntoResponse;
+use axum::routing::{MethodRouter, any};
+use leptos::nonce::use_nonce;
+use leptos::prelude::{IntoView, provide_context, use_context};
+use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
+
+use crate::app::{App, shell};
+use crate::server::panel::Panel;
+
+pub(super) fn routes(panel: &Panel) -> Router<Panel> {
+    let document = document(panel);
+    Router::new().leptos_routes_with_context(panel, generate_route_list(App), context(panel), document)
+}
+
+/// Any other path: the app's own page that says so, as a 404.
+pub(super) fn not_found(panel: &Panel) -> MethodRouter<Panel> {
+    let render = leptos_axum::render_app_async_with_context(context(panel), document(panel));
+    any(async move |request: Request| {
+        let mut response = render(request).await.into_response();
+        *response.status_mut() = StatusCode::NOT_FOUND;
+        response
+    })
+}
+
+fn document(panel: &Panel) -> impl Fn() -> leptos::prelude::AnyView + Clone + Send + Sync + 'static {
+    let options = panel.leptos().clone();
+    move || leptos::prelude::IntoAny::into_any(shell(options.clone(), chosen_theme()).into_view())
+}
+
+/// What every page and server function finds in its context.
+pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'static {
+    let panel = panel.clone();
+    move || {
+        provide_context(panel.clone());
+        if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
+            let policy = format!(
+                "default-src 'self'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'; style-src 'self'; \
+                 img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+            );
+            if let Ok(policy) = HeaderValue::from_str(&policy) {
+                response.insert_header(CONTENT_SECURITY_POLICY, policy);
+            }
+        }
+    }
+}
+
+/// The theme in the person's cookie, so that the first pixel has it.
+fn chosen_theme() -> Option<&'static str> {
+    let parts: Parts = use_context()?;
+    let cookies = parts.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let theme =
+        cookies.flat_map(|line| line.split(';')).find_map(|cookie| cookie.trim().strip_prefix("theme="))?;
+    ["light", "dark"].into_iter().find(|known| *known == theme)
+}

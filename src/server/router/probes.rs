@@ -1,0 +1,22 @@
+//! `/healthz`: the process is up. `/readyz`: the database answers, migrated. They tell nothing else.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+
+use crate::server::panel::Panel;
+
+pub(super) fn routes() -> Router<Panel> {
+    Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready))
+}
+
+async fn ready(State(panel): State<Panel>) -> (StatusCode, &'static str) {
+    match panel.store.ready().await {
+        Ok(()) => (StatusCode::OK, "ready\n"),
+        Err(error) => {
+            tracing::error!(%error, "not ready");
+            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n")
+        }
+    }
+}

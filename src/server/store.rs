@@ -1,0 +1,137 @@
+//! The ledger in the database: all SQL, and nothing but SQL and its mapping to the model.
+//! Must not decide: what to send, whom to let in and what a state means is decided by its callers.
+//!
+//! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for instants,
+//! `ON CONFLICT`, and no types beyond text and big integers.
+
+pub mod budget;
+pub mod drafts;
+pub mod intents;
+pub mod job_list;
+pub mod jobs;
+pub mod reads;
+pub mod sessions;
+pub mod users;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::any::AnyPoolOptions;
+use sqlx::migrate::Migrator;
+use sqlx::{Any, AnyConnection, AnyPool, Row, Transaction};
+use thiserror::Error;
+
+use crate::error::{AppError, ErrorCode};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+
+/// A handle on the database; cloning it shares the connections.
+#[derive(Clone)]
+pub struct Store {
+    pool: AnyPool,
+}
+
+/// Why the database did not do as asked.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    #[error("the database did not answer: {0}")]
+    Unavailable(#[from] sqlx::Error),
+    #[error("the database's schema could not be brought up to date: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    #[error("the database file {path} cannot be used: {error}")]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("the database holds {0}, which this version does not know")]
+    Corrupt(String),
+}
+
+impl Store {
+    /// Opens the database of `url` (`sqlite://PATH`), creates it if there is none, and migrates it.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        sqlx::any::install_default_drivers();
+        let path = create_file(url)?;
+        let pool = AnyPoolOptions::new()
+            .max_connections(8)
+            .acquire_timeout(Duration::from_secs(5))
+            .after_connect(|connection, _| Box::pin(prepare(connection)))
+            .connect(&format!("sqlite://{}?mode=rwc", path.display()))
+            .await?;
+        MIGRATIONS.run(&pool).await?;
+        Ok(Self { pool })
+    }
+
+    /// Whether the database answers and is migrated.
+    pub async fn ready(&self) -> Result<(), StoreError> {
+        sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Writes a consistent copy to `file`, which must not exist, while others read and write.
+    pub async fn backup(&self, file: &Path) -> Result<(), StoreError> {
+        create_private(file, true).map_err(|error| StoreError::File { path: file.to_owned(), error })?;
+        sqlx::query("VACUUM INTO $1").bind(file.display().to_string()).execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Waits for running queries and closes all connections.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    /// A transaction that may write: it takes SQLite's write lock at once, so that it can never
+    /// fail halfway because another one wrote in between.
+    async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        Ok(self.pool.begin_with("BEGIN IMMEDIATE").await?)
+    }
+}
+
+impl From<StoreError> for AppError {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "database");
+        Self::new(
+            ErrorCode::DatabaseUnavailable,
+            "Docket's database did not answer, and nothing was sent. Please try again in a moment.",
+        )
+    }
+}
+
+async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+    for pragma in [
+        "PRAGMA busy_timeout = 5000",
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA foreign_keys = ON",
+    ] {
+        sqlx::query(pragma).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// The path in `url`, where an empty file that only its owner can read now is, if there was none.
+fn create_file(url: &str) -> Result<PathBuf, StoreError> {
+    let path = url.trim_start_matches("sqlite://");
+    let path = PathBuf::from(path.split_once('?').map_or(path, |(path, _)| path));
+    create_private(&path, false).map_err(|error| StoreError::File { path: path.clone(), error })?;
+    Ok(path)
+}
+
+fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(!must_be_new).create_new(must_be_new).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|_| ())
+}
+
+/// A column that holds one of the words of `T`.
+fn word<T: std::str::FromStr>(row: &sqlx::any::AnyRow, column: &str) -> Result<T, StoreError> {
+    let text: String = row.try_get(column)?;
+    text.parse().map_err(|_| StoreError::Corrupt(format!("“{text}” in {column}")))
+}
+
+/// A new id that sorts after all earlier ones of this process.
+fn new_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! The count of upstream calls in the rolling hour. Counts and refuses; what a scope means is the governor's.
+
+use sqlx::{Any, Row, Transaction};
+
+use super::{Store, StoreError, new_id};
+use crate::model::budget::Meter;
+use crate::model::time::Timestamp;
+
+const HOUR_MILLIS: i64 = 3_600_000;
+
+impl Store {
+    /// Counts one call in `scope` if the hour before `now` has room for it.
+    pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let acquired = acquire_in(&mut tx, scope, limit, now).await?;
+        tx.commit().await?;
+        Ok(acquired)
+    }
+
+    /// How much of `limit` the hour before `now` has used.
+    pub async fn meter(&self, scope: &str, limit: u32, now: Timestamp) -> Result<Meter, StoreError> {
+        let used: i64 =
+            sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2")
+                .bind(scope)
+                .bind(now.as_millis() - HOUR_MILLIS)
+                .fetch_one(&self.pool)
+                .await?;
+        let used = u32::try_from(used).unwrap_or(u32::MAX);
+        let next_fits_at = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
+        Ok(Meter { used, limit, next_fits_at })
+    }
+
+    /// When the oldest of the last `limit` calls leaves the rolling hour.
+    async fn next_fit(
+        &self,
+        scope: &str,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let row = sqlx::query(
+            "SELECT at FROM upstream_calls WHERE scope = $1 AND at > $2 ORDER BY at DESC LIMIT 1 OFFSET $3",
+        )
+        .bind(scope)
+        .bind(now.as_millis() - HOUR_MILLIS)
+        .bind(i64::from(limit) - 1)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(|row| Ok(Timestamp::from_millis(row.try_get::<i64, _>("at")? + HOUR_MILLIS))).transpose()
+    }
+}
+
+/// As [`Store::acquire_call`], within a transaction, so that the count and what it pays for commit together.
+pub(super) async fn acquire_in(
+    tx: &mut Transaction<'static, Any>,
+    scope: &str,
+    limit: u32,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    sqlx::query("DELETE FROM upstream_calls WHERE at <= $1")
+        .bind(now.as_millis() - 2 * HOUR_MILLIS)
+        .execute(&mut **tx)
+        .await?;
+    let used: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2")
+        .bind(scope)
+        .bind(now.as_millis() - HOUR_MILLIS)
+        .fetch_one(&mut **tx)
+        .await?;
+    if used >= i64::from(limit) {
+        return Ok(false);
+    }
+    sqlx::query("INSERT INTO upstream_calls (id, scope, at) VALUES ($1, $2, $3)")
+        .bind(new_id())
+        .bind(scope)
+        .bind(now.as_millis())
+        .execute(&mut **tx)
+        .await?;
+    Ok(true)
+}

@@ -1,0 +1,293 @@
+//! Intents: prompts committed before a byte is sent, claimed by exactly one sender, settled once.
+
+use sqlx::any::AnyRow;
+use sqlx::{Any, Row, Transaction};
+
+use super::{Store, StoreError, budget, jobs, new_id, word};
+use crate::model::id::{IntentId, JobId, ProjectId};
+use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::model::time::Timestamp;
+
+/// What a person asked for: a new job, or (with `job`) a follow-up to one.
+pub struct NewIntent<'a> {
+    pub project: &'a ProjectId,
+    pub job: Option<&'a JobId>,
+    pub author_id: &'a str,
+    pub intent: &'a IntentId,
+    pub prompt: &'a str,
+    pub paths: &'a [String],
+}
+
+/// A committed intent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    pub message_id: String,
+    pub job: JobId,
+    pub project: ProjectId,
+    /// 0 starts the job, the others follow up.
+    pub position: i64,
+    pub prompt: String,
+    pub state: DeliveryState,
+}
+
+/// What came of trying to claim a queued message.
+pub enum Claim {
+    /// The caller, and nobody else, sends it now.
+    Sending { intent: Intent, remote_id: Option<String> },
+    /// The hour's budget is spent; the message stays queued.
+    BudgetSpent,
+    /// Somebody else has it, or it is settled.
+    Taken,
+}
+
+/// How a delivery ended.
+pub enum Settlement<'a> {
+    /// The upstream took it and answered with the job; read it again at the given instant.
+    Accepted(&'a RemoteJob, Timestamp),
+    /// The upstream surely did not take it.
+    Rejected(&'a str),
+    /// The upstream may have taken it.
+    Unknown(&'a str),
+}
+
+impl Store {
+    /// The intent that this author already committed under this id.
+    pub async fn find_intent(
+        &self,
+        author_id: &str,
+        intent: &IntentId,
+    ) -> Result<Option<Intent>, StoreError> {
+        let row = sqlx::query(
+            "SELECT m.id, m.job_id, m.position, m.prompt, m.state, j.project
+             FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.author_id = $1 AND m.intent = $2",
+        )
+        .bind(author_id)
+        .bind(intent.as_str())
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(from_row).transpose()
+    }
+
+    /// Commits an intent as queued and gives its message id; nothing if the author's intent id is taken.
+    pub async fn insert_intent(
+        &self,
+        new: NewIntent<'_>,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        let mut tx = self.begin().await?;
+        let (job, position) = match new.job {
+            Some(job) => (job.to_string(), next_position(&mut tx, job).await?),
+            None => (insert_job(&mut tx, &new, now).await?, 0),
+        };
+        let message_id = new_id();
+        let inserted = sqlx::query(
+            "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT (author_id, intent) DO NOTHING",
+        )
+        .bind(&message_id)
+        .bind(&job)
+        .bind(position)
+        .bind(new.author_id)
+        .bind(new.intent.as_str())
+        .bind(new.prompt)
+        .bind(DeliveryState::Queued.as_str())
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        if inserted.rows_affected() == 0 {
+            return Ok(None);
+        }
+        jobs::record_event(&mut tx, &job, position, now, DeliveryState::Queued.as_str(), None).await?;
+        tx.commit().await?;
+        Ok(Some(message_id))
+    }
+
+    /// The state of a message; nothing if there is no such message.
+    pub async fn message_state(&self, message_id: &str) -> Result<Option<DeliveryState>, StoreError> {
+        let row = sqlx::query("SELECT state FROM messages WHERE id = $1")
+            .bind(message_id)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| word(&row, "state")).transpose()
+    }
+
+    /// The project and position of a queued message, to know which budget pays for it.
+    pub async fn queued_message(&self, message_id: &str) -> Result<Option<(ProjectId, i64)>, StoreError> {
+        let row = sqlx::query(
+            "SELECT j.project, m.position FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE m.id = $1 AND m.state = 'queued'",
+        )
+        .bind(message_id)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(|row| Ok((word(&row, "project")?, row.try_get("position")?))).transpose()
+    }
+
+    /// Turns a queued message into one that is being sent, and counts the call, in one commit.
+    pub async fn claim(
+        &self,
+        message_id: &str,
+        scope: &str,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Claim, StoreError> {
+        let mut tx = self.begin().await?;
+        let claimed = sqlx::query(
+            "UPDATE messages SET state = 'sending', sent_at = $2 WHERE id = $1 AND state = 'queued'",
+        )
+        .bind(message_id)
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        if claimed.rows_affected() != 1 {
+            return Ok(Claim::Taken);
+        }
+        if !budget::acquire_in(&mut tx, scope, limit, now).await? {
+            return Ok(Claim::BudgetSpent);
+        }
+        let row = sqlx::query(
+            "SELECT m.id, m.job_id, m.position, m.prompt, m.state, j.project, j.remote_id
+             FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.id = $1",
+        )
+        .bind(message_id)
+        .fetch_one(&mut *tx)
+        .await?;
+        let intent = from_row(&row)?;
+        enter(&mut tx, &intent, DeliveryState::Sending, None, now).await?;
+        tx.commit().await?;
+        Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
+    }
+
+    /// Leaves a queued message queued until `due`.
+    pub async fn postpone(&self, message_id: &str, due: Timestamp) -> Result<(), StoreError> {
+        sqlx::query("UPDATE messages SET due_at = $2 WHERE id = $1 AND state = 'queued'")
+            .bind(message_id)
+            .bind(due.as_millis())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Records how the delivery of a message that was being sent ended; once.
+    pub async fn settle(
+        &self,
+        intent: &Intent,
+        end: &Settlement<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (state, reason) = match end {
+            Settlement::Accepted(..) => (DeliveryState::Accepted, None),
+            Settlement::Rejected(reason) => (DeliveryState::Rejected, Some(*reason)),
+            Settlement::Unknown(reason) => (DeliveryState::Unknown, Some(*reason)),
+        };
+        let mut tx = self.begin().await?;
+        let settled = sqlx::query(
+            "UPDATE messages SET state = $2, reason = $3, settled_at = $4 WHERE id = $1 AND state = 'sending'",
+        )
+        .bind(&intent.message_id)
+        .bind(state.as_str())
+        .bind(reason)
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        if settled.rows_affected() != 1 {
+            return Ok(());
+        }
+        if let Settlement::Accepted(remote, next_read_at) = end {
+            jobs::follow(&mut tx, &intent.job, remote, *next_read_at, now).await?;
+        }
+        enter(&mut tx, intent, state, reason, now).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Messages that were being sent when the process ended. Nobody knows what became of them.
+    pub async fn interrupted(&self) -> Result<Vec<Intent>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT m.id, m.job_id, m.position, m.prompt, m.state, j.project
+             FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'sending' ORDER BY m.id",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(from_row).collect()
+    }
+
+    /// Queued messages whose time has come, oldest first.
+    pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT id FROM messages WHERE state = 'queued' AND due_at <= $1 ORDER BY id LIMIT 100",
+        )
+        .bind(now.as_millis())
+        .fetch_all(&self.pool)
+        .await?)
+    }
+}
+
+async fn insert_job(
+    tx: &mut Transaction<'static, Any>,
+    new: &NewIntent<'_>,
+    now: Timestamp,
+) -> Result<String, StoreError> {
+    let job = new_id();
+    sqlx::query("INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ($1, $2, $3, $4, $4)")
+        .bind(&job)
+        .bind(new.project.as_str())
+        .bind(JobState::Queued.as_str())
+        .bind(now.as_millis())
+        .execute(&mut **tx)
+        .await?;
+    for path in new.paths {
+        sqlx::query(
+            "INSERT INTO job_paths (job_id, path) VALUES ($1, $2) ON CONFLICT (job_id, path) DO NOTHING",
+        )
+        .bind(&job)
+        .bind(path)
+        .execute(&mut **tx)
+        .await?;
+    }
+    Ok(job)
+}
+
+async fn next_position(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
+    Ok(sqlx::query_scalar("SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE job_id = $1")
+        .bind(job.as_str())
+        .fetch_one(&mut **tx)
+        .await?)
+}
+
+/// Writes the new state of a delivery into the history and, for a job's first prompt, into the job.
+async fn enter(
+    tx: &mut Transaction<'static, Any>,
+    intent: &Intent,
+    state: DeliveryState,
+    reason: Option<&str>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let job = intent.job.as_str();
+    jobs::record_event(tx, job, intent.position, now, state.as_str(), reason).await?;
+    sqlx::query("UPDATE jobs SET revision = revision + 1, changed_at = $2 WHERE id = $1")
+        .bind(job)
+        .bind(now.as_millis())
+        .execute(&mut **tx)
+        .await?;
+    if intent.position == 0 && state != DeliveryState::Accepted {
+        sqlx::query("UPDATE jobs SET state = $2, reason = $3 WHERE id = $1")
+            .bind(job)
+            .bind(JobState::of(state, None).as_str())
+            .bind(reason)
+            .execute(&mut **tx)
+            .await?;
+    }
+    Ok(())
+}
+
+fn from_row(row: &AnyRow) -> Result<Intent, StoreError> {
+    Ok(Intent {
+        message_id: row.try_get("id")?,
+        job: word(row, "job_id")?,
+        project: word(row, "project")?,
+        position: row.try_get("position")?,
+        prompt: row.try_get("prompt")?,
+        state: word(row, "state")?,
+    })
+}

@@ -1,0 +1,186 @@
+//! One job: its row, its conversation and its history.
+
+use sqlx::any::AnyRow;
+use sqlx::{Any, Row, Transaction};
+
+use super::{Store, StoreError, new_id, word};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::{DeliveryState, FollowUp, HistoryEntry, Job, JobState, RemoteJob};
+use crate::model::time::Timestamp;
+
+/// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`).
+pub(super) const SELECT_JOB: &str = "SELECT j.*, m.prompt, u.name AS author FROM jobs j
+     JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id";
+
+impl Store {
+    /// A job with its follow-ups and history.
+    pub async fn job(&self, project: &ProjectId, id: &JobId) -> Result<Option<Job>, StoreError> {
+        let row =
+            sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_JOB} WHERE j.id = $1 AND j.project = $2")))
+                .bind(id.as_str())
+                .bind(project.as_str())
+                .fetch_optional(&self.pool)
+                .await?;
+        let Some(row) = row else { return Ok(None) };
+        let mut job = job(&row)?;
+        job.follow_ups = self.follow_ups(id).await?;
+        job.paths = self.paths(id).await?;
+        job.history = self.history(id).await?;
+        Ok(Some(job))
+    }
+
+    async fn follow_ups(&self, id: &JobId) -> Result<Vec<FollowUp>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT m.prompt, u.name AS author, m.state, m.reason, m.created_at FROM messages m
+             JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position",
+        )
+        .bind(id.as_str())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(follow_up).collect()
+    }
+
+    async fn paths(&self, id: &JobId) -> Result<Vec<String>, StoreError> {
+        Ok(sqlx::query_scalar("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path")
+            .bind(id.as_str())
+            .fetch_all(&self.pool)
+            .await?)
+    }
+
+    async fn history(&self, id: &JobId) -> Result<Vec<HistoryEntry>, StoreError> {
+        let rows =
+            sqlx::query("SELECT at, position, state, detail FROM job_events WHERE job_id = $1 ORDER BY id")
+                .bind(id.as_str())
+                .fetch_all(&self.pool)
+                .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(HistoryEntry {
+                    at: instant(row, "at")?,
+                    message: u32::try_from(row.try_get::<i64, _>("position")?).unwrap_or(u32::MAX),
+                    state: row.try_get("state")?,
+                    detail: row.try_get("detail")?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Writes what the upstream said when it accepted a prompt, and starts following the job.
+pub(super) async fn follow(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    remote: &RemoteJob,
+    next_read_at: Timestamp,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    write_remote(tx, job, remote, now).await?;
+    sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3 WHERE id = $1")
+        .bind(job.as_str())
+        .bind(next_read_at.as_millis())
+        .bind(now.as_millis())
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// Writes what the upstream says of a job it has accepted, with the state that follows from it.
+pub(super) async fn write_remote(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    remote: &RemoteJob,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE jobs SET state = $2, reason = NULL, changed_at = $3, remote_id = $4, remote_status = $5, model = $6,
+         repository = $7, git_ref = $8, pr_link = $9, remote_created_at = $10, remote_archived_at = $11 WHERE id = $1",
+    )
+    .bind(job.as_str())
+    .bind(JobState::of(DeliveryState::Accepted, Some(&remote.status)).as_str())
+    .bind(now.as_millis())
+    .bind(&remote.id)
+    .bind(&remote.status)
+    .bind(&remote.model)
+    .bind(&remote.repository)
+    .bind(&remote.git_ref)
+    .bind(&remote.pr_link)
+    .bind(remote.created_at.map(Timestamp::as_millis))
+    .bind(remote.archived_at.map(Timestamp::as_millis))
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// Appends a line to a job's history.
+pub(super) async fn record_event(
+    tx: &mut Transaction<'static, Any>,
+    job: &str,
+    position: i64,
+    now: Timestamp,
+    state: &str,
+    detail: Option<&str>,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO job_events (id, job_id, position, at, state, detail) VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(new_id())
+    .bind(job)
+    .bind(position)
+    .bind(now.as_millis())
+    .bind(state)
+    .bind(detail)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// A job without follow-ups, paths and history.
+pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
+    Ok(Job {
+        id: word(row, "id")?,
+        project: word(row, "project")?,
+        prompt: row.try_get("prompt")?,
+        author: row.try_get("author")?,
+        state: word(row, "state")?,
+        reason: row.try_get("reason")?,
+        created_at: instant(row, "created_at")?,
+        changed_at: instant(row, "changed_at")?,
+        remote: remote(row)?,
+        follow_ups: Vec::new(),
+        paths: Vec::new(),
+        history: Vec::new(),
+    })
+}
+
+/// A row with the columns `prompt`, `author`, `state`, `reason` and `created_at`.
+pub(super) fn follow_up(row: &AnyRow) -> Result<FollowUp, StoreError> {
+    Ok(FollowUp {
+        prompt: row.try_get("prompt")?,
+        author: row.try_get("author")?,
+        state: word(row, "state")?,
+        reason: row.try_get("reason")?,
+        created_at: instant(row, "created_at")?,
+    })
+}
+
+pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
+    let Some(id) = row.try_get::<Option<String>, _>("remote_id")? else { return Ok(None) };
+    Ok(Some(RemoteJob {
+        id,
+        status: row.try_get::<Option<String>, _>("remote_status")?.unwrap_or_default(),
+        model: row.try_get("model")?,
+        repository: row.try_get("repository")?,
+        git_ref: row.try_get("git_ref")?,
+        pr_link: row.try_get("pr_link")?,
+        created_at: optional_instant(row, "remote_created_at")?,
+        archived_at: optional_instant(row, "remote_archived_at")?,
+    }))
+}
+
+pub(super) fn instant(row: &AnyRow, column: &str) -> Result<Timestamp, StoreError> {
+    Ok(Timestamp::from_millis(row.try_get(column)?))
+}
+
+fn optional_instant(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
+    Ok(row.try_get::<Option<i64>, _>(column)?.map(Timestamp::from_millis))
+}

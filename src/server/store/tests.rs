@@ -1,0 +1,229 @@
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use tempfile::TempDir;
+
+use super::intents::{Claim, Intent, NewIntent, Settlement};
+use super::job_list::JobFilter;
+use super::*;
+use crate::model::id::{IntentId, ProjectId};
+use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::model::time::Timestamp;
+use crate::model::user::Role;
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+struct Ledger {
+    store: Store,
+    author: String,
+    project: ProjectId,
+    _folder: TempDir,
+}
+
+impl Ledger {
+    async fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let store =
+            Store::open(&format!("sqlite://{}", folder.path().join("ledger.db").display())).await.unwrap();
+        store.add_user("ada", Role::Operator, "hash", NOON).await.unwrap();
+        let author = store.user_by_name("ada").await.unwrap().unwrap().id;
+        Self { store, author, project: "docs".parse().unwrap(), _folder: folder }
+    }
+
+    async fn commit(&self, intent: &str, prompt: &str) -> Option<String> {
+        let intent: IntentId = intent.parse().unwrap();
+        let new = NewIntent {
+            project: &self.project,
+            job: None,
+            author_id: &self.author,
+            intent: &intent,
+            prompt,
+            paths: &["/a".to_owned()],
+        };
+        self.store.insert_intent(new, NOON).await.unwrap()
+    }
+
+    async fn claim(&self, message: &str) -> Option<Intent> {
+        match self.store.claim(message, "creates", 100, NOON).await.unwrap() {
+            Claim::Sending { intent, .. } => Some(intent),
+            _ => None,
+        }
+    }
+}
+
+fn remote(id: &str, status: &str) -> RemoteJob {
+    RemoteJob {
+        id: id.to_owned(),
+        status: status.to_owned(),
+        model: None,
+        repository: None,
+        git_ref: None,
+        pr_link: None,
+        created_at: None,
+        archived_at: None,
+    }
+}
+
+#[tokio::test]
+async fn sqlite_is_one_that_cannot_corrupt_its_log() {
+    let ledger = Ledger::new().await;
+    let version: String =
+        sqlx::query_scalar("SELECT sqlite_version()").fetch_one(&ledger.store.pool).await.unwrap();
+    let parts: Vec<u32> = version.split('.').map(|part| part.parse().unwrap()).collect();
+    assert!(parts >= vec![3, 51, 3], "{version}");
+    let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&ledger.store.pool).await.unwrap();
+    let synchronous: i64 =
+        sqlx::query_scalar("PRAGMA synchronous").fetch_one(&ledger.store.pool).await.unwrap();
+    assert_eq!((mode.as_str(), synchronous), ("wal", 2));
+}
+
+#[tokio::test]
+async fn an_intent_is_committed_once() {
+    let ledger = Ledger::new().await;
+    assert!(ledger.commit("i-1", "first").await.is_some());
+    assert_eq!(ledger.commit("i-1", "second").await, None);
+    let page = ledger.store.jobs(&ledger.project, &JobFilter::default()).await.unwrap();
+    assert_eq!(page.jobs.len(), 1);
+    assert_eq!(page.jobs[0].prompt, "first");
+    assert_eq!(page.jobs[0].paths, ["/a"]);
+}
+
+#[tokio::test]
+async fn a_message_is_claimed_by_one_of_many_senders() {
+    let ledger = Ledger::new().await;
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    let claims = futures::future::join_all((0..20).map(|_| ledger.claim(&message))).await;
+    assert_eq!(claims.iter().flatten().count(), 1);
+    assert_eq!(ledger.store.meter("creates", 100, NOON).await.unwrap().used, 1);
+}
+
+#[tokio::test]
+async fn a_claim_that_the_budget_refuses_leaves_the_message_queued() {
+    let ledger = Ledger::new().await;
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap());
+    assert!(matches!(ledger.store.claim(&message, "creates", 1, NOON).await.unwrap(), Claim::BudgetSpent));
+    assert_eq!(ledger.store.message_state(&message).await.unwrap(), Some(DeliveryState::Queued));
+    let later = NOON.plus_seconds(3600);
+    assert!(matches!(
+        ledger.store.claim(&message, "creates", 1, later).await.unwrap(),
+        Claim::Sending { .. }
+    ));
+}
+
+#[tokio::test]
+async fn the_hour_rolls() {
+    let ledger = Ledger::new().await;
+    for minute in [0, 10, 20] {
+        assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(60 * minute)).await.unwrap());
+    }
+    let at = NOON.plus_seconds(60 * 30);
+    assert!(!ledger.store.acquire_call("s", 3, at).await.unwrap());
+    let meter = ledger.store.meter("s", 3, at).await.unwrap();
+    assert_eq!((meter.used, meter.next_fits_at), (3, Some(NOON.plus_seconds(3600))));
+    assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(3600)).await.unwrap());
+}
+
+#[tokio::test]
+async fn what_was_being_sent_is_found_after_a_restart_and_settles_once() {
+    let ledger = Ledger::new().await;
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    ledger.claim(&message).await.unwrap();
+    let interrupted = ledger.store.interrupted().await.unwrap();
+    assert_eq!(interrupted.len(), 1);
+    ledger.store.settle(&interrupted[0], &Settlement::Unknown("stopped"), NOON).await.unwrap();
+    let late = remote("r-1", "active");
+    ledger.store.settle(&interrupted[0], &Settlement::Accepted(&late, NOON), NOON).await.unwrap();
+    let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
+    assert_eq!((job.state, job.reason.as_deref(), job.remote), (JobState::Unknown, Some("stopped"), None));
+    let states: Vec<&str> = job.history.iter().map(|entry| entry.state.as_str()).collect();
+    assert_eq!(states, ["queued", "sending", "unknown"]);
+    assert!(ledger.store.due_messages(NOON).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
+    let ledger = Ledger::new().await;
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    let intent = ledger.claim(&message).await.unwrap();
+    ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
+    let due = ledger.store.due_reads(NOON).await.unwrap().remove(0);
+    let follow_up = NewIntent {
+        project: &ledger.project,
+        job: Some(&intent.job),
+        author_id: &ledger.author,
+        intent: &"i-2".parse().unwrap(),
+        prompt: "more",
+        paths: &[],
+    };
+    let second = ledger.store.insert_intent(follow_up, NOON).await.unwrap().unwrap();
+    let second = ledger.claim(&second).await.unwrap();
+    ledger.store.settle(&second, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
+    assert!(!ledger.store.record_read(&due, &remote("r-1", "completed"), None, NOON).await.unwrap());
+    let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
+    assert_eq!(job.state, JobState::Active);
+    assert_eq!(job.follow_ups[0].state, DeliveryState::Accepted);
+}
+
+#[tokio::test]
+async fn a_search_takes_every_character_as_itself() {
+    let ledger = Ledger::new().await;
+    for (intent, prompt) in [("a", "raise to 100%"), ("b", "snake_case names"), ("c", "Tell! Über")] {
+        ledger.commit(intent, prompt).await.unwrap();
+    }
+    for (text, found) in
+        [("%", 1), ("_", 1), ("!", 1), ("TELL", 1), ("'", 0), ("e", 3), ("Ü", 1), ("100%", 1)]
+    {
+        let filter = JobFilter { text: Some(text.to_owned()), ..JobFilter::default() };
+        assert_eq!(ledger.store.jobs(&ledger.project, &filter).await.unwrap().jobs.len(), found, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_the_list_hold_every_job_once_with_stable_counts() {
+    let ledger = Ledger::new().await;
+    for n in 0..120 {
+        ledger.commit(&format!("i-{n}"), &format!("job {n}")).await.unwrap();
+    }
+    let (mut seen, mut filter) = (Vec::new(), JobFilter::default());
+    loop {
+        let page = ledger.store.jobs(&ledger.project, &filter).await.unwrap();
+        assert_eq!(page.counts.get(&JobState::Queued), Some(&120));
+        seen.extend(page.jobs.iter().map(|job| job.prompt.clone()));
+        match page.next {
+            Some(next) => filter.before = Some(next.parse().unwrap()),
+            None => break,
+        }
+    }
+    let expected: Vec<String> = (0..120).rev().map(|n| format!("job {n}")).collect();
+    assert_eq!(seen, expected);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_can_read_database_and_backup() {
+    use std::os::unix::fs::PermissionsExt;
+    let ledger = Ledger::new().await;
+    let backup = ledger._folder.path().join("copy.db");
+    ledger.commit("i-1", "kept").await.unwrap();
+    ledger.store.backup(&backup).await.unwrap();
+    assert!(ledger.store.backup(&backup).await.is_err(), "a backup overwrites nothing");
+    for file in ["ledger.db", "copy.db"] {
+        let mode = std::fs::metadata(ledger._folder.path().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+    let copy = Store::open(&format!("sqlite://{}", backup.display())).await.unwrap();
+    assert_eq!(copy.jobs(&ledger.project, &JobFilter::default()).await.unwrap().jobs.len(), 1);
+}
+
+#[tokio::test]
+async fn a_set_up_link_works_once_and_only_while_there_is_nobody() {
+    let folder = TempDir::new().unwrap();
+    let store = Store::open(&format!("sqlite://{}", folder.path().join("l.db").display())).await.unwrap();
+    store.put_setup_link("hash", NOON.plus_seconds(10)).await.unwrap();
+    assert!(!store.spend_setup_link("other", "eve", "h", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("hash", "eve", "h", NOON.plus_seconds(10)).await.unwrap());
+    assert!(store.spend_setup_link("hash", "ada", "h", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("hash", "eve", "h", NOON).await.unwrap());
+    store.put_setup_link("hash-2", NOON.plus_seconds(10)).await.unwrap();
+    assert!(!store.spend_setup_link("hash-2", "eve", "h", NOON).await.unwrap());
+}

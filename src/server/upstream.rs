@@ -1,0 +1,12 @@
+//! The one way to the upstream: a client for its four operations, behind the governor's budget.
+//! Must not decide what a failure means for a job; it says only how far a request can have come.
+
+mod body;
+pub mod client;
+pub mod decode;
+mod error;
+pub mod governor;
+pub mod views;
+
+pub use client::Upstream;
+pub use error::UpstreamError;

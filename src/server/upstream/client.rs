@@ -1,0 +1,139 @@
+//! The reqwest client for the four operations: one deadline over the whole exchange, no redirects, a cap on
+//! the body. The only place that writes the `Authorization` header. Must not retry, and must not call
+//! without a [`Permit`].
+
+use std::sync::Arc;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde_json::json;
+use url::Url;
+
+use super::governor::Permit;
+use super::views::ViewsQuestion;
+use super::{UpstreamError, body, decode};
+use crate::model::id::ProjectId;
+use crate::model::job::RemoteJob;
+use crate::server::config::{ApiKey, UpstreamConfig};
+
+/// A handle on the upstream; cloning it shares the connections.
+#[derive(Clone)]
+pub struct Upstream {
+    http: reqwest::Client,
+    base_url: Arc<Url>,
+    key: ApiKey,
+}
+
+impl Upstream {
+    pub fn new(config: &UpstreamConfig) -> anyhow::Result<Self> {
+        // A second call finds a provider installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .timeout(config.timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .tcp_nodelay(true)
+            .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        Ok(Self { http, base_url: Arc::new(config.base_url.clone()), key: config.api_key.clone() })
+    }
+
+    /// Starts a job.
+    pub async fn create(
+        &self,
+        _: Permit,
+        project: &ProjectId,
+        prompt: &str,
+    ) -> Result<RemoteJob, UpstreamError> {
+        let url = self.url(&["v2", "agent", project.as_str(), "job"]);
+        let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
+        decode::job(&self.exchange(request).await?)
+    }
+
+    /// Sends a further prompt to the upstream's job `remote_id`.
+    pub async fn follow_up(
+        &self,
+        _: Permit,
+        project: &ProjectId,
+        remote_id: &str,
+        prompt: &str,
+    ) -> Result<RemoteJob, UpstreamError> {
+        let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id, "message"]);
+        let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
+        decode::job(&self.exchange(request).await?)
+    }
+
+    /// Reads a job. No published limit: the poller bounds the rate.
+    pub async fn job(&self, project: &ProjectId, remote_id: &str) -> Result<RemoteJob, UpstreamError> {
+        let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id]);
+        decode::job(&self.exchange(self.http.request(Method::GET, url)).await?)
+    }
+
+    /// Asks for page views.
+    pub async fn views(
+        &self,
+        _: Permit,
+        question: &ViewsQuestion,
+    ) -> Result<decode::ViewsAnswer, UpstreamError> {
+        let mut url = self.url(&["v1", "analytics", question.project.as_str(), "views"]);
+        url.query_pairs_mut()
+            .append_pair("dateFrom", &question.range.from().to_string())
+            .append_pair("dateTo", &question.range.to().plus_days(1).to_string())
+            .append_pair("limit", &question.limit.get().to_string())
+            .append_pair("offset", &question.offset.to_string());
+        decode::views(&self.exchange(self.http.request(Method::GET, url)).await?)
+    }
+
+    /// One exchange: the body of a 2xx answer, or how it went wrong.
+    async fn exchange(&self, request: RequestBuilder) -> Result<Vec<u8>, UpstreamError> {
+        let request = request.header(ACCEPT, "application/json").header(AUTHORIZATION, self.authorization()?);
+        let response = request.send().await.map_err(not_answered)?;
+        let status = response.status();
+        if status.is_client_error() {
+            // The status alone decides; a body that breaks off only costs its explanation.
+            let explanation = body::read(response).await.unwrap_or_default();
+            return Err(UpstreamError::Refused {
+                status: status.as_u16(),
+                message: self.explain(status, &explanation),
+            });
+        }
+        if !status.is_success() {
+            return Err(UpstreamError::BadAnswer(format!("status {}", status.as_u16())));
+        }
+        body::read(response).await
+    }
+
+    fn authorization(&self) -> Result<HeaderValue, UpstreamError> {
+        let mut value = HeaderValue::from_str(&self.key.bearer())
+            .map_err(|_| UpstreamError::NotConnected("the key cannot be sent in a header".to_owned()))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    fn explain(&self, status: StatusCode, body: &[u8]) -> String {
+        let text = decode::error_message(body)
+            .unwrap_or_else(|| status.canonical_reason().unwrap_or("no reason given").to_owned());
+        let masked = self.key.mask(&text);
+        masked.chars().filter(|c| !c.is_control()).take(300).collect()
+    }
+
+    /// The base address with path segments added, each percent-encoded.
+    fn url(&self, segments: &[&str]) -> Url {
+        let mut url = (*self.base_url).clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+}
+
+fn not_answered(error: reqwest::Error) -> UpstreamError {
+    if error.is_connect() || error.is_builder() {
+        UpstreamError::NotConnected(
+            if error.is_timeout() { "timed out" } else { "connecting failed" }.to_owned(),
+        )
+    } else if error.is_timeout() {
+        UpstreamError::TimedOut
+    } else {
+        UpstreamError::BadAnswer("the connection broke off".to_owned())
+    }
+}

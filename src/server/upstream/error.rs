@@ -1,0 +1,82 @@
+//! The one error of upstream calls. It separates what matters to a job: *surely not taken*, *refused*, and
+//! *may have been taken*.
+
+use thiserror::Error;
+
+use crate::error::{AppError, ErrorCode};
+
+/// Why an upstream exchange gave no usable answer. Texts of the upstream are cut and have the key masked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum UpstreamError {
+    /// No connection was made: surely not taken.
+    #[error("no connection to the upstream could be made ({0})")]
+    NotConnected(String),
+    /// Answered with a 4xx: surely not taken.
+    #[error("the upstream refused with status {status}: {message}")]
+    Refused { status: u16, message: String },
+    /// The deadline passed after the request went out: may have been taken.
+    #[error("the upstream did not answer in time")]
+    TimedOut,
+    /// A 5xx, a redirect, or an answer that is broken or not understood: may have been taken.
+    #[error("the upstream answered badly ({0})")]
+    BadAnswer(String),
+}
+
+impl UpstreamError {
+    /// Whether the upstream may have acted on the request.
+    pub fn may_have_been_taken(&self) -> bool {
+        match self {
+            Self::NotConnected(_) | Self::Refused { .. } => false,
+            Self::TimedOut | Self::BadAnswer(_) => true,
+        }
+    }
+
+    /// What became of a prompt that met this error, for the person who sent it.
+    pub fn delivery_reason(&self) -> String {
+        match self {
+            Self::NotConnected(_) => "The platform could not be reached, so nothing was started.".to_owned(),
+            Self::Refused { status: 429, .. } => {
+                "The platform's limit for this hour is used up, so nothing was started. Try again later.".to_owned()
+            }
+            Self::Refused { status: 401 | 403, .. } => {
+                "The platform did not accept Docket's key, so nothing was started. An administrator has to check it.".to_owned()
+            }
+            Self::Refused { message, .. } => format!("The platform refused it, so nothing was started: {message}"),
+            Self::TimedOut => "The platform did not answer in time. It may have started the work or not.".to_owned(),
+            Self::BadAnswer(_) => {
+                "The platform's answer could not be understood. It may have started the work or not.".to_owned()
+            }
+        }
+    }
+}
+
+impl From<UpstreamError> for AppError {
+    /// For questions, where nothing was started.
+    fn from(error: UpstreamError) -> Self {
+        let (code, message) = match &error {
+            UpstreamError::TimedOut => {
+                (ErrorCode::UpstreamSlow, "The platform did not answer in time. Please try again.".to_owned())
+            }
+            UpstreamError::NotConnected(_) => (
+                ErrorCode::UpstreamFailed,
+                "The platform could not be reached. Please try again in a moment.".to_owned(),
+            ),
+            UpstreamError::Refused { status: 401 | 403, .. } => (
+                ErrorCode::UpstreamFailed,
+                "The platform did not accept Docket's key. An administrator has to check it.".to_owned(),
+            ),
+            UpstreamError::Refused { status: 429, .. } => (
+                ErrorCode::BudgetSpent,
+                "The platform's limit for this hour is used up. Try again later.".to_owned(),
+            ),
+            UpstreamError::Refused { message, .. } => {
+                (ErrorCode::UpstreamFailed, format!("The platform refused the question: {message}"))
+            }
+            UpstreamError::BadAnswer(_) => (
+                ErrorCode::UpstreamFailed,
+                "The platform's answer could not be understood. Please try again.".to_owned(),
+            ),
+        };
+        Self::new(code, message)
+    }
+}

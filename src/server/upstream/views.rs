@@ -1,0 +1,148 @@
+//! Questions about page views, each asked once: identical questions share one upstream call and its answer
+//! for as long as it is fresh. Must not interpret the figures.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use moka::Expiry;
+use moka::future::Cache;
+
+use super::Upstream;
+use super::governor::{Governor, Scope};
+use crate::error::AppError;
+use crate::model::day::{Day, DayRange};
+use crate::model::id::ProjectId;
+use crate::model::paging::PageLimit;
+use crate::model::views::Views;
+use crate::server::clock::Clock;
+
+/// One distinct question.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ViewsQuestion {
+    pub project: ProjectId,
+    pub range: DayRange,
+    pub limit: PageLimit,
+    pub offset: u64,
+}
+
+/// The answers, and the way to new ones.
+#[derive(Clone)]
+pub struct ViewsAnswers {
+    upstream: Upstream,
+    governor: Governor,
+    clock: Clock,
+    cache: Cache<ViewsQuestion, Views>,
+}
+
+/// Days in the range when none is asked for.
+const DEFAULT_DAYS: i64 = 28;
+const CACHED_ANSWERS: u64 = 1_000;
+
+impl ViewsQuestion {
+    /// A question from what a person typed; both days inclusive, the last 28 days unless told.
+    pub fn parse(
+        project: ProjectId,
+        from: Option<&str>,
+        to: Option<&str>,
+        limit: Option<i64>,
+        offset: Option<i64>,
+        today: Day,
+    ) -> Result<Self, AppError> {
+        let day =
+            |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::parse::<Day>).transpose();
+        let to = day(to).map_err(AppError::bad_input)?.unwrap_or(today);
+        let from =
+            day(from).map_err(AppError::bad_input)?.unwrap_or(DayRange::ending(to, DEFAULT_DAYS).from());
+        let limit = u32::try_from(limit.unwrap_or(PageLimit::DEFAULT.get().into())).unwrap_or(0);
+        Ok(Self {
+            project,
+            range: DayRange::new(from, to).map_err(AppError::bad_input)?,
+            limit: PageLimit::try_from(limit).map_err(AppError::bad_input)?,
+            offset: u64::try_from(offset.unwrap_or(0))
+                .map_err(|_| AppError::bad_input("The offset is 0 or more rows."))?,
+        })
+    }
+}
+
+impl ViewsAnswers {
+    pub fn new(upstream: Upstream, governor: Governor, clock: Clock) -> Self {
+        let cache = Cache::builder()
+            .max_capacity(CACHED_ANSWERS)
+            .expire_after(Freshness { clock: clock.clone() })
+            .build();
+        Self { upstream, governor, clock, cache }
+    }
+
+    /// The answer, from memory while it is fresh. Any number of callers with one question make one call.
+    pub async fn answer(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+        let asked = question.clone();
+        self.cache
+            .try_get_with(question, self.ask(asked))
+            .await
+            .map_err(|error: Arc<AppError>| (*error).clone())
+    }
+
+    async fn ask(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+        let permit = self.governor.acquire(&Scope::Analytics).await?;
+        let answer = self.upstream.views(permit, &question).await.inspect_err(|error| {
+            tracing::warn!(project = %question.project, %error, "page views");
+        })?;
+        Ok(Views {
+            totals: answer.totals,
+            views: answer.views,
+            has_more: answer.has_more,
+            fetched_at: self.clock.now(),
+            stale: false,
+        })
+    }
+}
+
+/// How long an answer is good: a quarter of an hour if the range touches today, else a day.
+struct Freshness {
+    clock: Clock,
+}
+
+impl Expiry<ViewsQuestion, Views> for Freshness {
+    fn expire_after_create(&self, question: &ViewsQuestion, _: &Views, _: Instant) -> Option<Duration> {
+        let minutes = if question.range.to() >= Day::of(self.clock.now()) { 15 } else { 24 * 60 };
+        Some(Duration::from_secs(minutes * 60))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(
+        from: Option<&str>,
+        to: Option<&str>,
+        limit: Option<i64>,
+        offset: Option<i64>,
+    ) -> Result<ViewsQuestion, AppError> {
+        let today = "2026-11-21".parse().expect("a day");
+        ViewsQuestion::parse("docs".parse().expect("an id"), from, to, limit, offset, today)
+    }
+
+    #[test]
+    fn nothing_asked_is_the_last_28_days() {
+        let question = parse(None, Some(""), None, None).expect("a question");
+        assert_eq!(question.range.from().to_string(), "2026-10-25");
+        assert_eq!(question.range.days(), 28);
+        assert_eq!((question.limit.get(), question.offset), (50, 0));
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_a_sentence() {
+        let refused = [
+            parse(Some("2026-02-30"), None, None, None),
+            parse(Some("2026-03-02"), Some("2026-03-01"), None, None),
+            parse(None, None, Some(0), None),
+            parse(None, None, Some(251), None),
+            parse(None, None, Some(i64::MAX), None),
+            parse(None, None, None, Some(-1)),
+        ];
+        for question in refused {
+            assert!(question.is_err_and(|error| error.message.ends_with('.') && error.code.status() == 400));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The stacked bar of human and AI views, and its legend. AI is hatched, so that colour is not needed to tell them apart.
+
+use leptos::prelude::*;
+
+use crate::model::views::ViewCounts;
+use crate::ui::charts::number::grouped;
+use crate::ui::charts::scale::{Stack, length};
+
+/// One row's bar. `longest` is what the full width stands for. Needs [`patterns`] once on the page.
+pub fn stacked(counts: ViewCounts, longest: u64) -> AnyView {
+    let Stack { human, ai } = Stack::of(counts, longest);
+    let described = format!("{} human, {} AI", grouped(counts.human), grouped(counts.ai));
+    view! {
+        <svg class="bar" role="img" aria-label=described>
+            <rect class="bar-human" height="100%" width=length(human) />
+            <rect fill="url(#ai-hatch)" height="100%" x=length(human) width=length(ai) />
+        </svg>
+    }
+    .into_any()
+}
+
+/// The hatching of AI bars.
+pub fn patterns() -> AnyView {
+    view! {
+        <svg class="patterns" aria-hidden="true">
+            <defs>
+                <pattern id="ai-hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                    <rect class="hatch-ground" width="5" height="5" />
+                    <rect class="hatch-line" width="2" height="5" />
+                </pattern>
+            </defs>
+        </svg>
+    }
+    .into_any()
+}
+
+/// Which colour and pattern is whom.
+pub fn legend() -> AnyView {
+    view! {
+        <ul class="legend">
+            <li>
+                <svg class="swatch" aria-hidden="true">
+                    <rect class="bar-human" width="100%" height="100%" />
+                </svg>
+                "Human"
+            </li>
+            <li>
+                <svg class="swatch" aria-hidden="true">
+                    <rect fill="url(#ai-hatch)" width="100%" height="100%" />
+                </svg>
+                "AI"
+            </li>
+        </ul>
+    }
+    .into_any()
+}

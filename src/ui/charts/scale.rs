@@ -1,0 +1,80 @@
+//! From counts to lengths, in thousandths. Pure, and in integers: equal on the server and in the browser.
+
+use crate::model::views::ViewCounts;
+
+/// What is drawn of something that is not nothing, in thousandths.
+const VISIBLE: u64 = 4;
+
+/// How long the two parts of a stacked bar are, in thousandths of the longest bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stack {
+    pub human: u64,
+    pub ai: u64,
+}
+
+impl Stack {
+    /// `longest` is what the full width stands for. A part that is not zero stays visible.
+    pub fn of(counts: ViewCounts, longest: u64) -> Self {
+        let human = visible(counts.human, longest);
+        let ai = visible(counts.ai, longest).min(1000_u64.saturating_sub(human));
+        Self { human, ai }
+    }
+}
+
+/// What the longest bar of `rows` stands for.
+pub fn longest<'a>(rows: impl Iterator<Item = &'a ViewCounts>) -> u64 {
+    rows.map(|counts| counts.human.saturating_add(counts.ai)).max().unwrap_or(0)
+}
+
+/// `part` of `whole` in thousandths, rounded, at most 1000; 0 of nothing.
+pub fn per_mille(part: u64, whole: u64) -> u64 {
+    if whole == 0 {
+        return 0;
+    }
+    let (part, whole) = (u128::from(part.min(whole)), u128::from(whole));
+    // At most 1000, so nothing is cut off.
+    ((part * 2000 + whole) / (whole * 2)) as u64
+}
+
+/// Thousandths as an SVG length: `375` is `37.5%`.
+pub fn length(per_mille: u64) -> String {
+    format!("{}.{}%", per_mille / 10, per_mille % 10)
+}
+
+fn visible(part: u64, whole: u64) -> u64 {
+    let share = per_mille(part, whole);
+    if part > 0 { share.max(VISIBLE) } else { share }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(human: u64, ai: u64) -> ViewCounts {
+        ViewCounts { human, ai, total: human.saturating_add(ai) }
+    }
+
+    #[test]
+    fn a_bar_never_leaves_its_track() {
+        for (human, ai) in [(0, 0), (1, 0), (0, 1), (1, 10_000), (10_000, 1), (u64::MAX, u64::MAX), (5, 5)] {
+            let stack = Stack::of(counts(human, ai), longest([counts(human, ai)].iter()));
+            assert!(stack.human + stack.ai <= 1000, "{human} {ai} {stack:?}");
+            assert_eq!(stack.human > 0, human > 0);
+            assert_eq!(stack.ai > 0, ai > 0 && stack.human < 1000);
+        }
+    }
+
+    #[test]
+    fn nothing_of_nothing_is_nothing() {
+        assert_eq!(per_mille(0, 0), 0);
+        assert_eq!(Stack::of(counts(0, 0), 0), Stack { human: 0, ai: 0 });
+    }
+
+    #[test]
+    fn shares_are_rounded_to_the_nearest_thousandth() {
+        assert_eq!(per_mille(1, 3), 333);
+        assert_eq!(per_mille(2, 3), 667);
+        assert_eq!(per_mille(3, 3), 1000);
+        assert_eq!(length(375), "37.5%");
+    }
+}

@@ -1,0 +1,16 @@
+//! Pieces that pages are made of. They know the model and what pages share (`state`), never `api`.
+
+pub mod badge;
+pub mod empty;
+pub mod failure;
+pub mod frame;
+pub mod icon;
+pub mod job_row;
+pub mod keys;
+pub mod loading;
+pub mod moment;
+pub mod page_head;
+pub mod prompt_field;
+pub mod pull_request;
+pub mod search_form;
+pub mod toasts;

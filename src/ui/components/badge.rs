@@ -1,0 +1,117 @@
+//! A state as people see it: always a word, a shape and a colour together.
+
+use leptos::prelude::*;
+
+use crate::model::job::{DeliveryState, JobBadge, JobState};
+use crate::ui::components::icon::{self, icon};
+
+/// The state of a job, which follows `badge` as it changes.
+pub fn job_badge(badge: ArcRwSignal<JobBadge>) -> AnyView {
+    let id = badge.read_untracked().id.to_string();
+    let state = {
+        let badge = badge.clone();
+        move || badge.read().state
+    };
+    let outline = {
+        let state = state.clone();
+        move || shape(state())
+    };
+    view! {
+        <span class="badge" data-job=id data-status=move || state().as_str()>
+            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+                <path d=outline />
+            </svg>
+            <span class="badge-word">{move || word(&badge.read())}</span>
+        </span>
+    }
+    .into_any()
+}
+
+/// What became of handing one prompt to the agent.
+pub fn delivery_badge(state: DeliveryState) -> AnyView {
+    let (outline, word) = match state {
+        DeliveryState::Queued => (icon::CLOCK, "Queued"),
+        DeliveryState::Sending => (icon::SENDING, "Sending"),
+        DeliveryState::Accepted => (icon::CHECK, "Taken by the agent"),
+        DeliveryState::Rejected => (icon::REJECTED, "Not taken"),
+        DeliveryState::Unknown => (icon::QUESTION, "Outcome not known"),
+    };
+    view! {
+        <span class="badge" data-delivery=state.as_str()>
+            {icon(outline)}
+            <span class="badge-word">{word}</span>
+        </span>
+    }
+    .into_any()
+}
+
+pub const fn shape(state: JobState) -> &'static str {
+    match state {
+        JobState::Queued => icon::CLOCK,
+        JobState::Sending => icon::SENDING,
+        JobState::Active => icon::ACTIVE,
+        JobState::Completed => icon::CHECK,
+        JobState::Archived => icon::ARCHIVED,
+        JobState::Failed => icon::CROSS,
+        JobState::Rejected => icon::REJECTED,
+        JobState::Unknown => icon::QUESTION,
+        JobState::Other => icon::OTHER,
+    }
+}
+
+/// The name of a state, as filters and headings have it.
+pub const fn name(state: JobState) -> &'static str {
+    match state {
+        JobState::Queued => "Queued",
+        JobState::Sending => "Sending",
+        JobState::Active => "Active",
+        JobState::Completed => "Completed",
+        JobState::Archived => "Archived",
+        JobState::Failed => "Failed",
+        JobState::Rejected => "Rejected",
+        JobState::Unknown => "Unknown",
+        JobState::Other => "Other",
+    }
+}
+
+/// The word of a badge: the state's name, with what must not be overlooked.
+fn word(badge: &JobBadge) -> String {
+    match badge.state {
+        JobState::Completed if badge.pr_link.is_none() => "Completed, no changes".to_owned(),
+        JobState::Other => badge.status.clone().unwrap_or_else(|| "Other".to_owned()),
+        state => name(state).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::time::Timestamp;
+
+    fn badge(state: JobState, status: &str, pr_link: Option<&str>) -> JobBadge {
+        JobBadge {
+            id: "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|error| panic!("{error}")),
+            state,
+            status: Some(status.to_owned()),
+            pr_link: pr_link.map(str::to_owned),
+            changed_at: Timestamp::from_millis(0),
+        }
+    }
+
+    #[test]
+    fn a_finished_job_without_a_pull_request_says_so() {
+        assert_eq!(word(&badge(JobState::Completed, "completed", None)), "Completed, no changes");
+        assert_eq!(word(&badge(JobState::Completed, "completed", Some("https://x/1"))), "Completed");
+    }
+
+    #[test]
+    fn a_status_nobody_published_is_shown_raw() {
+        assert_eq!(word(&badge(JobState::Other, "paused", None)), "paused");
+    }
+
+    #[test]
+    fn every_state_has_a_shape_of_its_own() {
+        let shapes: std::collections::BTreeSet<_> = JobState::ALL.into_iter().map(shape).collect();
+        assert_eq!(shapes.len(), JobState::ALL.len());
+    }
+}

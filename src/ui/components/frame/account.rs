@@ -1,0 +1,53 @@
+//! Who is signed in, the way out, and how the page looks.
+
+use leptos::prelude::*;
+
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::keys;
+use crate::ui::components::loading::{nothing, suspended};
+use crate::ui::state::browser;
+use crate::ui::state::drafts;
+use crate::ui::state::session::SessionResource;
+
+pub(super) fn account(session: SessionResource) -> AnyView {
+    let who = move || match session.get() {
+        Some(Ok(session)) => view! {
+            <p class="who">
+                <span class="who-name">{session.username.clone()}</span>
+                <span class="faint">{session.role.as_str()}</span>
+            </p>
+        }
+        .into_any(),
+        _ => ().into_any(),
+    };
+    view! {
+        <div class="account">
+            {suspended(nothing, std::sync::Arc::new(who))}
+            <button
+                type="button"
+                class="quiet js-only"
+                title="Light or dark (.)"
+                aria-label="Switch between light and dark"
+                on:click=|_| browser::toggle_theme()
+            >
+                {icon(icon::MOON)}
+            </button>
+            <button
+                type="button"
+                class="quiet js-only"
+                title="Keyboard shortcuts (?)"
+                aria-label="Keyboard shortcuts"
+                on:click=|_| keys::open_help()
+            >
+                {icon(icon::QUESTION)}
+            </button>
+            // A plain post: the next page knows nothing of this one.
+            <form method="post" action="/api/session/logout" on:submit=|_| drafts::forget_all()>
+                <button type="submit" class="quiet" title="Sign out">
+                    {icon(icon::SIGN_OUT)} <span class="visually-hidden">"Sign out"</span>
+                </button>
+            </form>
+        </div>
+    }
+    .into_any()
+}

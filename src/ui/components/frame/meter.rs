@@ -1,0 +1,58 @@
+//! The hour's budget as two thin bars.
+
+use leptos::prelude::*;
+
+use crate::model::budget::{Budgets, Meter};
+use crate::ui::charts::scale::{length, per_mille};
+use crate::ui::components::loading::suspended;
+use crate::ui::components::moment::until;
+use crate::ui::state::budget::BudgetResource;
+use crate::ui::state::clock::Clock;
+
+pub(super) fn meters(budget: BudgetResource) -> AnyView {
+    let content = move || match budget.get() {
+        Some(Ok(budgets)) => both(budgets),
+        // The budget is no reason to disturb: what needs it says so when it is spent.
+        _ => ().into_any(),
+    };
+    suspended(skeleton, std::sync::Arc::new(content))
+}
+
+fn both(budgets: Budgets) -> AnyView {
+    view! {
+        <section class="budget" aria-label="Budget of upstream calls">
+            {meter("Agent", "job starts", budgets.creates)}
+            {meter("Analytics", "questions", budgets.analytics)}
+            <p class="faint">"Resets gradually"</p>
+        </section>
+    }
+    .into_any()
+}
+
+fn meter(name: &'static str, what: &'static str, meter: Meter) -> AnyView {
+    let clock = Clock::get();
+    let spent = meter.left() == 0;
+    let share = per_mille(u64::from(meter.used), u64::from(meter.limit));
+    let next = move || match meter.next_fits_at {
+        Some(at) if spent => format!("Next in {}", until(at, clock.now())),
+        _ => String::new(),
+    };
+    view! {
+        <div class="meter" data-spent=spent.then_some("true")>
+            <p class="meter-text">
+                <span>{name}</span>
+                <span class="numeric" title=what>{format!("{} of {} this hour", meter.used, meter.limit)}</span>
+            </p>
+            <svg class="meter-bar" aria-hidden="true">
+                <rect class="meter-track" width="100%" height="100%" />
+                <rect class="meter-used" width=length(share) height="100%" />
+            </svg>
+            <p class="meter-next">{next}</p>
+        </div>
+    }
+    .into_any()
+}
+
+fn skeleton() -> AnyView {
+    view! { <div class="skeleton skeleton-meter"></div> }.into_any()
+}

@@ -1,0 +1,85 @@
+//! The top of the rail: the product's mark, the project and the way to each page.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos_router::components::Redirect;
+use leptos_router::hooks::use_location;
+
+use crate::error::ErrorCode;
+use crate::model::user::Project;
+use crate::ui::components::icon::{self, icon, mark};
+use crate::ui::components::loading::{nothing, suspended};
+use crate::ui::links;
+use crate::ui::state::session::SessionResource;
+
+pub(super) fn top(project: &str, session: SessionResource) -> AnyView {
+    let overview = links::overview(project);
+    view! {
+        <header class="rail-top">
+            <a class="brand" href=overview.clone()>{mark()} <span>"Docket"</span></a>
+            {switcher(project, session)}
+            <nav aria-label="Main">
+                <ul class="nav">
+                    {item(overview, true, icon::OVERVIEW, "Overview")}
+                    {item(links::jobs(project), false, icon::JOBS, "Jobs")}
+                    {item(links::analytics(project), false, icon::ANALYTICS, "Analytics")}
+                </ul>
+            </nav>
+        </header>
+    }
+    .into_any()
+}
+
+fn item(href: String, exact: bool, outline: &'static str, name: &'static str) -> AnyView {
+    let pathname = use_location().pathname;
+    let target = href.clone();
+    let current = move || {
+        let here = pathname.read();
+        let below = here.strip_prefix(target.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        (*here == target || (below && !exact)).then_some("page")
+    };
+    view! { <li><a href=href aria-current=current>{icon(outline)} <span>{name}</span></a></li> }.into_any()
+}
+
+/// Which project this is, and the others. Signing in comes first where the session is over.
+fn switcher(project: &str, session: SessionResource) -> AnyView {
+    let current = project.to_owned();
+    let location = use_location();
+    let content = move || match session.get() {
+        None => ().into_any(),
+        Some(Ok(session)) => menu(&current, session.projects),
+        Some(Err(error)) if error.code == ErrorCode::Unauthenticated => {
+            let here = location.pathname.get_untracked() + "?" + &location.search.get_untracked();
+            view! { <Redirect path=links::login(here.trim_end_matches('?')) /> }.into_any()
+        }
+        Some(Err(_)) => view! { <span class="project-name">{current.clone()}</span> }.into_any(),
+    };
+    suspended(nothing, Arc::new(content))
+}
+
+fn menu(current: &str, projects: Vec<Project>) -> AnyView {
+    let name =
+        projects.iter().find(|project| project.id.as_str() == current).map(|project| project.name.clone());
+    let name = name.unwrap_or_else(|| current.to_owned());
+    if projects.len() < 2 {
+        return view! { <span class="project-name">{name}</span> }.into_any();
+    }
+    let entries = projects.into_iter().map(|project| {
+        let is_current = (project.id.as_str() == current).then_some("true");
+        // Another project is another page altogether, with its own budget and badges.
+        let href = links::overview(project.id.as_str());
+        view! { <li><a href=href rel="external" aria-current=is_current>{project.name}</a></li> }
+    });
+    view! {
+        <details class="switcher">
+            <summary>
+                <span class="visually-hidden">"Project: "</span>
+                <span class="project-name">{name}</span>
+                {icon(icon::CHEVRON)}
+            </summary>
+            <ul class="menu">{entries.collect_view()}</ul>
+        </details>
+    }
+    .into_any()
+}

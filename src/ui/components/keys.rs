@@ -1,0 +1,127 @@
+//! Keyboard shortcuts, and the dialog that lists them. Nothing happens while somebody types.
+
+use leptos::ev::{self, KeyboardEvent};
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement};
+use leptos_router::hooks::use_navigate;
+
+use crate::ui::links;
+use crate::ui::state::browser;
+use crate::ui::state::session::{SessionResource, can_start_jobs};
+
+/// The class of the link that stands for its row.
+const ROW: &str = "row-target";
+
+const DIALOG: &str = "shortcuts";
+
+const SHORTCUTS: [(&str, &str); 9] = [
+    ("/", "Search"),
+    ("c", "New job"),
+    ("g o", "Go to the overview"),
+    ("g j", "Go to jobs"),
+    ("g a", "Go to analytics"),
+    ("j  k", "Next or previous row"),
+    ("Enter", "Open the row"),
+    (".", "Light or dark"),
+    ("?", "This list"),
+];
+
+/// Listens for the shortcuts of `project`, and renders their list.
+pub fn help(project: &str, session: SessionResource) -> AnyView {
+    listen(project.to_owned(), session);
+    let rows = SHORTCUTS.map(|(keys, what)| {
+        view! { <div><dt>{keys.split(' ').map(|key| view! { <kbd>{key.to_owned()}</kbd> }).collect_view()}</dt> <dd>{what}</dd></div> }
+            .into_any()
+    });
+    view! {
+        <dialog id=DIALOG class="dialog" aria-labelledby="shortcuts-title">
+            <form method="dialog">
+                <h2 id="shortcuts-title">"Keyboard shortcuts"</h2>
+                <dl>{rows.into_iter().collect_view()}</dl>
+                <button class="button" type="submit">"Close"</button>
+            </form>
+        </dialog>
+    }
+    .into_any()
+}
+
+pub fn open_help() {
+    let dialog =
+        document().get_element_by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
+    if let Some(dialog) = dialog.filter(|dialog| !dialog.open()) {
+        let _ = dialog.show_modal();
+    }
+}
+
+fn listen(project: String, session: SessionResource) {
+    let navigate = use_navigate();
+    let after_g = StoredValue::new(false);
+    Effect::new(move || {
+        let (project, navigate) = (project.clone(), navigate.clone());
+        let may_start = can_start_jobs(session);
+        let listener = window_event_listener(ev::keydown, move |event| {
+            if event.default_prevented()
+                || event.ctrl_key()
+                || event.meta_key()
+                || event.alt_key()
+                || is_typing(&event)
+            {
+                return;
+            }
+            let went = after_g.try_get_value().unwrap_or_default();
+            let _ = after_g.try_set_value(event.key() == "g");
+            let target = match (went, event.key().as_str()) {
+                (true, "j") => links::jobs(&project),
+                (true, "a") => links::analytics(&project),
+                (true, "o") => links::overview(&project),
+                (false, "c") if may_start => links::new_job(&project, "", ""),
+                (false, key) => return act(key, &event),
+                _ => return,
+            };
+            event.prevent_default();
+            navigate(&target, Default::default());
+        });
+        on_cleanup(move || listener.remove());
+    });
+}
+
+fn act(key: &str, event: &KeyboardEvent) {
+    match key {
+        "?" => open_help(),
+        "." => browser::toggle_theme(),
+        "/" => focus(document().query_selector("input[type=search]").ok().flatten()),
+        "j" => step(1),
+        "k" => step(-1),
+        _ => return,
+    }
+    event.prevent_default();
+}
+
+fn is_typing(event: &KeyboardEvent) -> bool {
+    let element = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    element.is_some_and(|element| element.closest("input, textarea, select, dialog").ok().flatten().is_some())
+}
+
+/// Moves the focus `by` rows; from outside the rows, to the first or the last.
+fn step(by: i32) {
+    let rows = document().get_elements_by_class_name(ROW);
+    let focused = document().active_element();
+    let count = rows.length() as i32;
+    let row = |at: i32| rows.item(at as u32);
+    let current = (0..count).find(|at| row(*at) == focused);
+    let next = match current {
+        Some(at) => at + by,
+        None if by > 0 => 0,
+        None => count - 1,
+    };
+    if (0..count).contains(&next) {
+        focus(row(next));
+    }
+}
+
+fn focus(element: Option<Element>) {
+    if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        let _ = element.focus();
+    }
+}

@@ -1,0 +1,69 @@
+//! A moment as an age that ticks, with the full time on hover.
+
+use leptos::prelude::*;
+
+use crate::model::time::Timestamp;
+use crate::ui::state::clock::Clock;
+
+/// `3 min ago`, as of the page's clock.
+pub fn ago(at: Timestamp) -> AnyView {
+    let clock = Clock::get();
+    view! {
+        <time datetime=at.to_string() title=move || clock.to_the_minute(at)>
+            {move || age(at, clock.now())}
+        </time>
+    }
+    .into_any()
+}
+
+/// The full time itself.
+pub fn exactly(at: Timestamp) -> AnyView {
+    let clock = Clock::get();
+    view! { <time datetime=at.to_string()>{move || clock.to_the_minute(at)}</time> }.into_any()
+}
+
+/// How long ago, in the largest unit that fits; after a month, the day.
+fn age(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.seconds_since(at);
+    let (number, unit) = match seconds {
+        0..60 => return "just now".to_owned(),
+        60..3600 => (seconds / 60, "min"),
+        3600..86_400 => (seconds / 3600, "h"),
+        86_400..2_592_000 => (seconds / 86_400, "d"),
+        _ => {
+            let text = at.to_string();
+            return text.get(..10).unwrap_or(&text).to_owned();
+        }
+    };
+    format!("{number} {unit} ago")
+}
+
+/// How long until `at`, rounded up to minutes, for budgets: `4 min`.
+pub fn until(at: Timestamp, now: Timestamp) -> String {
+    format!("{} min", (at.seconds_since(now) + 59) / 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_said_in_the_largest_unit_that_fits() {
+        let at = Timestamp::from_millis(1_795_000_000_000);
+        let said = |seconds| age(at, at.plus_seconds(seconds));
+        assert_eq!(said(-5), "just now");
+        assert_eq!(said(59), "just now");
+        assert_eq!(said(60), "1 min ago");
+        assert_eq!(said(3599), "59 min ago");
+        assert_eq!(said(7200), "2 h ago");
+        assert_eq!(said(86_400 * 29), "29 d ago");
+        assert_eq!(said(86_400 * 30), "2026-11-18");
+    }
+
+    #[test]
+    fn a_wait_is_never_said_too_short() {
+        let now = Timestamp::from_millis(0);
+        assert_eq!(until(now.plus_seconds(61), now), "2 min");
+        assert_eq!(until(now, now), "0 min");
+    }
+}

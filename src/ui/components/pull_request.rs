@@ -1,0 +1,41 @@
+//! A link to a pull request, if what the upstream sent is a link that a browser may follow; its text otherwise.
+
+use leptos::prelude::*;
+
+use crate::model::job::safe_link;
+use crate::ui::components::icon::{self, icon};
+
+/// `class` says how loud it is.
+pub fn pull_request(link: &str, class: &'static str) -> AnyView {
+    match safe_link(link) {
+        Some(href) => view! {
+            <a class=class href=href.to_owned() target="_blank" rel="noopener noreferrer">
+                {icon(icon::PULL_REQUEST)}
+                <span>{label(href)}</span>
+            </a>
+        }
+        .into_any(),
+        None => view! { <span class="plain-link">{link.to_owned()}</span> }.into_any(),
+    }
+}
+
+/// `Pull request #12` where the address ends so, else its host.
+fn label(link: &str) -> String {
+    let plain = link.split(['?', '#']).next().unwrap_or(link).trim_end_matches('/');
+    let number = plain.rsplit('/').next().unwrap_or_default();
+    let numbered =
+        !number.is_empty() && number.len() < 10 && number.bytes().all(|byte| byte.is_ascii_digit());
+    if numbered { format!("Pull request #{number}") } else { "Pull request".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pull_request_is_named_by_its_number() {
+        assert_eq!(label("https://git.example/a/b/pull/128"), "Pull request #128");
+        assert_eq!(label("https://git.example/a/b/merge_requests/7/?tab=x"), "Pull request #7");
+        assert_eq!(label("https://git.example"), "Pull request");
+    }
+}

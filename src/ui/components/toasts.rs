@@ -1,0 +1,33 @@
+//! Where toasts appear. It is always on the page, so that screen readers hear what is put into it.
+
+use leptos::prelude::*;
+
+use crate::ui::components::icon::{self, icon};
+use crate::ui::state::toasts::{Toast, Toasts};
+
+pub fn region() -> AnyView {
+    let toasts = Toasts::get();
+    let shown = move || toasts.shown().into_iter().map(|note| toast(toasts, note)).collect_view();
+    view! {
+        <div class="toasts" role="status" aria-live="polite">
+            {shown}
+        </div>
+    }
+    .into_any()
+}
+
+fn toast(toasts: Toasts, Toast { id, text, href }: Toast) -> AnyView {
+    let text = match href {
+        Some(href) => view! { <a href=href on:click=move |_| toasts.dismiss(id)>{text}</a> }.into_any(),
+        None => view! { <span>{text}</span> }.into_any(),
+    };
+    view! {
+        <div class="toast">
+            {text}
+            <button type="button" class="quiet" aria-label="Dismiss" on:click=move |_| toasts.dismiss(id)>
+                {icon(icon::CLOSE)}
+            </button>
+        </div>
+    }
+    .into_any()
+}

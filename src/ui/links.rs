@@ -1,0 +1,79 @@
+//! The addresses of our pages, written in one place. Must not read the current address.
+
+use std::fmt::Write;
+
+pub fn overview(project: &str) -> String {
+    format!("/p/{project}")
+}
+
+pub fn jobs(project: &str) -> String {
+    format!("/p/{project}/jobs")
+}
+
+pub fn job(project: &str, job: &str) -> String {
+    format!("/p/{project}/jobs/{job}")
+}
+
+pub fn analytics(project: &str) -> String {
+    format!("/p/{project}/analytics")
+}
+
+/// The form for a new job, prefilled with what is not empty.
+pub fn new_job(project: &str, prompt: &str, path: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/new"), &[("prompt", prompt), ("path", path)])
+}
+
+/// The form for a new job with the text of `job`, read from there: for texts too long for an address.
+pub fn new_job_from(project: &str, job: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/new"), &[("from", job)])
+}
+
+/// Sign-in, to come back to `next` afterwards.
+pub fn login(next: &str) -> String {
+    with_query("/login", &[("next", next)])
+}
+
+/// `path` with a query of those `fields` that have a value.
+pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
+    let mut url = path.to_owned();
+    let mut separator = '?';
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
+        url.push(separator);
+        url.push_str(name);
+        url.push('=');
+        encode(value, &mut url);
+        separator = '&';
+    }
+    url
+}
+
+/// Percent-encodes all that could mean something in a query; `/` is left readable.
+fn encode(text: &str, into: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            into.push(byte as char);
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(into, "%{byte:02X}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_left_out_of_an_address() {
+        assert_eq!(with_query("/p/docs/jobs", &[("status", ""), ("q", "")]), "/p/docs/jobs");
+        assert_eq!(with_query("/x", &[("a", ""), ("b", "1"), ("c", "2")]), "/x?b=1&c=2");
+    }
+
+    #[test]
+    fn a_prompt_survives_its_address() {
+        assert_eq!(
+            new_job("docs", "a&b=c\n+é", "/guides/x"),
+            "/p/docs/jobs/new?prompt=a%26b%3Dc%0A%2B%C3%A9&path=/guides/x"
+        );
+    }
+}

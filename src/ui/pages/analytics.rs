@@ -1,0 +1,78 @@
+//! `/p/{project}/analytics`: who reads which page, people and AI agents side by side. Range, page and page size stand in
+//! the address; the figures come live from the upstream, which neither sorts nor searches.
+
+pub mod figures;
+mod query;
+mod range;
+mod table;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use crate::api::analytics::views;
+use crate::model::views::Views;
+use crate::ui::charts::bar;
+use crate::ui::components::empty::empty;
+use crate::ui::components::loading::{self, loaded};
+use crate::ui::components::page_head::page_head;
+use crate::ui::links;
+use crate::ui::state::clock::Clock;
+use crate::ui::state::project;
+use crate::ui::state::session::{self, can_start_jobs};
+use query::AnalyticsQuery;
+
+#[component]
+pub fn Analytics() -> impl IntoView {
+    let project = project::current();
+    let today = Clock::get().today();
+    let query = use_query_map();
+    let query = Memo::new(move |_| AnalyticsQuery::read(&query.read()));
+    let answer = {
+        let project = project.clone();
+        Resource::new(
+            move || query.get(),
+            move |query| {
+                let (limit, offset) = (query.limit, query.offset());
+                views(project.clone(), query.from, query.to, Some(limit), Some(offset))
+            },
+        )
+    };
+    let session = session::get();
+    let shown = {
+        let project = project.clone();
+        move |answer| report(&project, &query.get_untracked(), answer, can_start_jobs(session))
+    };
+    let ranges = {
+        let project = project.clone();
+        move || range::ranges(&project, &query.read(), today)
+    };
+    view! {
+        {page_head("Analytics", (move || range::described(&query.read(), today)).into_any(), ().into_any())}
+        {bar::patterns()}
+        {ranges}
+        {loaded(answer, loading::figures, shown)}
+    }
+    .into_any()
+}
+
+fn report(project: &str, query: &AnalyticsQuery, answer: Views, may_start: bool) -> AnyView {
+    if answer.views.is_empty() && query.page == 1 {
+        let longer =
+            view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.into_any();
+        return empty(
+            "No views in these days",
+            "Nobody read a page, or nothing is counted yet. A longer range may show more.",
+            longer,
+        );
+    }
+    view! {
+        {figures::figures(answer.totals)}
+        <div class="above-table">
+            {bar::legend()}
+            {figures::provenance(&answer)}
+        </div>
+        {table::table(project, query, &answer, may_start)}
+        {table::pager(project, query, &answer)}
+    }
+    .into_any()
+}

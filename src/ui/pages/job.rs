@@ -1,0 +1,139 @@
+//! `/p/{project}/jobs/{job}`: one job as a conversation. It follows its badge: when that changes, the job is read again.
+
+mod conversation;
+mod facts;
+mod follow_up;
+mod head;
+mod history;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::use_params_map;
+
+use crate::api::jobs::{SendFollowUp, get_job, job_form};
+use crate::error::AppError;
+use crate::model::job::{DeliveryState, Job, JobForm};
+use crate::ui::components::failure;
+use crate::ui::components::loading::{self, nothing, suspended};
+use crate::ui::state::badges::Badges;
+use crate::ui::state::drafts::Draft;
+use crate::ui::state::live::Live;
+use crate::ui::state::session::{self, SessionResource};
+use crate::ui::state::{outcome, project};
+
+/// Another job is another page: nothing of one is kept for the next.
+#[component]
+pub fn JobPage() -> impl IntoView {
+    let params = use_params_map();
+    let id = Memo::new(move |_| params.read().get("job").unwrap_or_default());
+    move || job_page(project::current(), id.get())
+}
+
+/// The job as last read, and the way to read it again.
+#[derive(Clone, Copy)]
+struct CurrentJob {
+    first: Resource<Result<Job, AppError>>,
+    /// Later readings. A failed one changes nothing: the last good answer stays.
+    later: RwSignal<Option<Job>>,
+}
+
+fn job_page(project: String, id: String) -> AnyView {
+    let first = {
+        let (project, id) = (project.clone(), id.clone());
+        Resource::new(|| (), move |()| get_job(project.clone(), id.clone()))
+    };
+    let form = {
+        let (project, id) = (project.clone(), id.clone());
+        Resource::new(|| (), move |()| job_form(project.clone(), Some(id.clone())))
+    };
+    let job = CurrentJob { first, later: RwSignal::new(None) };
+    keep_true(job, project.clone(), id.clone());
+
+    let send = ServerAction::<SendFollowUp>::new();
+    let draft = Draft::of(&project, Some(&id));
+    draft.restore(false);
+    outcome::follow(send.value().into(), draft, form, move |sent| {
+        job.later.set(Some(sent));
+        form.refetch();
+    });
+
+    let session = session::get();
+    let page = move || match job.get() {
+        None => ().into_any(),
+        Some(Ok(job)) => shown(&job, session::can_start_jobs(session)),
+        Some(Err(error)) => failure::panel(&error, Some(Callback::new(move |()| first.refetch()))),
+    };
+    let follow_up = move || follow_up_box(job, form, session, send, draft);
+    view! {
+        {suspended(loading::conversation, Arc::new(page))}
+        {suspended(nothing, Arc::new(follow_up))}
+    }
+    .into_any()
+}
+
+fn shown(job: &Job, may_send: bool) -> AnyView {
+    let badge = Badges::get().watch(job);
+    view! {
+        {head::head(job, badge, may_send)}
+        <div class="columns">
+            <div class="conversation">
+                {conversation::conversation(job, may_send)}
+                {history::history(&job.history)}
+            </div>
+            {facts::facts(job)}
+        </div>
+    }
+    .into_any()
+}
+
+/// For those who may send, once the agent has taken the job.
+fn follow_up_box(
+    job: CurrentJob,
+    form: Resource<Result<JobForm, AppError>>,
+    session: SessionResource,
+    send: ServerAction<SendFollowUp>,
+    draft: Draft,
+) -> AnyView {
+    match (job.get(), form.get(), session::can_start_jobs(session)) {
+        (Some(Ok(job)), Some(Ok(form)), true) if job.remote.is_some() => {
+            follow_up::follow_up(send, &job, form, draft)
+        }
+        _ => ().into_any(),
+    }
+}
+
+impl CurrentJob {
+    /// To be asked inside a Suspense.
+    fn get(self) -> Option<Result<Job, AppError>> {
+        let first = self.first.get();
+        self.later.get().map(Ok).or(first)
+    }
+}
+
+/// Reads the job again when its badge says that something changed, or while a follow-up is on its way.
+fn keep_true(job: CurrentJob, project: String, id: String) {
+    let live = Live::get();
+    let badges = Badges::get();
+    Effect::new(move || {
+        live.track_answers();
+        let Some(Ok(known)) = job.get() else { return };
+        let news = badges.known(&known.id).is_some_and(|badge| badge.changed_at > known.changed_at);
+        let on_its_way = known
+            .follow_ups
+            .iter()
+            .any(|message| matches!(message.state, DeliveryState::Queued | DeliveryState::Sending));
+        if !news && !on_its_way {
+            return;
+        }
+        let (project, id) = (project.clone(), id.clone());
+        spawn_local(async move {
+            if let Ok(read) = get_job(project, id).await
+                && read != known
+            {
+                job.later.try_set(Some(read));
+            }
+        });
+    });
+}

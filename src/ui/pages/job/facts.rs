@@ -1,0 +1,54 @@
+//! What the upstream says about a job, beside its conversation.
+
+use leptos::prelude::*;
+
+use crate::model::job::Job;
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::moment::exactly;
+use crate::ui::state::browser;
+use crate::ui::state::toasts::Toasts;
+
+pub(super) fn facts(job: &Job) -> AnyView {
+    let remote = job.remote.as_ref();
+    let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
+    let paths = job.paths.iter().map(|path| view! { <code class="tag">{path.clone()}</code> }).collect_view();
+    view! {
+        <aside class="facts" aria-label="Facts">
+            <dl>
+                {fact("Model", remote.and_then(|remote| text(remote.model.as_ref())))}
+                {fact("Repository", remote.and_then(|remote| text(remote.repository.as_ref())))}
+                {fact("Branch", remote.and_then(|remote| text(remote.git_ref.as_ref())))}
+                {fact("Upstream id", remote.map(|remote| id(&remote.id)))}
+                {fact("Pages", (!job.paths.is_empty()).then(|| paths.into_any()))}
+                {fact("Created", Some(exactly(job.created_at)))}
+                {fact("Taken", remote.and_then(|remote| remote.created_at).map(exactly))}
+                {fact("Archived", remote.and_then(|remote| remote.archived_at).map(exactly))}
+            </dl>
+        </aside>
+    }
+    .into_any()
+}
+
+/// Nothing where there is no value.
+fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
+    match value {
+        Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any(),
+        None => ().into_any(),
+    }
+}
+
+fn id(id: &str) -> AnyView {
+    let toasts = Toasts::get();
+    let copied = id.to_owned();
+    let copy = move |_| {
+        browser::copy(&copied);
+        toasts.say("The id was copied".to_owned(), None);
+    };
+    view! {
+        <code class="upstream-id">{id.to_owned()}</code>
+        <button type="button" class="quiet js-only" aria-label="Copy the upstream id" title="Copy" on:click=copy>
+            {icon(icon::COPY)}
+        </button>
+    }
+    .into_any()
+}

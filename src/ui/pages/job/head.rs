@@ -1,0 +1,47 @@
+//! The head of a job: its title, state and author, and what can be done with it. The pull request is the one loud thing.
+
+use leptos::prelude::*;
+
+use crate::model::job::{Job, JobBadge, JobState};
+use crate::ui::components::badge::job_badge;
+use crate::ui::components::moment::ago;
+use crate::ui::components::pull_request::pull_request;
+use crate::ui::links;
+use crate::ui::state::title;
+
+/// Texts longer than this are not put into an address.
+const ADDRESS_CHARS: usize = 1500;
+
+pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> AnyView {
+    title::set(job.title());
+    let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
+    let request = request.map(|link| pull_request(link, "button button-loud"));
+    let again = (may_send && !job.state.is_moving()).then(|| {
+        let words = if matches!(job.state, JobState::Rejected) { "Edit and send again" } else { "Run again" };
+        view! { <a class="button" href=again(job)>{words}</a> }.into_any()
+    });
+    view! {
+        <nav class="crumbs" aria-label="Breadcrumb">
+            <a href=links::jobs(job.project.as_str())>"Jobs"</a>
+        </nav>
+        <header class="page-head">
+            <div class="page-title">
+                <h1 class="job-heading">{job.title().to_owned()}</h1>
+                <p class="context">
+                    {job_badge(badge)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
+                    <a class="no-js" href="">"Refresh"</a>
+                </p>
+            </div>
+            <div class="actions">{again} {request}</div>
+        </header>
+    }
+    .into_any()
+}
+
+/// The form for a new job with this one's text.
+pub(super) fn again(job: &Job) -> String {
+    if job.prompt.chars().count() > ADDRESS_CHARS {
+        return links::new_job_from(job.project.as_str(), job.id.as_str());
+    }
+    links::new_job(job.project.as_str(), &job.prompt, &job.paths.join(", "))
+}

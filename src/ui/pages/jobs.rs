@@ -1,0 +1,98 @@
+//! `/p/{project}/jobs`: the list of jobs. What is filtered and searched stands in the address.
+
+mod filters;
+mod query;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use crate::api::jobs::list_jobs;
+use crate::model::job::JobPage;
+use crate::ui::components::empty::empty;
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::job_row::job_row;
+use crate::ui::components::loading::{self, loaded, nothing, suspended};
+use crate::ui::components::page_head::page_head;
+use crate::ui::links;
+use crate::ui::state::badges::Badges;
+use crate::ui::state::{project, session};
+use query::JobsQuery;
+
+#[component]
+pub fn Jobs() -> impl IntoView {
+    let project = project::current();
+    let query = use_query_map();
+    let query = Memo::new(move |_| JobsQuery::read(&query.read()));
+    let jobs = {
+        let project = project.clone();
+        Resource::new(
+            move || query.get(),
+            move |JobsQuery { status, q, author, cursor }| {
+                list_jobs(project.clone(), status, q, author, cursor)
+            },
+        )
+    };
+    let session = session::get();
+    let new_job = {
+        let href = links::new_job(&project, "", "");
+        move || match session::can_start_jobs(session) {
+            true => {
+                view! { <a class="button button-primary" href=href.clone()>{icon(icon::PLUS)} "New job"</a> }
+                    .into_any()
+            }
+            false => ().into_any(),
+        }
+    };
+    let content = move |page| list(&project, &query.get_untracked(), page);
+    view! {
+        {page_head(
+            "Jobs",
+            "Every task for the documentation agent, newest first".into_any(),
+            suspended(nothing, std::sync::Arc::new(new_job)),
+        )}
+        {loaded(jobs, loading::rows, content)}
+    }
+    .into_any()
+}
+
+fn list(project: &str, query: &JobsQuery, page: JobPage) -> AnyView {
+    let badges = Badges::get();
+    let shown: Vec<_> = page.jobs.iter().map(|job| (job.state, badges.watch(job))).collect();
+    let rows =
+        page.jobs.iter().zip(&shown).map(|(job, (_, badge))| job_row(job, badge.clone())).collect_view();
+    let older = page.next.map(|cursor| JobsQuery { cursor: Some(cursor), ..query.clone() }.href(project));
+    let newest = query.cursor.is_some().then(|| JobsQuery { cursor: None, ..query.clone() }.href(project));
+    let body = match (page.jobs.is_empty(), query.is_filtered()) {
+        (false, _) => view! { <ul class="job-list" aria-label="Jobs">{rows}</ul> }.into_any(),
+        (true, true) => nothing_found(project),
+        (true, false) => no_jobs_yet(project),
+    };
+    view! {
+        {filters::filters(project, query, page.counts, shown)}
+        {body}
+        <nav class="pager" aria-label="Pages of the list">
+            {newest.map(|href| view! { <a class="button" href=href>"Newest"</a> })}
+            {older.map(|href| view! { <a class="button" rel="next" href=href>"Older"</a> })}
+            <a class="button no-js" href="">"Refresh"</a>
+        </nav>
+    }
+    .into_any()
+}
+
+fn nothing_found(project: &str) -> AnyView {
+    let clear = view! { <a class="button" href=links::jobs(project)>"Show all jobs"</a> }.into_any();
+    empty("No job matches", "No job of this project fits the filters and the search.", clear)
+}
+
+/// Also used by the overview.
+pub fn no_jobs_yet(project: &str) -> AnyView {
+    let example = "Check the quickstart against the current SDK and fix every step that no longer works.";
+    let start =
+        view! { <a class="button" href=links::new_job(project, example, "")>"Start with an example"</a> }
+            .into_any();
+    empty(
+        "No jobs yet",
+        "A job is a task for the documentation agent, written in plain words. It works on the repository by itself and opens a pull request for you to read.",
+        start,
+    )
+}

@@ -1,0 +1,45 @@
+//! What starting a job costs of the hour's budget.
+
+use leptos::prelude::*;
+
+use crate::model::budget::Meter;
+use crate::ui::components::moment::until;
+use crate::ui::state::budget::BudgetResource;
+use crate::ui::state::clock::Clock;
+
+/// To be shown inside a Suspense.
+pub(super) fn cost(budget: BudgetResource) -> AnyView {
+    let clock = Clock::get();
+    let text = move || match budget.get() {
+        Some(Ok(budgets)) => {
+            let starts = budgets.creates;
+            sentence(starts, starts.next_fits_at.map(|at| until(at, clock.now())))
+        }
+        _ => String::new(),
+    };
+    view! { <p class="cost">{text}</p> }.into_any()
+}
+
+fn sentence(starts: Meter, wait: Option<String>) -> String {
+    match (starts.left(), wait) {
+        (0, Some(wait)) => {
+            format!("All {} job starts of this hour are used; the next one fits in {wait}.", starts.limit)
+        }
+        (0, None) => format!("All {} job starts of this hour are used.", starts.limit),
+        (1, _) => "Uses the last job start left this hour.".to_owned(),
+        (left, _) => format!("Uses 1 of the {left} job starts left this hour."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_says_what_is_left() {
+        let starts = |used| Meter { used, limit: 100, next_fits_at: None };
+        assert_eq!(sentence(starts(37), None), "Uses 1 of the 63 job starts left this hour.");
+        assert_eq!(sentence(starts(99), None), "Uses the last job start left this hour.");
+        assert!(sentence(starts(120), Some("4 min".to_owned())).contains("fits in 4 min"));
+    }
+}

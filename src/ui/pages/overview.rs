@@ -1,0 +1,69 @@
+//! `/p/{project}`: what runs now, what needs a person, what finished lately, and the week's readers.
+
+mod groups;
+mod week;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::api::analytics::views;
+use crate::api::jobs::list_jobs;
+use crate::model::day::DayRange;
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::loading::{self, loaded, nothing, suspended};
+use crate::ui::components::page_head::page_head;
+use crate::ui::links;
+use crate::ui::state::clock::Clock;
+use crate::ui::state::{project, session};
+
+/// How many of the most read pages are shown.
+const PAGES: i64 = 6;
+
+#[component]
+pub fn Overview() -> impl IntoView {
+    let project = project::current();
+    let jobs = {
+        let project = project.clone();
+        Resource::new(|| (), move |()| list_jobs(project.clone(), None, None, None, None))
+    };
+    let range = DayRange::ending(Clock::get().today(), 7);
+    let week = {
+        let project = project.clone();
+        let (from, to) = (range.from().to_string(), range.to().to_string());
+        Resource::new(
+            || (),
+            move |()| views(project.clone(), Some(from.clone()), Some(to.clone()), Some(PAGES), None),
+        )
+    };
+    let session = session::get();
+    let new_job = {
+        let href = links::new_job(&project, "", "");
+        move || match session::can_start_jobs(session) {
+            true => {
+                view! { <a class="button button-primary" href=href.clone()>{icon(icon::PLUS)} "New job"</a> }
+                    .into_any()
+            }
+            false => ().into_any(),
+        }
+    };
+    let shown = {
+        let project = project.clone();
+        move |page| groups::groups(&project, page)
+    };
+    view! {
+        {page_head(
+            "Overview",
+            "What runs, what needs you, and who reads".into_any(),
+            suspended(nothing, Arc::new(new_job)),
+        )}
+        <div class="overview">
+            <div>{loaded(jobs, loading::rows, shown)}</div>
+            <section class="week" aria-labelledby="week">
+                <h2 id="week">"Readers of the last 7 days"</h2>
+                {loaded(week, loading::figures, move |answer| week::week(&project, answer))}
+            </section>
+        </div>
+    }
+    .into_any()
+}

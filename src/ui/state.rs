@@ -1,0 +1,28 @@
+//! What is shared between the pieces of a page and changes while it is open: typed contexts, each with its own file.
+//! Must not render anything but the document's title.
+
+pub mod badges;
+pub mod browser;
+pub mod budget;
+pub mod clock;
+pub mod drafts;
+pub mod live;
+pub mod outcome;
+pub mod project;
+pub mod response;
+pub mod session;
+pub mod title;
+pub mod toasts;
+
+/// Provides what every page may ask for. Once, at the root, on the server and in the browser alike.
+pub fn provide() {
+    clock::provide();
+    title::provide();
+    toasts::provide();
+    badges::provide();
+}
+
+/// Tells tests and styles that the page is interactive now.
+pub fn mark_hydrated() {
+    browser::set_on_document("data-hydrated", "true");
+}

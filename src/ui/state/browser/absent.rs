@@ -1,0 +1,46 @@
+//! The server's stand-ins: nothing is there, nothing happens. Same names and shapes as `present`.
+
+use std::time::SystemTime;
+
+use crate::model::time::Timestamp;
+
+/// A timer that never runs.
+pub struct Every;
+
+/// The system's clock, for pages that the server renders without saying what time it is.
+pub fn now() -> Timestamp {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+}
+
+pub fn local_time(at: Timestamp) -> String {
+    at.to_string()
+}
+
+pub fn every(_millis: u32, _action: impl FnMut() + 'static) -> Every {
+    Every
+}
+
+pub fn after(_millis: u32, _action: impl FnOnce() + 'static) {}
+
+pub fn is_hidden() -> bool {
+    false
+}
+
+pub fn is_watched() -> bool {
+    true
+}
+
+pub fn stored(_key: &str) -> Option<String> {
+    None
+}
+
+pub fn store(_key: &str, _value: &str) {}
+
+pub fn forget_stored(_prefix: &str) {}
+
+pub fn copy(_text: &str) {}
+
+pub fn toggle_theme() {}
+
+pub fn set_on_document(_name: &str, _value: &str) {}

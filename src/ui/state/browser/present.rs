@@ -1,0 +1,98 @@
+//! The browser's own facilities. Each fails quietly: a page without storage or clipboard still does its main job.
+
+use gloo_timers::callback::{Interval, Timeout};
+use leptos::prelude::{document, window};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::js_sys::Date;
+use web_sys::{HtmlDocument, Storage};
+
+use crate::model::time::Timestamp;
+
+/// A timer that runs until it is dropped.
+pub struct Every {
+    _interval: Interval,
+}
+
+pub fn now() -> Timestamp {
+    Timestamp::from_millis(Date::now() as i64)
+}
+
+/// `at` in the reader's language and time zone.
+pub fn local_time(at: Timestamp) -> String {
+    let date = Date::new(&JsValue::from_f64(at.as_millis() as f64));
+    date.to_locale_string("default", &JsValue::UNDEFINED).into()
+}
+
+pub fn every(millis: u32, action: impl FnMut() + 'static) -> Every {
+    Every { _interval: Interval::new(millis, action) }
+}
+
+pub fn after(millis: u32, action: impl FnOnce() + 'static) {
+    Timeout::new(millis, action).forget();
+}
+
+/// Whether nobody can see the page.
+pub fn is_hidden() -> bool {
+    document().hidden()
+}
+
+/// Whether somebody is looking at the page right now.
+pub fn is_watched() -> bool {
+    !is_hidden() && document().has_focus().unwrap_or(true)
+}
+
+pub fn stored(key: &str) -> Option<String> {
+    storage()?.get_item(key).ok()?
+}
+
+/// Keeps `value`, or forgets the key where it is empty.
+pub fn store(key: &str, value: &str) {
+    if let Some(storage) = storage() {
+        // A full or forbidden storage costs the draft after a reload, nothing else.
+        let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };
+    }
+}
+
+/// Forgets every key that begins with `prefix`.
+pub fn forget_stored(prefix: &str) {
+    let Some(storage) = storage() else { return };
+    for at in (0..storage.length().unwrap_or(0)).rev() {
+        if let Some(key) = storage.key(at).ok().flatten().filter(|key| key.starts_with(prefix)) {
+            let _ = storage.remove_item(&key);
+        }
+    }
+}
+
+pub fn copy(text: &str) {
+    let _ = window().navigator().clipboard().write_text(text);
+}
+
+/// Goes from light to dark or back, and keeps the choice for a year.
+pub fn toggle_theme() {
+    let theme = if is_dark() { "light" } else { "dark" };
+    set_on_document("data-theme", theme);
+    if let Some(page) = document().dyn_ref::<HtmlDocument>() {
+        let _ = page.set_cookie(&format!("theme={theme}; Path=/; SameSite=Lax; Max-Age=31536000"));
+    }
+}
+
+pub fn set_on_document(name: &str, value: &str) {
+    if let Some(root) = document().document_element() {
+        let _ = root.set_attribute(name, value);
+    }
+}
+
+fn is_dark() -> bool {
+    match document().document_element().and_then(|root| root.get_attribute("data-theme")) {
+        Some(chosen) => chosen == "dark",
+        None => window()
+            .match_media("(prefers-color-scheme: dark)")
+            .ok()
+            .flatten()
+            .is_some_and(|query| query.matches()),
+    }
+}
+
+fn storage() -> Option<Storage> {
+    window().local_storage().ok()?
+}

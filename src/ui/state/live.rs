@@ -1,0 +1,177 @@
+//! What keeps an open page true by itself: one heartbeat a second, which asks for the badges when they are due, lets
+//! ages tick and the budget meter follow. A page that nobody sees asks for nothing.
+
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::error::{AppError, ErrorCode};
+use crate::model::job::JobState;
+use crate::ui::links;
+use crate::ui::state::badges::{Badges, Settled};
+use crate::ui::state::browser;
+use crate::ui::state::budget::BudgetResource;
+use crate::ui::state::clock::Clock;
+use crate::ui::state::title;
+use crate::ui::state::toasts::Toasts;
+
+/// Seconds between two questions while a job moves.
+const WHILE_MOVING: u32 = 2;
+/// Seconds between two questions while nothing moves, or after one failed.
+const WHILE_STILL: u32 = 15;
+/// Seconds between two readings of the budget.
+const BUDGET: u32 = 30;
+/// Seconds between two steps of the ages on the page.
+const AGES: u32 = 15;
+
+/// The live updates of the frame that started them.
+#[derive(Clone, Copy)]
+pub struct Live {
+    project: StoredValue<String>,
+    badges: Badges,
+    toasts: Toasts,
+    clock: Clock,
+    budget: BudgetResource,
+    unseen: RwSignal<u32>,
+    trouble: RwSignal<Option<AppError>>,
+    asked: RwSignal<u32>,
+    asking: StoredValue<bool>,
+    beats: StoredValue<u32>,
+    last_asked_at: StoredValue<u32>,
+}
+
+/// Starts the live updates of `project` for as long as the caller lives. They begin once the page is interactive.
+pub fn start(project: String, budget: BudgetResource) -> Live {
+    let live = Live {
+        project: StoredValue::new(project),
+        badges: Badges::get(),
+        toasts: Toasts::get(),
+        clock: Clock::get(),
+        budget,
+        unseen: title::unseen(),
+        trouble: RwSignal::new(None),
+        asked: RwSignal::new(0),
+        asking: StoredValue::new(false),
+        beats: StoredValue::new(0),
+        last_asked_at: StoredValue::new(0),
+    };
+    provide_context(live);
+    Effect::new(move || {
+        // The owner of this effect drops the timer when the frame goes.
+        StoredValue::new_local(browser::every(1000, move || live.beat()));
+        let seen = window_event_listener(ev::visibilitychange, move |_| live.look());
+        let focused = window_event_listener(ev::focus, move |_| live.look());
+        on_cleanup(move || {
+            seen.remove();
+            focused.remove();
+        });
+    });
+    live
+}
+
+impl Live {
+    pub fn get() -> Self {
+        expect_context()
+    }
+
+    /// Changes whenever the badges were asked for and answered.
+    pub fn track_answers(self) {
+        self.asked.track();
+    }
+
+    /// Why the page cannot be kept true right now, if so.
+    pub fn trouble(self) -> Option<AppError> {
+        self.trouble.get()
+    }
+
+    /// Asks soon: something was sent just now.
+    pub fn hurry(self) {
+        self.budget.refetch();
+        self.ask();
+    }
+
+    fn beat(self) {
+        if browser::is_hidden() {
+            return;
+        }
+        let Some(beat) = self.beats.try_get_value().map(|beats| beats.wrapping_add(1)) else { return };
+        self.beats.try_set_value(beat);
+        if beat.is_multiple_of(AGES) {
+            self.clock.tick();
+        }
+        if beat.is_multiple_of(BUDGET) {
+            self.budget.refetch();
+        }
+        let calm = self.trouble.try_get_untracked().flatten().is_some() || !self.badges.any_moving();
+        let wait = if calm { WHILE_STILL } else { WHILE_MOVING };
+        if beat.wrapping_sub(self.last_asked_at.try_get_value().unwrap_or(beat)) >= wait {
+            self.ask();
+        }
+    }
+
+    /// Somebody looks at the page again.
+    fn look(self) {
+        if browser::is_hidden() {
+            return;
+        }
+        self.unseen.try_set(0);
+        self.clock.tick();
+        self.ask();
+    }
+
+    fn ask(self) {
+        if self.asking.try_get_value() != Some(false) || self.badges.is_empty() {
+            return;
+        }
+        self.asking.set_value(true);
+        self.last_asked_at.set_value(self.beats.get_value());
+        let project = self.project.get_value();
+        spawn_local(async move {
+            let answer = self.badges.ask(project).await;
+            if self.asking.try_set_value(false).is_some() {
+                return; // The frame is gone.
+            }
+            match answer {
+                Ok(settled) => {
+                    self.trouble.set(None);
+                    settled.into_iter().for_each(|settled| self.announce(settled));
+                    self.asked.update(|asked| *asked = asked.wrapping_add(1));
+                }
+                Err(error) => self.trouble.set(Some(error)),
+            }
+        });
+    }
+
+    fn announce(self, Settled { title, badge }: Settled) {
+        let outcome = match badge.state {
+            JobState::Completed if badge.pr_link.is_some() => "A pull request is ready",
+            JobState::Completed => "Completed without changes",
+            JobState::Failed => "Failed",
+            JobState::Archived => "Archived",
+            JobState::Rejected => "Was not taken",
+            JobState::Unknown => "Needs a look: the outcome is not known",
+            _ => return,
+        };
+        let href = links::job(&self.project.get_value(), badge.id.as_str());
+        self.toasts.say(format!("{outcome}: {title}"), Some(href));
+        if !browser::is_watched() {
+            self.unseen.update(|unseen| *unseen += 1);
+        }
+    }
+}
+
+/// What to tell people about trouble with the live updates, and whether signing in again would end it.
+pub fn explain(trouble: &AppError) -> (&'static str, bool) {
+    match trouble.code {
+        ErrorCode::Unauthenticated => {
+            ("Your session has ended. What you are writing is kept in this browser.", true)
+        }
+        ErrorCode::Unreachable => {
+            ("Docket cannot be reached. What you see may be old; it is being tried again.", false)
+        }
+        _ => (
+            "This page could not be brought up to date. What you see may be old; it is being tried again.",
+            false,
+        ),
+    }
+}

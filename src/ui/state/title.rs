@@ -1,0 +1,54 @@
+//! The document's title: the page's name, and how many jobs finished while nobody looked.
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+
+#[derive(Clone, Copy)]
+struct PageTitle {
+    name: RwSignal<String>,
+    unseen: RwSignal<u32>,
+}
+
+pub fn provide() {
+    provide_context(PageTitle { name: RwSignal::new(String::new()), unseen: RwSignal::new(0) });
+}
+
+/// Names the page that is shown now.
+pub fn set(name: impl Into<String>) {
+    expect_context::<PageTitle>().name.set(name.into());
+}
+
+/// The one title element. Once, at the root.
+pub fn view() -> impl IntoView {
+    let PageTitle { name, unseen } = expect_context();
+    view! { <Title text=move || written(&name.read(), unseen.get()) /> }
+}
+
+/// The count of jobs that finished unseen; the live updates raise it and clear it.
+pub fn unseen() -> RwSignal<u32> {
+    expect_context::<PageTitle>().unseen
+}
+
+fn written(name: &str, unseen: u32) -> String {
+    let mut title = String::new();
+    if unseen > 0 {
+        title = format!("({unseen}) ");
+    }
+    if !name.is_empty() {
+        title.push_str(name);
+        title.push_str(" · ");
+    }
+    title + "Docket"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_counts_what_finished_unseen() {
+        assert_eq!(written("Jobs", 0), "Jobs · Docket");
+        assert_eq!(written("Jobs", 2), "(2) Jobs · Docket");
+        assert_eq!(written("", 0), "Docket");
+    }
+}
