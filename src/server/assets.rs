@@ -14,6 +14,8 @@ use sha2::{Digest, Sha256};
 #[derive(Embed)]
 #[folder = "target/site/"]
 #[allow_missing = true]
+// Type declarations are for bundlers; browsers never ask for them.
+#[exclude = "*.d.ts*"]
 struct Site;
 
 /// What cargo-leptos calls the folder of wasm, js and css.

@@ -32,8 +32,10 @@ const SESSION_DAYS: i64 = 7;
 pub fn router(panel: &Panel) -> Router {
     let behind_the_gate = Router::new()
         .merge(pages::routes(panel))
-        .merge(server_fns::routes(panel))
+        .merge(server_fns::routes())
+        .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
+        .layer(from_fn(server_fns::status_of_error))
         .layer(from_fn_with_state(panel.clone(), gate))
         .layer(from_fn_with_state(panel.clone(), same_origin))
         .layer(AuthManagerLayerBuilder::new(Backend::new(panel.store.clone()), sessions(panel)).build())

@@ -13,6 +13,7 @@ use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 
 use crate::app::{App, shell};
 use crate::server::panel::Panel;
+use crate::ui::state::clock::ServerNow;
 
 pub(super) fn routes(panel: &Panel) -> Router<Panel> {
     let document = document(panel);
@@ -39,6 +40,7 @@ pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'stati
     let panel = panel.clone();
     move || {
         provide_context(panel.clone());
+        provide_context(ServerNow(panel.clock.now()));
         if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
             let policy = format!(
                 "default-src 'self'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'; style-src 'self'; \

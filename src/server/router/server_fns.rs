@@ -1,38 +1,30 @@
-//! The server functions' endpoints, and the one place where an error gets its HTTP status.
+//! Around the server functions, which Leptos routes together with the pages: the one place where an error gets
+//! its HTTP status, and what answers where there is no such function.
 
-use std::any::Any;
+use std::any::Any as Anything;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::on;
-use leptos::server_fn::axum::server_fn_paths;
+use axum::routing::any;
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 
-use super::pages;
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
 
 /// The most an error's body can hold, in bytes.
 const ERROR_BYTES: usize = 64 * 1024;
 
-pub(super) fn routes(panel: &Panel) -> Router<Panel> {
-    let context = pages::context(panel);
-    let handler =
-        move |request: Request| leptos_axum::handle_server_fns_with_context(context.clone(), request);
-    server_fn_paths()
-        .filter_map(|(path, method)| Some((path, method.try_into().ok()?)))
-        .fold(Router::new(), |router, (path, method)| router.route(path, on(method, handler.clone())))
-        .route("/api/{*anything}", axum::routing::any(no_such_endpoint))
-        .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn(status_of_error))
+/// What answers under `/api/` where no server function does.
+pub(super) fn routes() -> Router<Panel> {
+    Router::new().route("/api/{*anything}", any(no_such_endpoint))
 }
 
 /// Leptos answers each error with 500; its code says which status it is.
-async fn status_of_error(request: Request, next: Next) -> Response {
+pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     if !response.headers().contains_key(SERVER_FN_ERROR_HEADER) || !response.status().is_server_error() {
         return response;
@@ -52,15 +44,15 @@ async fn no_such_endpoint() -> Response {
     answer(StatusCode::NOT_FOUND, AppError::not_found("There is no such endpoint."))
 }
 
-async fn wrong_method() -> Response {
+pub(super) async fn wrong_method() -> Response {
     answer(
         StatusCode::METHOD_NOT_ALLOWED,
-        AppError::bad_input("This endpoint takes a POST of url-encoded fields."),
+        AppError::bad_input("That method is not allowed here; server functions take a POST of url-encoded fields."),
     )
 }
 
 /// The answer to a request whose handler panicked; the process lives on.
-pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
+pub(super) fn panicked(_: Box<dyn Anything + Send>) -> Response {
     tracing::error!("a handler panicked");
     let message = "Something went wrong on our side. Please try again; the request id in this answer helps to find the cause.";
     answer(StatusCode::INTERNAL_SERVER_ERROR, AppError::new(ErrorCode::Internal, message))

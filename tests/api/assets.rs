@@ -1,0 +1,111 @@
+//! The front end's files. A debug build serves those in `target/site`, which is empty before the first `make build`; what
+//! a build that has them must do is checked here wherever they are, and always for the release binary in `end2end`.
+
+use std::path::{Path, PathBuf};
+
+use docket::server::assets::package_dir;
+use reqwest::Method;
+use reqwest::header::ACCEPT_ENCODING;
+
+use crate::helpers::{Answer, Browser, TestApp};
+
+/// Every file that pages may ask for, as its path in the site.
+fn site() -> Vec<String> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { walk(&path, found) } else { found.push(path) }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/site");
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    let names = files.iter().map(|file| file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
+    names.filter(|name| !name.ends_with(".br") && !name.ends_with(".gz")).collect()
+}
+
+/// The address under which pages ask for a file.
+fn address(name: &str) -> String {
+    match name.strip_prefix("pkg/") {
+        Some(rest) => format!("/{}/{rest}", package_dir()),
+        None => format!("/{name}"),
+    }
+}
+
+async fn get(stranger: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let request = stranger.request(Method::GET, path);
+    stranger.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+}
+
+#[tokio::test]
+async fn every_file_is_served_to_anybody_compressed_and_kept_for_as_long_as_it_is_true() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/site");
+    for name in site() {
+        let path = address(&name);
+        let plain = get(&stranger, &path, &[]).await;
+        assert_eq!(plain.status, 200, "{path}");
+        assert_eq!(plain.bytes, std::fs::read(root.join(&name)).unwrap(), "{path}");
+        assert_eq!(plain.header("content-encoding"), "", "{path}");
+        let caching = plain.header("cache-control");
+        assert_eq!(caching.contains("immutable"), name.starts_with("pkg/"), "{path}: {caching}");
+        let etag = plain.header("etag");
+        assert!(etag.starts_with('"') && etag.len() > 16, "{path}: {etag}");
+        for (known, status) in [(etag, 304), ("*", 304), ("\"other\", W/\"x\"", 200), (&format!("\"x\", W/{etag}"), 304)] {
+            let again = get(&stranger, &path, &[("if-none-match", known)]).await;
+            assert_eq!((again.status, again.bytes.is_empty()), (status, status == 304), "{path} for {known}");
+        }
+        for (encoding, suffix) in [("br", "br"), ("gzip", "gz")] {
+            let Ok(packed) = std::fs::read(root.join(format!("{name}.{suffix}"))) else { continue };
+            let answer = stranger.send(stranger.request(Method::GET, &path).header(ACCEPT_ENCODING, encoding)).await;
+            assert_eq!((answer.header("content-encoding"), &answer.bytes), (encoding, &packed), "{path}");
+            assert!(answer.header("vary").contains("accept-encoding"), "{path}");
+            assert_ne!(answer.header("etag"), etag, "{path}: two forms share a validator");
+        }
+    }
+}
+
+/// Addresses of files name the version, and a page names the addresses.
+#[tokio::test]
+async fn pages_ask_for_their_files_under_the_address_of_this_version() {
+    let app = TestApp::start().await;
+    let page = app.stranger().get("/login").await.text;
+    let package = package_dir();
+    assert!(package.starts_with("pkg/") && package.len() > "pkg/".len() + 8, "{package}");
+    assert!(page.contains(&format!("href=\"/{package}/docket.css\"")), "no stylesheet in {page}");
+    for file in ["docket.js", "docket.wasm"] {
+        assert!(page.contains(&format!("/{package}/{file}")), "no {file} in {page}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_not_found_without_a_detour_over_the_sign_in() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    let package = package_dir();
+    for path in [
+        format!("/{package}/nothing.js"),
+        format!("/{package}/..%2f..%2fCargo.toml"),
+        format!("/{package}/..%2f..%2f..%2fetc%2fpasswd"),
+        format!("/{package}/docket.css.br"),
+        format!("/{package}/%2fetc%2fpasswd"),
+        "/pkg/old/nothing.css".to_owned(),
+    ] {
+        let answer = get(&stranger, &path, &[]).await;
+        assert_eq!((answer.status, answer.text.as_str()), (404, ""), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn pages_are_packed_on_the_way() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    let plain = stranger.get("/login").await;
+    assert_eq!(plain.header("content-encoding"), "");
+    for encoding in ["br", "gzip"] {
+        let packed = stranger.send(stranger.request(Method::GET, "/login").header(ACCEPT_ENCODING, encoding)).await;
+        assert_eq!(packed.header("content-encoding"), encoding);
+        assert!(packed.bytes.len() < plain.bytes.len(), "{encoding}");
+    }
+}

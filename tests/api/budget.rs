@@ -1,0 +1,164 @@
+//! The hour's budget of upstream calls: counted in the database, said when spent, and never a reason to lose a text.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::config::Budget;
+use futures::future::join_all;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Settings, TestApp, intent, json, remote_job, until, views_answer};
+
+/// Two of everything per hour, from a quarter past ten on.
+fn two_per_hour() -> Settings {
+    Settings {
+        budget: Budget { agent_per_hour: 2, analytics_per_hour: 2, analytics_reserve: 0, history_days: 90 },
+        clock: Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap()),
+        ..Settings::default()
+    }
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+#[tokio::test]
+async fn a_create_beyond_the_budget_says_when_the_next_one_fits_and_keeps_the_text() {
+    let mut app = TestApp::with(two_per_hour()).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    operator.created("one").await;
+    app.clock().advance(Duration::from_secs(60));
+    operator.created("two").await;
+    let message = operator.create("three", &intent()).await.refused(429, "budget_spent");
+    assert!(message.contains("11:15 UTC"), "{message}");
+    assert_eq!(operator.draft(None).await, "three");
+    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    assert_eq!(list["jobs"].as_array().unwrap().len(), 2);
+
+    app.restart().await;
+    let operator = app.operator().await;
+    operator.create("three", &intent()).await.refused(429, "budget_spent");
+    assert_eq!(app.upstream.posts().await.len(), 2);
+
+    app.clock().advance(HOUR - Duration::from_secs(60));
+    operator.created("three").await;
+    assert_eq!(operator.draft(None).await, "");
+    let message = operator.create("four", &intent()).await.refused(429, "budget_spent");
+    assert!(message.contains("11:16 UTC"), "{message}");
+    assert_eq!(app.upstream.posts().await.len(), 3);
+}
+
+#[tokio::test]
+async fn projects_and_follow_ups_have_budgets_of_their_own() {
+    let app = TestApp::with(two_per_hour()).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("one").await;
+    operator.created("two").await;
+    operator.create("three", &intent()).await.refused(429, "budget_spent");
+
+    let sent = intent();
+    let elsewhere = [("project", "api"), ("prompt", "one"), ("intent", sent.as_str())];
+    assert_eq!(operator.ask("/api/jobs/create", &elsewhere).await["state"], "active");
+    let taken = ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
+    app.upstream.on_follow_up(taken).await;
+    for prompt in ["one", "two"] {
+        assert_eq!(operator.follow_up(&job, prompt, &intent()).await.status, 200);
+    }
+    operator.follow_up(&job, "three", &intent()).await.refused(429, "budget_spent");
+    assert_eq!(operator.draft(Some(&job)).await, "three");
+    assert_eq!(app.upstream.posts().await.len(), 5);
+}
+
+#[tokio::test]
+async fn an_intent_that_was_delivered_is_answered_without_a_budget() {
+    let app = TestApp::with(two_per_hour()).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let job = operator.create("one", &sent).await.json();
+    operator.created("two").await;
+    assert_eq!(operator.create("one", &sent).await.json(), job);
+}
+
+#[tokio::test]
+async fn a_call_that_failed_has_used_its_budget() {
+    let app = TestApp::with(two_per_hour()).await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let operator = app.operator().await;
+    operator.created("one").await;
+    operator.created("two").await;
+    operator.create("three", &intent()).await.refused(429, "budget_spent");
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_rush_never_sends_more_than_the_budget_and_loses_nothing() {
+    let app = TestApp::with(two_per_hour()).await;
+    let slow = |_: &wiremock::Request| {
+        let job = remote_job(&crate::helpers::detached_job(), "active");
+        ResponseTemplate::new(201).set_body_json(job).set_delay(Duration::from_millis(100))
+    };
+    app.upstream.on_create(slow).await;
+    let operator = app.operator().await;
+    let intents: Vec<String> = (0..8).map(|_| intent()).collect();
+    let answers = join_all(intents.iter().map(|sent| operator.create("Fix typos", sent))).await;
+    assert_eq!(app.upstream.posts().await.len(), 2);
+    for answer in &answers {
+        match answer.status {
+            200 => assert!(["active", "queued"].contains(&answer.json()["state"].as_str().unwrap()), "{}", answer.text),
+            _ => drop(answer.refused(429, "budget_spent")),
+        }
+    }
+    let taken_on = answers.iter().filter(|answer| answer.status == 200).count();
+    until("everything taken on is sent", async || {
+        app.clock().advance(HOUR);
+        (app.upstream.posts().await.len() == taken_on).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn questions_about_views_share_one_budget_that_survives_a_restart() {
+    let mut app = TestApp::with(two_per_hour()).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let viewer = app.sign_in("vera").await;
+    let question = async |viewer: &crate::helpers::Browser, project: &str, offset: &str| {
+        viewer.post("/api/analytics/views", &[("project", project), ("offset", offset)]).await
+    };
+    assert_eq!(question(&viewer, "docs", "0").await.status, 200);
+    assert_eq!(question(&viewer, "api", "0").await.status, 200);
+    let message = question(&viewer, "docs", "50").await.refused(429, "budget_spent");
+    assert!(message.contains("11:15 UTC"), "{message}");
+    // What is known already costs nothing.
+    assert_eq!(question(&viewer, "docs", "0").await.status, 200);
+
+    app.restart().await;
+    let viewer = app.sign_in("vera").await;
+    question(&viewer, "docs", "50").await.refused(429, "budget_spent");
+    assert_eq!(app.upstream.requests().await.len(), 2);
+    app.clock().advance(HOUR);
+    assert_eq!(question(&viewer, "docs", "50").await.status, 200);
+}
+
+#[tokio::test]
+async fn the_meters_show_what_was_used() {
+    let app = TestApp::with(two_per_hour()).await;
+    app.upstream.takes_jobs().await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let operator = app.operator().await;
+    operator.created("one").await;
+    operator.created("two").await;
+    operator.ask("/api/analytics/views", &[("project", "docs")]).await;
+    assert_eq!(
+        operator.ask("/api/upstream/budgets", &[("project", "docs")]).await,
+        json!({
+            "creates": {"used": 2, "limit": 2, "next_fits_at": "2025-03-10T11:15:00Z"},
+            "follow_ups": {"used": 0, "limit": 2, "next_fits_at": null},
+            "analytics": {"used": 1, "limit": 2, "next_fits_at": null},
+        })
+    );
+    app.clock().advance(HOUR);
+    let later = operator.ask("/api/upstream/budgets", &[("project", "docs")]).await;
+    assert_eq!(later["creates"], json!({"used": 0, "limit": 2, "next_fits_at": null}));
+}

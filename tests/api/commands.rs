@@ -1,0 +1,147 @@
+//! The commands for administrators: accounts, copies, and the question whether everything works.
+
+use docket::model::job::JobState;
+use docket::server::store::Store;
+use docket::server::store::job_list::JobFilter;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Browser, KEY, PASSWORD, TestApp, Workplace, json, refusing_address, views_answer};
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+#[test]
+fn accounts_are_added_listed_disabled_and_enabled() {
+    let place = Workplace::new();
+    for (name, role) in [("vera", "viewer"), ("olga", "operator"), ("ada", "admin")] {
+        let added = place.run_with_input(&["user", "add", name, "--role", role], &format!("{PASSWORD}\n"));
+        assert_eq!(added.code, Some(0), "{added:?}");
+    }
+    let again = place.run_with_input(&["user", "add", "olga", "--role", "admin"], &format!("{PASSWORD}\n"));
+    assert!(again.code == Some(1) && again.stderr.contains("olga"), "{again:?}");
+    assert_eq!(place.run(&["user", "disable", "vera"]).code, Some(0));
+    let list = place.run(&["user", "list"]);
+    let lines: Vec<Vec<&str>> = list.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines, [vec!["ada", "admin"], vec!["olga", "operator"], vec!["vera", "viewer", "disabled"]]);
+    assert_eq!(place.run(&["user", "enable", "vera"]).code, Some(0));
+    assert!(!place.run(&["user", "list"]).stdout.contains("disabled"));
+    assert!(crate::helpers::is_private(&place.path("docket.db")));
+}
+
+#[test]
+fn what_is_not_there_or_not_good_enough_is_an_error_in_one_line() {
+    let place = Workplace::new();
+    for (arguments, input) in [
+        (&["user", "disable", "nobody"][..], ""),
+        (&["user", "enable", "nobody"], ""),
+        (&["user", "passwd", "nobody"], PASSWORD),
+        (&["user", "add", "olga", "--role", "viewer"], "short"),
+        (&["user", "add", "olga", "--role", "viewer"], ""),
+        (&["user", "add", "", "--role", "viewer"], PASSWORD),
+        (&["user", "add", "a\nb", "--role", "viewer"], PASSWORD),
+    ] {
+        let finished = place.run_with_input(arguments, input);
+        assert_eq!(finished.code, Some(1), "{arguments:?}: {finished:?}");
+        assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
+    }
+    assert_eq!(place.run(&["user", "list"]).stdout, "");
+}
+
+#[tokio::test]
+async fn accounts_change_under_a_running_panel() {
+    let place = Workplace::configured(NOWHERE);
+    place.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
+    let server = place.serve(&[]);
+    let address = server.address().await;
+    let olga = Browser::at(&address);
+    assert_eq!(olga.sign_in("olga", PASSWORD).await.status, 200);
+    assert_eq!(olga.get("/p/docs/jobs").await.status, 200);
+    place.run(&["user", "disable", "olga"]);
+    assert_eq!(olga.get("/p/docs/jobs").await.status, 303);
+    place.run(&["user", "enable", "olga"]);
+    assert_eq!(olga.sign_in("olga", PASSWORD).await.status, 200);
+    place.run_with_input(&["user", "passwd", "olga"], "a new long password\r\n");
+    assert_eq!(olga.get("/p/docs/jobs").await.status, 303);
+    olga.sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
+    assert_eq!(olga.sign_in("olga", "a new long password").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_backup_is_a_whole_database_made_while_the_panel_runs() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let before = operator.created("before").await;
+    let url = format!("sqlite://{}", app.database_file().display());
+    let place = Workplace::new().set("DOCKET_DATABASE_URL", &url);
+    let finished = place.run(&["backup", "copy.db"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    operator.created("after").await;
+
+    let copy = place.path("copy.db");
+    assert!(crate::helpers::is_private(&copy));
+    let store = Store::open(&format!("sqlite://{}", copy.display())).await.unwrap();
+    let jobs = store.jobs(&"docs".parse().unwrap(), &JobFilter::default()).await.unwrap().jobs;
+    assert_eq!(jobs.len(), 1);
+    assert_eq!((jobs[0].id.as_str(), jobs[0].state), (before["id"].as_str().unwrap(), JobState::Active));
+    assert_eq!(store.users().await.unwrap().len(), 4);
+    store.close().await;
+
+    let bytes = std::fs::read(&copy).unwrap();
+    let again = place.run(&["backup", "copy.db"]);
+    assert!(again.code == Some(1) && again.stderr.contains("copy.db"), "{again:?}");
+    assert_eq!(std::fs::read(&copy).unwrap(), bytes, "a backup was overwritten");
+    assert_eq!(place.run(&["backup", "missing/copy.db"]).code, Some(1));
+}
+
+#[tokio::test]
+async fn a_check_that_holds_says_ok_for_each_thing_and_ends_with_0() {
+    let app = TestApp::start().await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let place = Workplace::configured(&app.upstream.url());
+    let finished = place.run(&["check"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let lines: Vec<&str> = finished.stdout.lines().collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for (line, thing) in lines.iter().zip(["configuration", "database", "project docs", "project api"]) {
+        assert!(line.starts_with("ok") && line.contains(thing), "{line}");
+    }
+    let requests = app.upstream.requests().await;
+    let paths: Vec<&str> = requests.iter().map(|request| request.url.path()).collect();
+    assert_eq!(paths, ["/v1/analytics/docs/views", "/v1/analytics/api/views"]);
+    assert!(requests.iter().all(|request| request.headers["authorization"] == format!("Bearer {KEY}").as_str()));
+}
+
+#[tokio::test]
+async fn a_check_that_fails_says_what_to_do_and_ends_with_1() {
+    let app = TestApp::start().await;
+    let (_reserved, nobody) = refusing_address();
+    let error = json!({"error": "no"});
+    for (status, url, advice) in [
+        (401, app.upstream.url(), "DOCKET_API_KEY"),
+        (403, app.upstream.url(), "scope"),
+        (404, app.upstream.url(), "DOCKET_PROJECTS"),
+        (429, app.upstream.url(), "later"),
+        (200, app.upstream.url(), "DOCKET_UPSTREAM_URL"),
+        (500, app.upstream.url(), "DOCKET_UPSTREAM_URL"),
+        (0, nobody, "DOCKET_UPSTREAM_URL"),
+    ] {
+        app.upstream.reset().await;
+        if status != 0 {
+            app.upstream.on_views(ResponseTemplate::new(status).set_body_json(&error)).await;
+        }
+        let finished = Workplace::configured(&url).run(&["check"]);
+        assert_eq!(finished.code, Some(1), "{status}: {finished:?}");
+        let failed: Vec<&str> = finished.stdout.lines().filter(|line| line.starts_with("FAILED")).collect();
+        assert_eq!(failed.len(), 2, "{status}: {finished:?}");
+        assert!(failed.iter().all(|line| line.contains(advice)), "{status}: {failed:?}");
+    }
+}
+
+#[test]
+fn a_check_without_a_database_says_so() {
+    let place = Workplace::configured(NOWHERE).set("DOCKET_DATABASE_URL", "sqlite://missing/docket.db");
+    let finished = place.run(&["check"]);
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    let line = finished.stdout.lines().find(|line| line.contains("database")).unwrap();
+    assert!(line.starts_with("FAILED") && line.contains("DOCKET_DATABASE_URL"), "{line}");
+}

@@ -1,0 +1,185 @@
+//! The command line and the configuration, as the binary itself takes them: what is wrong is said in one line, with the
+//! exit code 2, before any port opens or any file is made.
+
+use std::net::TcpListener;
+
+use crate::helpers::{Finished, KEY, Workplace};
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// Checks that a command ended because of its configuration, and left nothing behind.
+#[track_caller]
+fn refused(place: &Workplace, finished: &Finished, words: &[&str]) {
+    assert_eq!(finished.code, Some(2), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
+    assert_eq!(finished.stdout, "");
+    for word in words {
+        assert!(finished.stderr.contains(word), "no {word} in {}", finished.stderr);
+    }
+    assert!(!place.files().iter().any(|name| name.contains("docket.db")), "{:?}", place.files());
+}
+
+#[test]
+fn a_required_value_that_is_missing_is_named_with_an_example() {
+    for (missing, example) in [
+        ("DOCKET_UPSTREAM_URL", "https://"),
+        ("DOCKET_API_KEY", "mint_"),
+        ("DOCKET_PROJECTS", "docs=Docs"),
+    ] {
+        let given = [("DOCKET_UPSTREAM_URL", NOWHERE), ("DOCKET_API_KEY", KEY), ("DOCKET_PROJECTS", "docs=Docs")];
+        let given = given.into_iter().filter(|(name, _)| *name != missing);
+        let place = given.fold(Workplace::new(), |place, (name, value)| place.set(name, value));
+        for command in [&[][..], &["serve"], &["check"]] {
+            refused(&place, &place.run(command), &[missing, example]);
+        }
+    }
+}
+
+#[test]
+fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
+    // A port that is taken: whoever tries to listen before reading on fails with another code.
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    for (variable, bad) in [
+        ("DOCKET_ADDR", "nowhere"),
+        ("DOCKET_ADDR", "127.0.0.1"),
+        ("DOCKET_ADDR", "127.0.0.1:70000"),
+        ("DOCKET_PUBLIC_URL", "docket.example"),
+        ("DOCKET_PUBLIC_URL", "ftp://docket.example"),
+        ("DOCKET_PUBLIC_URL", "https://docket.example/below"),
+        ("DOCKET_UPSTREAM_URL", "api.example.com"),
+        ("DOCKET_UPSTREAM_URL", "http://api.example.com"),
+        ("DOCKET_UPSTREAM_URL", "https://user:secret@api.example.com"),
+        ("DOCKET_UPSTREAM_URL", "file:///etc/passwd"),
+        ("DOCKET_UPSTREAM_URL", ""),
+        ("DOCKET_API_KEY", ""),
+        ("DOCKET_API_KEY", "two words"),
+        ("DOCKET_API_KEY", "mint_é"),
+        ("DOCKET_PROJECTS", ""),
+        ("DOCKET_PROJECTS", "a/b=Docs"),
+        ("DOCKET_PROJECTS", "docs=A,docs=B"),
+        ("DOCKET_DATABASE_URL", "mysql://x"),
+        ("DOCKET_DATABASE_URL", "docket.db"),
+        ("DOCKET_ADMIN_PASSWORD", ""),
+        ("DOCKET_AGENT_PER_HOUR", "0"),
+        ("DOCKET_AGENT_PER_HOUR", "many"),
+        ("DOCKET_AGENT_PER_HOUR", "-1"),
+        ("DOCKET_AGENT_PER_HOUR", "99999999999"),
+        ("DOCKET_ANALYTICS_PER_HOUR", "1.5"),
+        ("DOCKET_ANALYTICS_RESERVE", "101"),
+        ("DOCKET_HISTORY_DAYS", "0"),
+        ("DOCKET_POLL_SECONDS", "0"),
+        ("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "0"),
+        ("DOCKET_LOG", "docket=loud"),
+        ("DOCKET_LOG_FORMAT", "xml"),
+    ] {
+        let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &taken).set(variable, bad);
+        let finished = place.run(&["serve"]);
+        refused(&place, &finished, &[variable, "example"]);
+        assert!(!finished.stderr.contains("two words") && !finished.stderr.contains("secret"), "{finished:?}");
+    }
+}
+
+#[test]
+fn an_unknown_key_is_an_error_that_names_the_one_that_was_meant() {
+    let place = Workplace::configured(NOWHERE).set("DOCKET_POLL_SECOND", "3");
+    refused(&place, &place.run(&[]), &["DOCKET_POLL_SECOND", "DOCKET_POLL_SECONDS"]);
+
+    let place = Workplace::configured(NOWHERE);
+    std::fs::write(place.path("Leptos.toml"), "upstream = \"x\"\n").unwrap();
+    refused(&place, &place.run(&[]), &["`upstream`", "Leptos.toml"]);
+    std::fs::write(place.path("Leptos.toml"), "addr = \n").unwrap();
+    refused(&place, &place.run(&[]), &["Leptos.toml"]);
+    std::fs::write(place.path("Leptos.toml"), "poll_seconds = true\n").unwrap();
+    refused(&place, &place.run(&[]), &["poll_seconds", "Leptos.toml"]);
+}
+
+#[test]
+fn a_file_that_was_asked_for_must_be_there() {
+    let place = Workplace::configured(NOWHERE);
+    refused(&place, &place.run(&["serve", "--config", "missing.toml"]), &["missing.toml"]);
+    let place = Workplace::configured(NOWHERE).set("DOCKET_API_KEY_FILE", "missing.key");
+    let without_key = place.set("DOCKET_API_KEY", KEY);
+    // A key that is given wins over a file that is not there.
+    assert_eq!(without_key.run(&["user", "list"]).code, Some(0));
+}
+
+#[tokio::test]
+async fn file_and_environment_make_one_configuration_in_which_the_environment_wins() {
+    let place = Workplace::new().set("DOCKET_ADDR", "127.0.0.1:0").set("DOCKET_DATABASE_URL", "sqlite://from-variable.db");
+    std::fs::write(place.path("key"), format!("{KEY}\n")).unwrap();
+    let file = "addr = \"nowhere:1\"\nupstream_url = \"http://127.0.0.1:9/base\"\napi_key_file = \"key\"\n\
+                projects = \"docs=Docs\"\ndatabase_url = \"sqlite://from-file.db\"\nagent_per_hour = 5\n";
+    std::fs::write(place.path("other.toml"), file).unwrap();
+    let server = place.serve(&["--config", "other.toml"]);
+    server.address().await;
+    assert!(place.path("from-variable.db").exists() && !place.path("from-file.db").exists());
+    drop(server);
+
+    std::fs::rename(place.path("other.toml"), place.path("Leptos.toml")).unwrap();
+    place.serve(&["serve"]).address().await;
+}
+
+#[test]
+fn the_help_lists_every_variable_of_the_surface() {
+    let finished = Workplace::new().run(&["--help"]);
+    assert_eq!(finished.code, Some(0));
+    for name in [
+        "ADDR", "PUBLIC_URL", "UPSTREAM_URL", "API_KEY", "API_KEY_FILE", "PROJECTS", "DATABASE_URL", "ADMIN_PASSWORD",
+        "AGENT_PER_HOUR", "ANALYTICS_PER_HOUR", "ANALYTICS_RESERVE", "HISTORY_DAYS", "POLL_SECONDS",
+        "UPSTREAM_TIMEOUT_SECONDS", "LOG", "LOG_FORMAT",
+    ] {
+        let variable = format!("DOCKET_{name} ");
+        assert!(finished.stdout.contains(&variable), "{variable} is not in the help");
+    }
+    for command in ["serve", "demo", "emulator", "check", "user", "backup", "--config", "--version"] {
+        assert!(finished.stdout.contains(command), "{command} is not in the help");
+    }
+    for (command, options) in [
+        ("demo", &["--addr", "--data", "DOCKET_ADDR"][..]),
+        ("emulator", &["--addr", "--key", "--pages", "--seed"]),
+        ("user", &["add", "passwd", "disable", "enable", "list"]),
+    ] {
+        let help = Workplace::new().run(&[command, "--help"]);
+        assert!(help.code == Some(0) && options.iter().all(|option| help.stdout.contains(option)), "{help:?}");
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let finished = Workplace::new().run(&["--version"]);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), concat!("docket ", env!("CARGO_PKG_VERSION"), "\n")));
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_does_nothing() {
+    let place = Workplace::configured(NOWHERE);
+    for wrong in [
+        &["frobnicate"][..],
+        &["serve", "--port", "1"],
+        &["user"],
+        &["user", "add", "olga"],
+        &["user", "add", "olga", "--role", "king"],
+        &["user", "add", "olga", "--role", "viewer", "--password", "x"],
+        &["backup"],
+        &["demo", "--addr", "nowhere"],
+        &["emulator", "--pages", "many"],
+    ] {
+        let finished = place.run(wrong);
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{wrong:?}: {finished:?}");
+        assert!(!finished.stderr.is_empty(), "{wrong:?}");
+    }
+    assert_eq!(place.files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_taken_port_is_an_error_that_says_what_to_do() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &address);
+    for command in [&["serve"][..], &["demo"], &["emulator", "--addr", &address]] {
+        let finished = place.run(command);
+        assert_eq!(finished.code, Some(1), "{finished:?}");
+        assert!(finished.stderr.contains(&address) && finished.stderr.contains("DOCKET_ADDR"), "{finished:?}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Starting a job: the one request that the upstream sees, and the one shape that people get.
+
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{KEY, TestApp, intent, job_with, json, remote_job};
+
+#[tokio::test]
+async fn a_new_job_is_one_exact_request() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let prompt = "Fix “typos” in /guides,\n\tand keep 日本語 \u{1F4DA} & <b>tags</b> \\ as they are ";
+    app.operator().await.created(prompt).await;
+
+    let requests = app.upstream.requests().await;
+    assert_eq!(requests.len(), 1);
+    let request = &requests[0];
+    assert_eq!((request.method.as_str(), request.url.path()), ("POST", "/v2/agent/docs/job"));
+    assert_eq!(request.url.query(), None);
+    assert_eq!(request.body_json::<Value>().unwrap(), json!({"prompt": prompt}));
+    assert_eq!(request.headers["authorization"], format!("Bearer {KEY}").as_str());
+    assert_eq!(request.headers["content-type"], "application/json");
+    assert_eq!(request.headers["accept"], "application/json");
+    assert!(request.headers.get("cookie").is_none() && request.headers.get("referer").is_none());
+}
+
+#[tokio::test]
+async fn the_answer_has_every_field_of_the_surface() {
+    let app = TestApp::start().await;
+    let mut remote = remote_job("job_1", "completed");
+    remote["prLink"] = json!("https://git.example/acme/docs/pull/7");
+    remote["archivedAt"] = json!("2026-11-21T12:00:00+01:00");
+    remote["news"] = json!({"of": ["another", "version"]});
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(&remote)).await;
+    let job = app.operator().await.created("Fix typos").await;
+
+    for (field, expected) in [
+        ("project", json!("docs")),
+        ("prompt", json!("Fix typos")),
+        ("author", json!("olga")),
+        ("state", json!("completed")),
+        ("reason", json!(null)),
+        ("follow_ups", json!([])),
+        ("paths", json!([])),
+        (
+            "remote",
+            json!({
+                "id": "job_1", "status": "completed", "model": "claude-sonnet", "repository": "acme/docs", "ref": "main",
+                "pr_link": "https://git.example/acme/docs/pull/7",
+                "created_at": "2026-11-21T09:30:00Z", "archived_at": "2026-11-21T11:00:00Z",
+            }),
+        ),
+    ] {
+        assert_eq!(job[field], expected, "{field}");
+    }
+    for instant in ["created_at", "changed_at"] {
+        let text = job[instant].as_str().unwrap();
+        assert!(text.ends_with('Z') && text.parse::<docket::model::time::Timestamp>().is_ok(), "{instant}: {text}");
+    }
+    let states: Vec<&Value> = job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
+    assert_eq!(states, ["queued", "sending", "accepted"]);
+}
+
+#[tokio::test]
+async fn every_success_code_is_a_success() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for status in [200, 201, 202] {
+        app.upstream.reset().await;
+        let remote = remote_job(&format!("job_{status}"), "active");
+        app.upstream.on_create(ResponseTemplate::new(status).set_body_json(remote)).await;
+        assert_eq!(operator.created("Fix typos").await["state"], "active", "{status}");
+    }
+}
+
+#[tokio::test]
+async fn ids_of_jobs_sort_by_time_and_are_not_those_of_the_upstream() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        let job = operator.created("Fix typos").await;
+        assert_ne!(job["id"], job["remote"]["id"]);
+        ids.push(job["id"].as_str().unwrap().to_owned());
+    }
+    assert!(ids.is_sorted() && ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
+}
+
+#[tokio::test]
+async fn a_job_belongs_to_its_project_alone() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let (prompt, intent) = (("prompt", "Fix typos"), intent());
+    let job = operator.ask("/api/jobs/create", &[("project", "api"), prompt, ("intent", &intent)]).await;
+    assert_eq!(job["project"], "api");
+    assert_eq!(app.upstream.requests().await[0].url.path(), "/v2/agent/api/job");
+
+    let id = job["id"].as_str().unwrap();
+    let elsewhere = [("project", "docs"), ("job", id)];
+    operator.post("/api/jobs/get", &elsewhere).await.refused(404, "not_found");
+    let badges = operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", id)]).await;
+    assert_eq!(badges, json!([]));
+    assert_eq!(operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"], json!([]));
+}
+
+#[tokio::test]
+async fn pages_are_kept_with_the_job_and_stay_here() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let (prompt, intent, paths) = (("prompt", "Fix typos"), intent(), ("paths", "/guides/a, /b\r\n/b"));
+    let pairs = [("project", "docs"), prompt, ("intent", intent.as_str()), paths];
+    let job = app.operator().await.ask("/api/jobs/create", &pairs).await;
+    assert_eq!(job["paths"], json!(["/b", "/guides/a"]));
+    assert_eq!(app.upstream.requests().await[0].body_json::<Value>().unwrap(), json!({"prompt": "Fix typos"}));
+}
+
+#[tokio::test]
+async fn the_longest_prompt_goes_through_whole_and_lines_end_as_typed_on_any_system() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let longest = "é".repeat(32_768);
+    operator.created(&longest).await;
+    operator.created("one\r\ntwo\nthree").await;
+    let bodies: Vec<Value> = app.upstream.posts().await.iter().map(|post| post.body_json().unwrap()).collect();
+    assert_eq!(bodies, [json!({"prompt": longest}), json!({"prompt": "one\ntwo\nthree"})]);
+}
+
+#[tokio::test]
+async fn what_is_not_a_prompt_is_refused_with_a_sentence_before_anything_is_sent() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let too_long = "x".repeat(32_769);
+    for prompt in ["", "   ", "\r\n\t\n", "a\0b", &too_long] {
+        operator.create(prompt, &intent()).await.refused(400, "bad_input");
+    }
+    let message = operator.create(&too_long, &intent()).await.refused(400, "bad_input");
+    assert!(message.contains("32769") && message.contains("32768"), "{message}");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+    assert_eq!(operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"], json!([]));
+}
+
+#[tokio::test]
+async fn a_missing_or_malformed_field_is_bad_input() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let (project, prompt, intent) = (("project", "docs"), ("prompt", "Fix typos"), ("intent", "abc"));
+    let incomplete: [&[(&str, &str)]; 4] = [&[project, prompt], &[project, intent], &[prompt, intent], &[]];
+    for pairs in incomplete {
+        operator.post("/api/jobs/create", pairs).await.refused(400, "bad_input");
+    }
+    let long = "a".repeat(65);
+    for bad in ["", "a b", "a/b", "é", "../..", &long] {
+        operator.post("/api/jobs/create", &[project, prompt, ("intent", bad)]).await.refused(400, "bad_input");
+    }
+    for bad in ["", "a/b", "..", "a%2fb", "docs\r\n"] {
+        operator.post("/api/jobs/create", &[("project", bad), prompt, intent]).await.refused(400, "bad_input");
+    }
+    operator.post("/api/jobs/create", &[("project", "other"), prompt, intent]).await.refused(404, "not_found");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_body_beyond_all_reason_is_refused() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    app.operator().await.create(&"x".repeat(600 * 1024), &intent()).await.refused(400, "bad_input");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+/// The upstream's ids are not promised to be unique; a job must end in a state all the same.
+#[tokio::test]
+async fn two_answers_with_one_id_leave_no_job_in_flight() {
+    let app = TestApp::start().await;
+    let same = job_with("job_same", "active", "model", json!("m"));
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(same)).await;
+    let operator = app.operator().await;
+    operator.created("Fix typos").await;
+    let second = operator.created("Fix more typos").await;
+    assert!(["active", "unknown"].contains(&second["state"].as_str().unwrap()), "{second}");
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}

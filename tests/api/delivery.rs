@@ -1,0 +1,267 @@
+//! What becomes of a prompt when the upstream does not simply take it: *rejected* if it surely did not, *unknown* if it
+//! may have; sent once in every case, and never lost.
+
+use std::io::Write;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use futures::future::join_all;
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Act, Browser, RawUpstream, Settings, TestApp, intent, json, refusing_address, remote_job};
+
+/// Answers after which the upstream surely did not take the prompt.
+fn refusals() -> Vec<(String, ResponseTemplate)> {
+    let bodies: [(&str, Box<dyn Fn(ResponseTemplate) -> ResponseTemplate>); 5] = [
+        ("agent's error", Box::new(|answer| answer.set_body_json(json!({"error": "the upstream's words"})))),
+        (
+            "analytics' error",
+            Box::new(|answer| {
+                answer.set_body_json(json!({"error": "the upstream's words", "details": [{"message": "prompt"}, null]}))
+            }),
+        ),
+        ("HTML", Box::new(|answer| answer.set_body_raw("<html><script>alert(1)</script></html>", "text/html"))),
+        ("nothing", Box::new(|answer| answer)),
+        ("garbage", Box::new(|answer| answer.set_body_raw(vec![0xff, 0x00, b'{'], "application/json"))),
+    ];
+    let mut table = Vec::new();
+    for status in [400, 401, 403, 404, 409, 422, 429] {
+        for (name, body) in &bodies {
+            table.push((format!("{status} with {name}"), body(ResponseTemplate::new(status))));
+        }
+    }
+    table.push(("429 with Retry-After".to_owned(), ResponseTemplate::new(429).insert_header("retry-after", "1")));
+    table
+}
+
+/// Answers after which the upstream may have taken the prompt.
+fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
+    let job = remote_job("job_1", "active").to_string();
+    let mut table = Vec::new();
+    for status in [500, 502, 503, 504] {
+        table.push((format!("{status}"), ResponseTemplate::new(status).set_body_json(json!({"error": "sorry"}))));
+        let page = ResponseTemplate::new(status).insert_header("retry-after", "1");
+        table.push((format!("{status} HTML"), page.set_body_raw("<html>Bad gateway</html>", "text/html")));
+        table.push((format!("{status} empty"), ResponseTemplate::new(status)));
+    }
+    for status in [301, 302, 303, 307, 308] {
+        let elsewhere = format!("{upstream}/elsewhere");
+        table.push((format!("{status}"), ResponseTemplate::new(status).insert_header("location", elsewhere.as_str())));
+    }
+    table.push(("204".to_owned(), ResponseTemplate::new(204)));
+    for body in [
+        "", "null", "[]", "{}", "\"job_1\"", "17", "<html>", "{\"id\":", "{\"id\":null}", "{\"id\":\"\"}", "{\"id\":{}}",
+        &format!("{job}{job}"), &format!("\u{feff}{job}"), &"[".repeat(100_000), &format!("[{job}]"),
+    ] {
+        let name = body.chars().take(40).collect();
+        table.push((name, ResponseTemplate::new(201).set_body_raw(body.to_owned(), "application/json")));
+    }
+    let huge = format!("{job}{}", " ".repeat(9 * 1024 * 1024));
+    table.push(("9 MiB".to_owned(), ResponseTemplate::new(201).set_body_raw(huge.clone(), "application/json")));
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(huge.as_bytes()).unwrap();
+    let packed = ResponseTemplate::new(201).set_body_raw(packed.finish().unwrap(), "application/json");
+    table.push(("9 MiB, packed".to_owned(), packed.insert_header("content-encoding", "gzip")));
+    let not_gzip = ResponseTemplate::new(201).set_body_raw(job, "application/json").insert_header("content-encoding", "gzip");
+    table.push(("not the gzip it says".to_owned(), not_gzip));
+    table
+}
+
+/// Starts a job, and checks that it ended in `state` after one post, with its text kept.
+async fn a_create_ends(app: &TestApp, operator: &Browser, state: &str, name: &str) {
+    let prompt = format!("Fix typos: {name}");
+    let sent = intent();
+    let answer = operator.create(&prompt, &sent).await;
+    assert_eq!(answer.status, 200, "{name}: {}", answer.text);
+    let job = answer.json();
+    assert_eq!((&job["state"], &job["prompt"], &job["author"]), (&json!(state), &json!(prompt), &json!("olga")), "{name}");
+    assert_eq!(job["remote"], json!(null), "{name}");
+    explains(&job["reason"], state, name);
+    assert_eq!(operator.job(&job).await, job, "{name}");
+    assert_eq!(operator.create(&prompt, &sent).await.json(), job, "{name}");
+    assert_eq!(operator.draft(None).await, "", "{name}");
+    assert_eq!(app.upstream.requests().await.len(), 1, "{name}");
+}
+
+/// Follows up a job, and checks that the follow-up ended in `state` after one post, and the job as it was.
+async fn a_follow_up_ends(app: &TestApp, operator: &Browser, job: &Value, state: &str, name: &str) {
+    let prompt = format!("And this: {name}");
+    let sent = intent();
+    let answer = operator.follow_up(job, &prompt, &sent).await;
+    assert_eq!(answer.status, 200, "{name}: {}", answer.text);
+    let followed = answer.json();
+    let last = followed["follow_ups"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["state"], &last["prompt"], &last["author"]), (&json!(state), &json!(prompt), &json!("olga")), "{name}");
+    explains(&last["reason"], state, name);
+    assert_eq!((&followed["state"], &followed["remote"]), (&job["state"], &job["remote"]), "{name}");
+    assert_eq!(operator.follow_up(job, &prompt, &sent).await.json(), followed, "{name}");
+    assert_eq!(operator.draft(Some(job)).await, "", "{name}");
+    assert_eq!(app.upstream.requests().await.len(), 1, "{name}");
+}
+
+/// A reason is a sentence for people, without markup or the inside of an error.
+fn explains(reason: &Value, state: &str, name: &str) {
+    let reason = reason.as_str().unwrap_or_else(|| panic!("{name}: no reason"));
+    assert!(reason.len() > 20 && reason.starts_with("The platform"), "{name}: {reason}");
+    let (certain, promise) = (state == "rejected", "nothing was started");
+    assert_eq!(reason.contains(promise), certain, "{name}: {reason}");
+    for inside in ["<", "reqwest", "hyper", "serde", "127.0.0.1", "http://", "panicked"] {
+        assert!(!reason.contains(inside), "{name}: {reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_create_is_rejected_and_kept() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for (name, answer) in refusals() {
+        app.upstream.reset().await;
+        app.upstream.on_create(answer).await;
+        a_create_ends(&app, &operator, "rejected", &name).await;
+    }
+}
+
+#[tokio::test]
+async fn a_badly_answered_create_is_unknown_and_kept() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for (name, answer) in broken_answers(&app.upstream.url()) {
+        app.upstream.reset().await;
+        app.upstream.on_create(answer).await;
+        a_create_ends(&app, &operator, "unknown", &name).await;
+    }
+}
+
+#[tokio::test]
+async fn a_refused_follow_up_is_rejected_and_the_job_stays_as_it_was() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    for (name, answer) in refusals() {
+        app.upstream.reset().await;
+        app.upstream.on_follow_up(answer).await;
+        a_follow_up_ends(&app, &operator, &job, "rejected", &name).await;
+    }
+}
+
+#[tokio::test]
+async fn a_badly_answered_follow_up_is_unknown_and_the_job_stays_as_it_was() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    for (name, answer) in broken_answers(&app.upstream.url()) {
+        app.upstream.reset().await;
+        app.upstream.on_follow_up(answer).await;
+        a_follow_up_ends(&app, &operator, &job, "unknown", &name).await;
+    }
+}
+
+#[tokio::test]
+async fn the_upstreams_own_words_explain_a_refusal() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for (body, words) in [
+        (json!({"error": "the prompt names no page"}), "the prompt names no page"),
+        (json!({"error": "invalid", "details": [{"message": "prompt is too vague"}]}), "prompt is too vague"),
+    ] {
+        app.upstream.reset().await;
+        app.upstream.on_create(ResponseTemplate::new(400).set_body_json(body)).await;
+        let job = operator.created("Fix typos").await;
+        assert!(job["reason"].as_str().unwrap().contains(words), "{job}");
+    }
+}
+
+/// Bytes below HTTP after which the upstream may have taken the prompt.
+fn broken_conversations() -> Vec<(&'static str, Act)> {
+    let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n";
+    let text = |text: String| text.into_bytes();
+    vec![
+        ("hangs up without a word", Act::HangUp(Vec::new())),
+        ("hangs up in the head", Act::HangUp(text("HTTP/1.1 201 Cre".to_owned()))),
+        ("hangs up in the body", Act::HangUp(text(format!("{head}content-length: 200\r\n\r\n{{\"id\":\"job_1\",")))),
+        ("hangs up between chunks", Act::HangUp(text(format!("{head}transfer-encoding: chunked\r\n\r\n5\r\n{{\"id\"\r\n")))),
+        ("speaks another protocol", Act::HangUp(text("SSH-2.0-OpenSSH_9.2\r\n".to_owned()))),
+        ("never answers", Act::Stall(Vec::new())),
+        ("stalls in the head", Act::Stall(text(head.to_owned()))),
+        ("stalls in the body", Act::Stall(text(format!("{head}content-length: 200\r\n\r\n{{\"id\":\"job_1\",")))),
+    ]
+}
+
+fn says(job: &Value) -> Act {
+    let body = job.to_string();
+    let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n";
+    Act::Say(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+}
+
+async fn app_on(upstream: &RawUpstream) -> TestApp {
+    let timeout = Duration::from_secs(1);
+    TestApp::with(Settings { timeout, upstream_url: Some(upstream.url()), ..Settings::default() }).await
+}
+
+#[tokio::test]
+async fn a_create_whose_answer_breaks_off_is_unknown_and_sent_once() {
+    let cases = broken_conversations().into_iter().map(|(name, act)| async move {
+        let upstream = RawUpstream::start(move |_| act.clone());
+        let app = app_on(&upstream).await;
+        let operator = app.operator().await;
+        let job = operator.created("Fix typos").await;
+        assert_eq!((&job["state"], &job["prompt"]), (&json!("unknown"), &json!("Fix typos")), "{name}");
+        explains(&job["reason"], "unknown", name);
+        assert_eq!(upstream.requests(), 1, "{name}");
+    });
+    join_all(cases).await;
+}
+
+/// The follow-up goes out over the connection that the create left open, where clients like to try again.
+#[tokio::test]
+async fn a_follow_up_whose_answer_breaks_off_is_unknown_and_sent_once() {
+    let cases = broken_conversations().into_iter().map(|(name, act)| async move {
+        let upstream = RawUpstream::start(move |n| if n == 0 { says(&remote_job("job_1", "active")) } else { act.clone() });
+        let app = app_on(&upstream).await;
+        let operator = app.operator().await;
+        let job = operator.created("Fix typos").await;
+        assert_eq!(job["state"], "active", "{name}");
+        let followed = operator.follow_up(&job, "And more", &intent()).await.json();
+        assert_eq!(followed["follow_ups"][0]["state"], "unknown", "{name}");
+        assert_eq!(followed["state"], "active", "{name}");
+        assert_eq!(upstream.requests(), 2, "{name}");
+    });
+    join_all(cases).await;
+}
+
+#[tokio::test]
+async fn without_a_connection_a_prompt_is_rejected_because_nothing_was_sent() {
+    let mut app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let job = app.operator().await.created("Fix typos").await;
+    let (_reserved, nobody) = refusing_address();
+    app.restart_with(|settings| settings.upstream_url = Some(nobody)).await;
+    let operator = app.operator().await;
+
+    let refused = operator.created("Fix more typos").await;
+    assert_eq!((&refused["state"], &refused["prompt"]), (&json!("rejected"), &json!("Fix more typos")));
+    explains(&refused["reason"], "rejected", "a new job");
+    let followed = operator.follow_up(&job, "And more", &intent()).await.json();
+    assert_eq!(followed["follow_ups"][0]["state"], "rejected");
+    explains(&followed["follow_ups"][0]["reason"], "rejected", "a follow-up");
+}
+
+#[tokio::test]
+async fn a_browser_that_goes_away_does_not_stop_a_delivery() {
+    let app = TestApp::start().await;
+    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_create(slow.set_delay(Duration::from_millis(600))).await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
+    let request = operator.call("/api/jobs/create", &pairs).timeout(Duration::from_millis(200));
+    assert!(operator.try_send(request).await.is_none(), "the answer came too early for this test");
+
+    let job = operator.create("Fix typos", &sent).await.json();
+    assert_eq!(job["state"], "active");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}

@@ -1,0 +1,170 @@
+//! What the upstream sends is data: whichever field is null, missing or of another type, a job is still a job.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Settings, TestApp, detached_job, job_with, json, remote_job, until};
+
+/// Values that no field expects.
+fn oddities() -> Vec<Value> {
+    vec![json!(null), json!(true), json!([]), json!(["x"]), json!({}), json!({"repository": {"ref": 1}}), json!("")]
+}
+
+/// A job with `path` (at most two fields deep) changed to `value`; nothing: without the field.
+fn changed(path: &str, value: Option<&Value>) -> Value {
+    let mut job = remote_job(&detached_job(), "active");
+    let (parent, field) = match path.split_once('.') {
+        Some((parent, field)) => (&mut job[parent], field),
+        None => (&mut job, path),
+    };
+    match value {
+        Some(value) => parent[field] = value.clone(),
+        None => drop(parent.as_object_mut().unwrap().remove(field)),
+    }
+    job
+}
+
+#[tokio::test]
+async fn a_job_survives_any_field_that_is_null_missing_or_of_another_type() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let whole = json!({
+        "status": "active", "repository": "acme/docs", "ref": "main", "model": "claude-sonnet", "pr_link": null,
+        "created_at": "2026-11-21T09:30:00Z", "archived_at": null,
+    });
+    // A field of the upstream, and what people see without it.
+    let table: [(&str, &[(&str, Value)]); 8] = [
+        ("status", &[("status", json!("(no status)"))]),
+        ("source", &[("repository", json!(null)), ("ref", json!(null))]),
+        ("source.repository", &[("repository", json!(null))]),
+        ("source.ref", &[("ref", json!(null))]),
+        ("model", &[("model", json!(null))]),
+        ("prLink", &[("pr_link", json!(null))]),
+        ("createdAt", &[("created_at", json!(null))]),
+        ("archivedAt", &[("archived_at", json!(null))]),
+    ];
+    for (path, without) in table {
+        for value in std::iter::once(None).chain(oddities().iter().map(Some)) {
+            let remote = changed(path, value);
+            app.upstream.reset().await;
+            app.upstream.on_create(ResponseTemplate::new(201).set_body_json(&remote)).await;
+            let job = operator.created("Fix typos").await;
+            let mut expected = whole.clone();
+            expected["id"] = remote["id"].clone();
+            for (field, value) in without {
+                expected[*field] = value.clone();
+            }
+            assert_eq!(job["remote"], expected, "{path} = {value:?}");
+            assert_eq!(job["state"], if path == "status" { "other" } else { "active" }, "{path} = {value:?}");
+            assert_eq!(app.upstream.posts().await.len(), 1, "{path} = {value:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn numbers_where_texts_belong_are_shown_as_their_digits() {
+    let app = TestApp::start().await;
+    let remote = json!({"id": 17, "status": 3, "source": {"repository": 1, "ref": 2.5}, "model": 4, "prLink": 5});
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote)).await;
+    let job = app.operator().await.created("Fix typos").await;
+    assert_eq!(job["state"], "other");
+    assert_eq!(
+        job["remote"],
+        json!({
+            "id": "17", "status": "3", "repository": "1", "ref": "2.5", "model": "4", "pr_link": "5",
+            "created_at": null, "archived_at": null,
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_published_statuses_are_states_and_any_other_word_is_shown_raw() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for (status, state) in [
+        ("active", "active"),
+        ("completed", "completed"),
+        ("archived", "archived"),
+        ("failed", "failed"),
+        ("paused", "other"),
+        ("ACTIVE", "other"),
+        ("queued", "other"),
+        ("unknown", "other"),
+        (" completed", "other"),
+        ("待機中 <b>", "other"),
+    ] {
+        app.upstream.reset().await;
+        let remote = remote_job(&detached_job(), status);
+        app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote)).await;
+        let job = operator.created("Fix typos").await;
+        assert_eq!((&job["state"], &job["remote"]["status"]), (&json!(state), &json!(status)));
+        let badges = [("project", "docs"), ("jobs", job["id"].as_str().unwrap())];
+        let badge = &operator.ask("/api/jobs/statuses", &badges).await[0];
+        assert_eq!((&badge["state"], &badge["status"]), (&json!(state), &json!(status)));
+    }
+}
+
+#[tokio::test]
+async fn instants_are_taken_in_any_form_of_iso_8601_and_nothing_else_is_an_instant() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for (written, shown) in [
+        (json!("2026-11-21T09:30:00+05:30"), json!("2026-11-21T04:00:00Z")),
+        (json!("2026-11-21T09:30:00.123456Z"), json!("2026-11-21T09:30:00.123Z")),
+        (json!("20261121T093000Z"), json!("2026-11-21T09:30:00Z")),
+        (json!("2026-13-41T25:61:00Z"), json!(null)),
+        (json!("yesterday"), json!(null)),
+        (json!(1_795_253_400), json!(null)),
+    ] {
+        app.upstream.reset().await;
+        let remote = job_with(&detached_job(), "active", "createdAt", written.clone());
+        app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote)).await;
+        assert_eq!(operator.created("Fix typos").await["remote"]["created_at"], shown, "{written}");
+    }
+}
+
+#[tokio::test]
+async fn texts_of_any_length_and_content_come_back_as_text() {
+    let app = TestApp::start().await;
+    let mut remote = remote_job("job_1", "active");
+    remote["model"] = json!("a\u{0}b\r\nc \u{202E}");
+    remote["source"]["ref"] = json!("x".repeat(100_000));
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote)).await;
+    let job = app.operator().await.created("Fix typos").await;
+    assert_eq!(job["state"], "active");
+    assert_eq!(job["remote"]["ref"].as_str().unwrap().len(), 2_000);
+}
+
+#[tokio::test]
+async fn a_read_with_odd_fields_changes_what_it_says_and_breaks_nothing() {
+    let settings = Settings { poll_interval: Duration::from_millis(1), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let odd = json!({"id": job["remote"]["id"], "status": null, "source": "gone", "model": [], "prLink": 9});
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(odd)).await;
+    let read = until("the job was read", async || {
+        let job = operator.job(&job).await;
+        (job["state"] == "other").then_some(job)
+    })
+    .await;
+    assert_eq!(read["remote"]["repository"], json!(null));
+    assert_eq!(read["remote"]["pr_link"], "9");
+}
+
+#[tokio::test]
+async fn a_follow_ups_answer_survives_odd_fields_too() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let odd = json!({"id": job["remote"]["id"], "source": null, "prLink": {}, "createdAt": 1});
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(odd)).await;
+    let answer = operator.follow_up(&job, "And more", &crate::helpers::intent()).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json()["state"], "other");
+    assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted");
+}

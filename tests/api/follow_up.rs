@@ -1,0 +1,109 @@
+//! Sending a further prompt to a job.
+
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{KEY, TestApp, intent, json, remote_job};
+
+#[tokio::test]
+async fn a_follow_up_is_one_exact_request_to_the_upstreams_own_job() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_7", "completed"))).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let answer = operator.follow_up(&job, "Also /guides?\n“too”", &intent()).await;
+
+    let posts = app.upstream.posts().await;
+    assert_eq!(posts.len(), 2);
+    assert_eq!((posts[1].url.path(), posts[1].url.query()), ("/v2/agent/docs/job/job_7/message", None));
+    assert_eq!(posts[1].body_json::<Value>().unwrap(), json!({"prompt": "Also /guides?\n“too”"}));
+    assert_eq!(posts[1].headers["authorization"], format!("Bearer {KEY}").as_str());
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let followed = answer.json();
+    assert_eq!((&followed["id"], &followed["prompt"], &followed["state"]), (&job["id"], &json!("Fix typos"), &json!("active")));
+    let sent = &followed["follow_ups"][0];
+    assert_eq!(
+        (&sent["prompt"], &sent["author"], &sent["state"], &sent["reason"]),
+        (&json!("Also /guides?\n“too”"), &json!("olga"), &json!("accepted"), &json!(null))
+    );
+    assert!(sent["created_at"].as_str().unwrap().ends_with('Z'));
+}
+
+#[tokio::test]
+async fn an_id_of_the_upstream_cannot_lead_the_key_to_another_path() {
+    for hostile in ["../../../v1/analytics/docs/views", "a/b?c=d#e", "..", "%2e%2e", "a b\u{7}é"] {
+        let app = TestApp::start().await;
+        app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job(hostile, "active"))).await;
+        let operator = app.operator().await;
+        let job = operator.created("Fix typos").await;
+        assert_eq!(job["remote"]["id"], hostile);
+        let answer = operator.follow_up(&job, "And more", &intent()).await;
+        assert_eq!(answer.status, 200, "{hostile}: {}", answer.text);
+        for post in &app.upstream.posts().await[1..] {
+            let path = post.url.path();
+            assert!(path.starts_with("/v2/agent/docs/job/") && path.ends_with("/message"), "{hostile}: {path}");
+            assert_eq!((path.matches('/').count(), post.url.query()), (6, None), "{hostile}: {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn follow_ups_stay_in_the_order_they_were_sent_each_with_its_author() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let answer = ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
+    app.upstream.on_follow_up(answer).await;
+    let colleague = app.sign_in("otto").await;
+    for (person, prompt) in [(&operator, "first"), (&colleague, "second"), (&operator, "third")] {
+        assert_eq!(person.follow_up(&job, prompt, &intent()).await.status, 200);
+    }
+    let read = operator.job(&job).await;
+    let sent: Vec<_> = read["follow_ups"].as_array().unwrap().iter().map(|sent| (&sent["prompt"], &sent["author"])).collect();
+    assert_eq!(sent, [
+        (&json!("first"), &json!("olga")),
+        (&json!("second"), &json!("otto")),
+        (&json!("third"), &json!("olga")),
+    ]);
+}
+
+#[tokio::test]
+async fn a_job_that_the_upstream_did_not_take_has_nothing_to_follow_up() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for status in [400, 500] {
+        app.upstream.reset().await;
+        app.upstream.on_create(ResponseTemplate::new(status)).await;
+        let job = operator.created("Fix typos").await;
+        let message = operator.follow_up(&job, "And more", &intent()).await.refused(400, "bad_input");
+        assert!(message.contains("follow up"), "{message}");
+        assert_eq!(app.upstream.posts().await.len(), 1);
+        assert_eq!(operator.job(&job).await["follow_ups"], json!([]));
+        assert_eq!(operator.draft(Some(&job)).await, "And more");
+    }
+}
+
+#[tokio::test]
+async fn only_a_job_of_the_project_can_be_followed_up() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let id = job["id"].as_str().unwrap();
+    let send = async |project: &str, job: &str, prompt: &str| {
+        let pairs = [("project", project), ("job", job), ("prompt", prompt), ("intent", &intent())];
+        operator.post("/api/jobs/message", &pairs).await
+    };
+    send("docs", "01930000-0000-7000-8000-000000000000", "x").await.refused(404, "not_found");
+    send("api", id, "x").await.refused(404, "not_found");
+    send("nowhere", id, "x").await.refused(404, "not_found");
+    for bad in ["", "1", "../docs", "job_1"] {
+        send("docs", bad, "x").await.refused(400, "bad_input");
+    }
+    for bad in ["", "\n", &"x".repeat(32_769)] {
+        send("docs", id, bad).await.refused(400, "bad_input");
+    }
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}

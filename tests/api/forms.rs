@@ -1,0 +1,160 @@
+//! Without JavaScript: plain forms are answered with a redirect to a page of ours, and say on it what went wrong.
+
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Answer, Browser, PASSWORD, TestApp, intent, remote_job};
+
+/// The path of a redirect, which must lead to a page of ours.
+#[track_caller]
+fn own_path(app: &TestApp, answer: &Answer) -> String {
+    assert!([302, 303].contains(&answer.status), "{}: {}", answer.status, answer.text);
+    let location = answer.location();
+    let path = location.strip_prefix(&app.origin()).unwrap_or(location);
+    assert!(path.starts_with('/') && !path.starts_with("//"), "{location}");
+    path.to_owned()
+}
+
+async fn create(operator: &Browser, prompt: &str, referer: Option<&str>) -> Answer {
+    let pairs = [("project", "docs"), ("prompt", prompt), ("intent", &intent())];
+    operator.submit("/api/jobs/create", &pairs, referer).await
+}
+
+#[tokio::test]
+async fn a_started_job_is_the_next_page() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let form = format!("{}/p/docs/jobs/new", app.origin());
+    let path = own_path(&app, &create(&operator, "Fix typos in the guides", Some(&form)).await);
+    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let job = &list["jobs"][0];
+    assert_eq!(path, format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()));
+    let page = operator.get(&path).await;
+    assert!(page.status == 200 && page.text.contains("Fix typos in the guides"), "{}", page.status);
+
+    let answer = ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
+    app.upstream.on_follow_up(answer).await;
+    let pairs = [("project", "docs"), ("job", job["id"].as_str().unwrap()), ("prompt", "And more"), ("intent", &intent())];
+    let referer = format!("{}{path}", app.origin());
+    let followed = operator.submit("/api/jobs/message", &pairs, Some(&referer)).await;
+    assert_eq!(own_path(&app, &followed), path);
+    assert!(operator.get(&path).await.text.contains("And more"));
+}
+
+#[tokio::test]
+async fn a_job_that_was_not_taken_is_the_next_page_too() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for (status, state) in [(400, "rejected"), (500, "unknown")] {
+        app.upstream.reset().await;
+        app.upstream.on_create(ResponseTemplate::new(status)).await;
+        let path = own_path(&app, &create(&operator, "Fix typos", None).await);
+        let page = operator.get(&path).await;
+        assert!(page.text.contains(&format!("data-status=\"{state}\"")), "{path}");
+        assert!(page.text.contains("Fix typos"));
+    }
+}
+
+#[tokio::test]
+async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let form = format!("{}/p/docs/jobs/new", app.origin());
+    let text = format!("keep me {}", "x".repeat(32_768));
+    let path = own_path(&app, &create(&operator, &text, Some(&form)).await);
+    assert!(path.starts_with("/p/docs/jobs/new?") && path.contains("__err="), "{path}");
+    assert!(!path.contains("keep"), "the text is in the address");
+    let page = operator.get(&path).await;
+    assert_eq!(page.status, 200);
+    assert!(page.text.contains("at most 32768"), "the reason is not on the page");
+    assert!(page.text.contains(&text), "the text is not on the page");
+
+    // A second mistake replaces the first, and a success leaves none behind.
+    let again = own_path(&app, &create(&operator, " ", Some(&format!("{}{path}", app.origin()))).await);
+    assert_eq!(again.matches("__path").count(), again.matches("__err").count());
+    let page = operator.get(&again).await;
+    assert!(page.text.contains("prompt is empty"), "the second reason is not on the page: {again}");
+}
+
+#[tokio::test]
+async fn no_redirect_follows_a_foreign_referer() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let origin = app.origin();
+    for foreign in [
+        "https://evil.example/",
+        "https://evil.example/p/docs/jobs/new",
+        &format!("{origin}.evil.example/p/docs"),
+        &format!("{origin}@evil.example/"),
+        "http://127.0.0.1:1/p/docs",
+        "//evil.example/",
+        "javascript:alert(1)",
+        "not an address",
+    ] {
+        for (endpoint, prompt) in [("/api/jobs/create", "Fix typos"), ("/api/jobs/create", ""), ("/api/jobs/get", "")] {
+            let pairs = [("project", "docs"), ("prompt", prompt), ("intent", &intent())];
+            let answer = operator.submit(endpoint, &pairs, Some(foreign)).await;
+            let path = own_path(&app, &answer);
+            assert!(!path.contains("evil") && !path.contains("alert"), "{foreign}: {path}");
+        }
+        let stranger = app.stranger();
+        for (endpoint, pairs) in [
+            ("/api/session/login", [("username", "olga"), ("password", "wrong")]),
+            ("/api/jobs/create", [("project", "docs"), ("prompt", "")]),
+        ] {
+            let answer = stranger.submit(endpoint, &pairs, Some(foreign)).await;
+            let path = own_path(&app, &answer);
+            assert!(!path.contains("evil") && !path.contains("alert"), "{foreign}: {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn signing_in_and_out_works_with_forms_alone() {
+    let app = TestApp::start().await;
+    let person = app.stranger();
+    let page = format!("{}/login?next=%2Fp%2Fapi%2Fjobs", app.origin());
+    let wrong = [("username", "olga"), ("password", "not/it&at=all"), ("next", "/p/api/jobs")];
+    let path = own_path(&app, &person.submit("/api/session/login", &wrong, Some(&page)).await);
+    assert!(path.starts_with("/login?next=%2Fp%2Fapi%2Fjobs&") && !path.contains("not"), "{path}");
+    let form = person.get(&path).await;
+    assert!(form.text.contains("do not belong together"), "the reason is not on the page");
+    assert!(form.text.contains("value=\"/p/api/jobs\""), "the way on was forgotten");
+
+    let right = [("username", "olga"), ("password", PASSWORD), ("next", "/p/api/jobs")];
+    let answer = person.submit("/api/session/login", &right, Some(&format!("{}{path}", app.origin()))).await;
+    assert_eq!(own_path(&app, &answer), "/p/api/jobs");
+    assert_eq!(person.get("/p/api/jobs").await.status, 200);
+    let answer = person.submit("/api/session/logout", &[], Some(&format!("{}/p/api/jobs", app.origin()))).await;
+    assert_eq!(own_path(&app, &answer), "/login");
+    assert_eq!(person.get("/p/api/jobs").await.status, 303);
+}
+
+/// The forms of a page post what the server functions want: every field they need is in them.
+#[tokio::test]
+async fn the_forms_on_the_pages_are_complete() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job: Value = operator.created("Fix typos").await;
+    for (path, action, names) in [
+        ("/p/docs/jobs/new".to_owned(), "/api/jobs/create", &["project", "prompt", "intent", "paths"][..]),
+        (format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()), "/api/jobs/message", &["project", "job", "prompt", "intent"]),
+        ("/p/docs".to_owned(), "/api/session/logout", &[]),
+    ] {
+        let page = operator.get(&path).await;
+        let form = page.text.split("<form").find(|form| form.contains(&format!("action=\"{action}\"")));
+        let form = form.unwrap_or_else(|| panic!("no form posts to {action} on {path}"));
+        let form = form.split("</form>").next().unwrap();
+        assert!(form.to_ascii_lowercase().contains("method=\"post\""), "{form}");
+        for name in names {
+            assert!(form.contains(&format!("name=\"{name}\"")), "{name} is not in the form to {action}");
+        }
+    }
+    let login = app.stranger().get("/login").await;
+    for name in ["username", "password", "next"] {
+        assert!(login.text.contains(&format!("name=\"{name}\"")), "{name}");
+    }
+}

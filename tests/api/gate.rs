@@ -1,0 +1,221 @@
+//! Nothing without a session, and nothing beyond one's role.
+
+use docket::app::App;
+use docket::model::user::Role;
+use docket::server::auth::password;
+use leptos::server_fn::axum::server_fn_paths;
+use reqwest::Method;
+use reqwest::header::ACCEPT;
+use secrecy::SecretString;
+
+use crate::helpers::{Browser, PASSWORD, TestApp, intent, json, views_answer};
+
+/// The server functions that answer without a session.
+const OPEN: [&str; 2] = ["/api/session/login", "/api/session/setup"];
+
+/// Every server function there is.
+pub(crate) fn endpoints() -> Vec<&'static str> {
+    let found: Vec<_> = server_fn_paths().map(|(path, _)| path).collect();
+    assert!(found.len() >= 11, "{found:?}");
+    found
+}
+
+fn guarded_endpoints() -> Vec<&'static str> {
+    endpoints().into_iter().filter(|path| !OPEN.contains(path)).collect()
+}
+
+/// Every page there is, of a project and with a job that may not exist.
+pub(crate) fn pages() -> Vec<String> {
+    let listed = leptos_axum::generate_route_list(App);
+    let pages: Vec<String> = listed
+        .iter()
+        .map(|route| route.path().replace("{project}", "docs").replace("{job}", "01930000-0000-7000-8000-000000000000"))
+        .collect();
+    assert!(pages.len() >= 8 && pages.iter().all(|path| !path.contains('{')), "{pages:?}");
+    pages
+}
+
+#[tokio::test]
+async fn every_page_sends_a_stranger_to_sign_in_and_back() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    let open = ["/login", "/setup"];
+    let unknown = ["/nowhere", "/p/docs/nowhere", "/p/nowhere", "/.env", "/metrics", "/admin/users", "/login/x", "/Login"];
+    for path in pages().iter().map(String::as_str).filter(|path| !open.contains(path)).chain(unknown) {
+        for path in [path.to_owned(), format!("{path}?status=active&q=a%20b")] {
+            let answer = stranger.get(&path).await;
+            assert_eq!(answer.status, 303, "{path}: {}", answer.text);
+            let next: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
+            let expected = if path == "/" { "/login".to_owned() } else { format!("/login?next={next}") };
+            assert_eq!(answer.location(), expected, "{path}");
+            assert_eq!(answer.text, "", "{path}");
+        }
+    }
+    for path in open {
+        assert_eq!(stranger.get(path).await.status, 200, "{path}");
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn every_endpoint_refuses_a_stranger() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    let fields = [("project", "docs"), ("prompt", "x"), ("intent", "x"), ("job", "x"), ("jobs", "x")];
+    for path in guarded_endpoints().into_iter().chain(["/api/nowhere", "/api/", "/api/jobs", "/api/jobs/create/x"]) {
+        stranger.post(path, &fields).await.refused(401, "unauthenticated");
+        stranger.send(stranger.request(Method::GET, path)).await.refused(401, "unauthenticated");
+        let form = stranger.submit(path, &fields, Some(&format!("{}/p/docs/jobs?q=x", app.origin()))).await;
+        assert_eq!((form.status, form.location()), (303, "/login?next=%2Fp%2Fdocs%2Fjobs%3Fq%3Dx"), "{path}");
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn strange_spellings_of_a_path_open_nothing() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    for path in [
+        "//p/docs", "/login/../p/docs", "/login/%2e%2e/p/docs", "/login;/p/docs", "/p/docs/", "/%70/docs", "/login%00",
+        "/pkg/../p/docs", "/pkg/..%2fp/docs", "/healthz/../p/docs", "/setup/..;/p/docs", "/p/docs?__path=/login",
+    ] {
+        let answer = stranger.get(path).await;
+        assert!([303, 404].contains(&answer.status), "{path}: {}", answer.status);
+        assert!(!answer.text.contains("API reference"), "{path}");
+    }
+    for path in ["/api//jobs/list", "/api/session/login/../../jobs/list", "/API/jobs/list", "/api/jobs/list/"] {
+        let answer = stranger.post(path, &[("project", "docs")]).await;
+        assert!([401, 404].contains(&answer.status), "{path}: {}", answer.status);
+    }
+}
+
+#[tokio::test]
+async fn the_way_in_tells_nothing_about_what_is_behind() {
+    let app = TestApp::start().await;
+    for path in ["/login", "/login?next=%2Fp%2Fdocs", "/setup", "/setup?token=x"] {
+        let page = app.stranger().get(path).await;
+        assert_eq!(page.status, 200, "{path}");
+        for inside in ["API reference", "olga", "sqlite", &app.upstream.url()] {
+            assert!(!page.text.contains(inside), "{path} tells of {inside}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_viewer_reads_everything_and_starts_nothing() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let job = app.operator().await.created("Fix typos").await;
+    app.upstream.reset().await;
+    app.upstream.on_views(wiremock::ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let viewer = app.sign_in("vera").await;
+    let message = viewer.create("Fix typos", &intent()).await.refused(403, "forbidden");
+    assert!(message.contains("viewer") && message.contains("operator"), "{message}");
+    viewer.follow_up(&job, "And more", &intent()).await.refused(403, "forbidden");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+
+    assert_eq!(viewer.job(&job).await["prompt"], "Fix typos");
+    let id = job["id"].as_str().unwrap();
+    for (endpoint, field) in [
+        ("/api/jobs/list", ("q", "")),
+        ("/api/jobs/statuses", ("jobs", id)),
+        ("/api/jobs/form", ("job", id)),
+        ("/api/analytics/views", ("from", "")),
+        ("/api/upstream/budgets", ("x", "")),
+        ("/api/session/current", ("x", "")),
+    ] {
+        viewer.ask(endpoint, &[("project", "docs"), field]).await;
+    }
+    for path in pages() {
+        let page = viewer.get(&path).await;
+        assert!(!page.text.contains("action=\"/api/jobs/create\""), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn operators_and_administrators_may_start_jobs() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    for name in ["olga", "ada"] {
+        assert_eq!(app.sign_in(name).await.created("Fix typos").await["author"], name);
+    }
+}
+
+async fn is_signed_in(browser: &Browser) -> bool {
+    let answer = browser.post("/api/session/current", &[]).await;
+    let page = browser.get("/p/docs/jobs").await;
+    assert_eq!(answer.status == 200, page.status == 200, "{} and {}", answer.status, page.status);
+    answer.status == 200
+}
+
+#[tokio::test]
+async fn a_disabled_person_is_out_at_the_next_request() {
+    let app = TestApp::start().await;
+    let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
+    assert!(is_signed_in(&olga).await && is_signed_in(&otto).await);
+    app.panel().store.set_disabled("olga", Some(app.clock().now())).await.unwrap();
+    olga.create("Fix typos", &intent()).await.refused(401, "unauthenticated");
+    assert!(!is_signed_in(&olga).await && is_signed_in(&otto).await);
+    app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
+    app.panel().store.set_disabled("olga", None).await.unwrap();
+    assert!(is_signed_in(&app.operator().await).await);
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_new_password_ends_the_sessions_under_the_old_one() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let hash = password::hash(SecretString::from("another long password")).await.unwrap();
+    assert!(app.panel().store.set_password_hash("olga", &hash).await.unwrap());
+    assert!(!is_signed_in(&olga).await);
+    olga.sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
+    assert_eq!(olga.sign_in("olga", "another long password").await.status, 200);
+    assert!(is_signed_in(&olga).await);
+}
+
+#[tokio::test]
+async fn only_a_cookie_that_was_handed_out_is_a_session() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let cookie = olga.cookie().unwrap();
+    let (name, id) = cookie.split_once('=').unwrap();
+    let stored = String::from_utf8_lossy(&app.database_bytes()).into_owned();
+    assert!(!stored.contains(id), "the session id is in the database");
+    let other = if id.starts_with('A') { 'B' } else { 'A' };
+    for forged in ["", "AAAAAAAAAAAAAAAAAAAAAA", "x", "' OR 1=1 --", &format!("{other}{}", &id[1..]), &id[..21]] {
+        let somebody = app.stranger();
+        somebody.set_cookie(&format!("{name}={forged}"));
+        assert!(!is_signed_in(&somebody).await, "{forged}");
+    }
+    let copy = app.stranger();
+    copy.set_cookie(&cookie);
+    assert!(is_signed_in(&copy).await);
+}
+
+#[tokio::test]
+async fn a_session_says_who_it_is_and_what_they_may_see() {
+    let app = TestApp::start().await;
+    for (name, role) in [("vera", Role::Viewer), ("olga", Role::Operator), ("ada", Role::Admin)] {
+        let session = app.sign_in(name).await.ask("/api/session/current", &[]).await;
+        let projects = json!([{"id": "docs", "name": "Docs"}, {"id": "api", "name": "API reference"}]);
+        assert_eq!(session, json!({"username": name, "role": role.as_str(), "projects": projects}));
+    }
+}
+
+#[tokio::test]
+async fn endpoints_take_posts_only() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for path in endpoints() {
+        for method in [Method::GET, Method::PUT, Method::DELETE, Method::PATCH] {
+            let request = operator.request(method.clone(), &format!("{path}?project=docs&prompt=x&intent=x"));
+            let request = request.header("sec-fetch-site", "same-origin").header(ACCEPT, "application/json");
+            let answer = operator.send(request).await;
+            assert_eq!(answer.status, 405, "{method} {path}: {}", answer.text);
+        }
+    }
+    operator.post("/api/nowhere", &[]).await.refused(404, "not_found");
+    assert!(is_signed_in(&operator).await);
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}

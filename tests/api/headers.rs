@@ -1,0 +1,177 @@
+//! Headers that every answer carries, and the policy of the pages.
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+
+use crate::gate::pages;
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, intent};
+
+/// One answer of every kind there is.
+async fn one_of_each(app: &TestApp) -> Vec<(&'static str, Answer)> {
+    let (operator, viewer, stranger) = (app.operator().await, app.sign_in("vera").await, app.stranger());
+    let foreign = operator.form("/api/jobs/create", &[]).header("sec-fetch-site", "cross-site");
+    vec![
+        ("a page", operator.get("/p/docs/jobs").await),
+        ("the sign-in page", stranger.get("/login").await),
+        ("a page that is not there", operator.get("/nowhere").await),
+        ("a redirect", stranger.get("/p/docs").await),
+        ("200", operator.post("/api/session/current", &[]).await),
+        ("400", operator.create("", &intent()).await),
+        ("401", stranger.post("/api/session/current", &[]).await),
+        ("403", viewer.create("x", &intent()).await),
+        ("403 from elsewhere", operator.send(foreign).await),
+        ("404", operator.post("/api/nowhere", &[]).await),
+        ("405", operator.get("/api/jobs/create").await),
+        ("a form", operator.submit("/api/session/current", &[], None).await),
+        ("signing in", stranger.sign_in("olga", PASSWORD).await),
+        ("an asset that is not there", stranger.get("/pkg/0/nothing.css").await),
+        ("a probe", stranger.get("/healthz").await),
+        ("the other probe", stranger.get("/readyz").await),
+    ]
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_id_of_its_own_and_is_taken_by_its_type() {
+    let app = TestApp::start().await;
+    let answers = one_of_each(&app).await;
+    let ids: BTreeSet<&str> = answers.iter().map(|(_, answer)| answer.header("x-request-id")).collect();
+    assert_eq!(ids.len(), answers.len());
+    for (kind, answer) in &answers {
+        assert!(answer.header("x-request-id").len() >= 16, "{kind}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{kind}");
+        assert_eq!(answer.header("referrer-policy"), "same-origin", "{kind}");
+        assert_eq!(answer.header("server"), "", "{kind}");
+        assert_eq!(answer.header("access-control-allow-origin"), "", "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_id_is_also_in_the_log() {
+    let app = TestApp::start().await;
+    let answer = app.operator().await.get("/p/docs/jobs").await;
+    assert!(!crate::helpers::logged(answer.header("x-request-id")).is_empty());
+}
+
+#[tokio::test]
+async fn a_callers_own_request_id_is_not_repeated() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    let answer = stranger.send(stranger.request(Method::GET, "/healthz").header("x-request-id", "forged")).await;
+    assert!(!answer.header("x-request-id").contains("forged"));
+}
+
+#[tokio::test]
+async fn what_is_for_one_person_is_kept_by_no_cache() {
+    let app = TestApp::start().await;
+    for (kind, answer) in one_of_each(&app).await {
+        if !kind.contains("probe") && !kind.contains("asset") {
+            assert_eq!(answer.header("cache-control"), "no-store", "{kind}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_behind_https_browsers_are_told_to_insist_on_it() {
+    let app = TestApp::start().await;
+    for (kind, answer) in one_of_each(&app).await {
+        assert_eq!(answer.header("strict-transport-security"), "", "{kind}");
+    }
+    let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    for (kind, answer) in one_of_each(&app).await {
+        let policy = answer.header("strict-transport-security");
+        assert!(policy.starts_with("max-age=") && !policy.starts_with("max-age=0"), "{kind}: {policy}");
+    }
+}
+
+/// The directives of a page's policy, by name.
+fn directive<'a>(policy: &'a str, name: &str) -> &'a str {
+    let found = policy.split(';').map(str::trim).find_map(|directive| directive.strip_prefix(name)?.strip_prefix(' '));
+    found.unwrap_or_default()
+}
+
+fn assert_strict(page: &Answer, path: &str) -> String {
+    let policy = page.header("content-security-policy");
+    for (name, value) in [
+        ("default-src", "'self'"),
+        ("style-src", "'self'"),
+        ("object-src", "'none'"),
+        ("base-uri", "'none'"),
+        ("frame-ancestors", "'none'"),
+        ("form-action", "'self'"),
+    ] {
+        assert_eq!(directive(policy, name), value, "{path}: {policy}");
+    }
+    assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"), "{path}: {policy}");
+    let nonce = directive(policy, "script-src").split_once("'nonce-").unwrap().1.split('\'').next().unwrap().to_owned();
+    assert!(nonce.len() >= 16, "{path}: {nonce}");
+    // Scripts carry the nonce, and nothing on the page needs what the policy forbids.
+    let scripts: Vec<&str> = page.text.split("<script").skip(1).map(|rest| rest.split('>').next().unwrap()).collect();
+    assert!(!scripts.is_empty(), "{path} has no script, so that this proves nothing");
+    for script in scripts {
+        assert!(script.contains(&format!("nonce=\"{nonce}\"")), "{path}: <script{script}>");
+    }
+    for tag in page.text.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
+        assert!(!tag.contains(" style=\"") && !tag.contains(" onclick=") && !tag.starts_with("style"), "{path}: <{tag}>");
+    }
+    nonce
+}
+
+async fn check(person: &Browser, path: &str, nonces: &mut BTreeSet<String>) {
+    let page = person.get(path).await;
+    assert!([200, 404, 502].contains(&page.status), "{path}: {}", page.status);
+    assert!(page.header("content-type").starts_with("text/html"), "{path}");
+    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce came twice");
+}
+
+#[tokio::test]
+async fn every_page_has_a_strict_policy_with_a_nonce_of_its_own() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let mut nonces = BTreeSet::new();
+    let job_page = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
+    let others = [job_page.as_str(), "/nowhere", "/p/nowhere", "/p/nowhere/jobs", "/p/docs/jobs?status=nonsense"];
+    let pages = pages();
+    for path in pages.iter().map(String::as_str).filter(|path| !["/login", "/setup", "/"].contains(path)).chain(others) {
+        check_any(&operator, path, &mut nonces).await;
+    }
+    for path in ["/login", "/setup", "/login"] {
+        check(&app.stranger(), path, &mut nonces).await;
+    }
+}
+
+async fn check_any(person: &Browser, path: &str, nonces: &mut BTreeSet<String>) {
+    let page = person.get(path).await;
+    assert!(nonces.insert(assert_strict(&page, path)), "{path}: a nonce came twice");
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_show_what_was_asked_for_says_so_in_its_status() {
+    let app = TestApp::start().await;
+    let viewer = app.sign_in("vera").await;
+    for (path, status) in [
+        ("/p/docs/jobs", 200),
+        ("/nowhere", 404),
+        ("/p/docs/nowhere", 404),
+        ("/p/nowhere", 404),
+        ("/p/nowhere/jobs", 404),
+        ("/p/docs/jobs/01930000-0000-7000-8000-000000000000", 404),
+        ("/p/docs/jobs/1", 400),
+        ("/p/docs/jobs?status=nonsense", 400),
+        ("/p/docs/analytics?from=2025-02-30", 400),
+        // The scripted upstream has no answer.
+        ("/p/docs/analytics", 502),
+    ] {
+        assert_eq!(viewer.get(path).await.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_root_leads_to_the_first_project() {
+    let app = TestApp::start().await;
+    let answer = app.sign_in("vera").await.get("/").await;
+    assert_eq!((answer.status, answer.location()), (302, "/p/docs"));
+}

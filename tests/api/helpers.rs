@@ -1,0 +1,42 @@
+//! The stage of every test: [`TestApp`] runs the panel, [`Browser`] uses it, the upstream is scripted, and everything
+//! that is logged is watched for secrets.
+
+mod app;
+mod browser;
+mod logs;
+mod process;
+mod raw;
+mod secrets;
+mod upstream;
+
+use std::time::{Duration, Instant};
+
+pub(crate) use app::{Settings, TestApp};
+pub(crate) use browser::{Answer, Browser, fields};
+pub(crate) use logs::{leaks, logged};
+pub(crate) use process::{Finished, Served, Workplace, is_private};
+pub(crate) use raw::{Act, RawUpstream, refusing_address};
+pub(crate) use secrets::{KEY, PASSWORD, secrets_in};
+pub(crate) use upstream::{
+    detached_job, json, job_with, remote_job, views_answer,
+};
+
+/// How long a condition may take to come true. Long, so that only a broken promise ever needs it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What `probe` gives once it gives something.
+pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = probe().await {
+            return found;
+        }
+        assert!(started.elapsed() < PATIENCE, "waited in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// A new intent, as a form is rendered with.
+pub(crate) fn intent() -> String {
+    uuid::Uuid::new_v4().to_string()
+}

@@ -1,0 +1,223 @@
+//! [`TestApp`]: a running panel with a database of its own, and the upstream it talks to.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use docket::model::user::Role;
+use docket::server::auth::password;
+use docket::server::clock::Clock;
+use docket::server::commands::serve;
+use docket::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, parse_projects};
+use docket::server::listen;
+use docket::server::panel::Panel;
+use docket::server::store::Store;
+use secrecy::SecretString;
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::OnceCell;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::browser::Browser;
+use super::secrets::{KEY, PASSWORD};
+use super::upstream::Upstream;
+use super::{leaks, logs};
+
+/// Everybody who has an account. All share one password.
+const PEOPLE: [(&str, Role); 4] =
+    [("ada", Role::Admin), ("olga", Role::Operator), ("otto", Role::Operator), ("vera", Role::Viewer)];
+
+/// What a test may want to be different.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) budget: Budget,
+    /// The deadline of one upstream exchange.
+    pub(crate) timeout: Duration,
+    /// Long, so that the upstream sees reads only in tests that are about reading.
+    pub(crate) poll_interval: Duration,
+    /// Another upstream than the scripted one.
+    pub(crate) upstream_url: Option<String>,
+    pub(crate) public_url: Option<String>,
+    pub(crate) clock: Clock,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let budget = Budget { agent_per_hour: 1_000, analytics_per_hour: 1_000, analytics_reserve: 0, history_days: 90 };
+        Self {
+            budget,
+            timeout: Duration::from_secs(10),
+            poll_interval: Duration::from_secs(3_600),
+            upstream_url: None,
+            public_url: None,
+            clock: Clock::system(),
+        }
+    }
+}
+
+pub(crate) struct TestApp {
+    pub(crate) upstream: Upstream,
+    settings: Settings,
+    folder: TempDir,
+    running: Option<Running>,
+}
+
+/// One life of the panel, in a runtime of its own with one worker, so that it can end like a process does.
+struct Running {
+    panel: Panel,
+    address: SocketAddr,
+    stop: CancellationToken,
+    server: JoinHandle<anyhow::Result<()>>,
+    runtime: Runtime,
+}
+
+impl TestApp {
+    pub(crate) async fn start() -> Self {
+        Self::with(Settings::default()).await
+    }
+
+    pub(crate) async fn with(settings: Settings) -> Self {
+        let mut app = Self::prepared(settings).await;
+        app.begin().await;
+        app
+    }
+
+    /// Everything but the running panel: for tests of what it finds at its start.
+    pub(crate) async fn prepared(settings: Settings) -> Self {
+        logs::capture();
+        let app = Self { upstream: Upstream::start().await, settings, folder: tempfile::tempdir().unwrap(), running: None };
+        let store = app.open_store().await;
+        let hash = PASSWORD_HASH.get_or_init(async || password::hash(SecretString::from(PASSWORD)).await.unwrap()).await;
+        for (name, role) in PEOPLE {
+            store.add_user(name, role, hash, app.settings.clock.now()).await.unwrap();
+        }
+        store.close().await;
+        app
+    }
+
+    /// Begins a life of the panel on the database as it is.
+    pub(crate) async fn begin(&mut self) {
+        assert!(self.running.is_none());
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (settings, database) = (self.settings.clone(), self.database_url());
+        let base_url = settings.upstream_url.clone().unwrap_or_else(|| self.upstream.url());
+        let stop = CancellationToken::new();
+        let until = stop.clone();
+        let started = runtime.spawn(async move {
+            let store = Store::open(&database).await.unwrap();
+            let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
+            let upstream = UpstreamConfig {
+                base_url: base_url.parse().unwrap(),
+                api_key: ApiKey::parse(KEY).unwrap(),
+                timeout: settings.timeout,
+                poll_interval: settings.poll_interval,
+            };
+            let projects = parse_projects("docs=Docs,api=API reference").unwrap();
+            let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
+            let panel = Panel::new(projects, public_url, &upstream, settings.budget, store, settings.clock).unwrap();
+            let server = tokio::spawn(serve::run(panel.clone(), listener, until));
+            (panel, address, server)
+        });
+        let (panel, address, server) = started.await.unwrap();
+        self.running = Some(Running { panel, address, stop, server, runtime });
+    }
+
+    /// Ends the panel as a signal does.
+    pub(crate) async fn stop(&mut self) {
+        let Running { stop, server, runtime, panel, .. } = self.running.take().unwrap();
+        drop(panel);
+        stop.cancel();
+        server.await.unwrap().unwrap();
+        runtime.shutdown_background();
+    }
+
+    /// Ends the panel as a power cut does: whatever it was doing is never heard of again.
+    pub(crate) fn crash(&mut self) {
+        self.running.take().unwrap().runtime.shutdown_background();
+    }
+
+    /// Another life on the same database, with other settings.
+    pub(crate) async fn restart_with(&mut self, change: impl FnOnce(&mut Settings)) {
+        self.stop().await;
+        change(&mut self.settings);
+        self.begin().await;
+    }
+
+    pub(crate) async fn restart(&mut self) {
+        self.restart_with(|_| ()).await;
+    }
+
+    fn running(&self) -> &Running {
+        self.running.as_ref().unwrap()
+    }
+
+    pub(crate) fn panel(&self) -> &Panel {
+        &self.running().panel
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.settings.clock
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.running().address
+    }
+
+    /// The origin that the panel takes for its own.
+    pub(crate) fn origin(&self) -> String {
+        self.panel().public_url.origin().to_owned()
+    }
+
+    pub(crate) fn database_file(&self) -> std::path::PathBuf {
+        self.folder.path().join("docket.db")
+    }
+
+    fn database_url(&self) -> String {
+        format!("sqlite://{}", self.database_file().display())
+    }
+
+    /// The database, for what no endpoint does. Also while the panel does not run.
+    pub(crate) async fn open_store(&self) -> Store {
+        Store::open(&self.database_url()).await.unwrap()
+    }
+
+    /// Every byte of the database, also those that are not in its file yet.
+    pub(crate) fn database_bytes(&self) -> Vec<u8> {
+        let files = std::fs::read_dir(self.folder.path()).unwrap();
+        files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+    }
+
+    /// Somebody without a session.
+    pub(crate) fn stranger(&self) -> Browser {
+        Browser::new(format!("http://{}", self.address()), self.origin())
+    }
+
+    pub(crate) async fn sign_in(&self, name: &str) -> Browser {
+        let browser = self.stranger();
+        let answer = browser.sign_in(name, PASSWORD).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        browser
+    }
+
+    /// Somebody who may start jobs.
+    pub(crate) async fn operator(&self) -> Browser {
+        self.sign_in("olga").await
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        if let Some(Running { stop, runtime, .. }) = self.running.take() {
+            stop.cancel();
+            runtime.shutdown_background();
+        }
+        if !std::thread::panicking() {
+            assert!(leaks().is_empty(), "secrets in the log: {:#?}", leaks());
+        }
+    }
+}
+
+/// Hashing is slow on purpose; once is enough.
+static PASSWORD_HASH: OnceCell<String> = OnceCell::const_new();

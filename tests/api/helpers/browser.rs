@@ -1,0 +1,192 @@
+//! [`Browser`]: an HTTP client that behaves like a browser on the panel's own pages, and looks at every answer for
+//! secrets.
+
+use std::sync::Mutex;
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, ORIGIN, REFERER, SET_COOKIE};
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::secrets::secrets_in;
+
+/// What browsers send for a page and for a plain form.
+pub(crate) const ACCEPT_PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+pub(crate) struct Browser {
+    http: Client,
+    address: String,
+    origin: String,
+    cookie: Mutex<Option<String>>,
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) text: String,
+}
+
+/// Fields as a form sends them.
+pub(crate) fn fields(pairs: &[(&str, &str)]) -> String {
+    url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+impl Browser {
+    pub(super) fn new(address: String, origin: String) -> Self {
+        // The panel installs one as well; whoever comes first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .no_gzip()
+            .no_brotli()
+            .build()
+            .unwrap();
+        Self { http, address, origin, cookie: Mutex::default() }
+    }
+
+    /// Somebody at `address`, who has no session there yet.
+    pub(crate) fn at(address: &str) -> Self {
+        Self::new(address.to_owned(), address.to_owned())
+    }
+
+    /// The cookies it would send, as `name=value`.
+    pub(crate) fn cookie(&self) -> Option<String> {
+        self.cookie.lock().unwrap().clone()
+    }
+
+    pub(crate) fn set_cookie(&self, cookie: &str) {
+        *self.cookie.lock().unwrap() = Some(cookie.to_owned());
+    }
+
+    pub(crate) async fn sign_in(&self, name: &str, password: &str) -> Answer {
+        self.post("/api/session/login", &[("username", name), ("password", password)]).await
+    }
+
+    /// Calls a server function as the hydrated page does.
+    pub(crate) async fn post(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Answer {
+        self.send(self.call(endpoint, pairs)).await
+    }
+
+    /// The request behind [`Browser::post`].
+    pub(crate) fn call(&self, endpoint: &str, pairs: &[(&str, &str)]) -> RequestBuilder {
+        let request = self.form(endpoint, pairs).header(ACCEPT, "application/json");
+        request.header("sec-fetch-site", "same-origin").header(ORIGIN, &self.origin)
+    }
+
+    /// The JSON of a server function's answer, which must be a good one.
+    pub(crate) async fn ask(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
+        let answer = self.post(endpoint, pairs).await;
+        assert_eq!(answer.status, 200, "{endpoint}: {}", answer.text);
+        answer.json()
+    }
+
+    /// Posts a plain form from the page `referer`, as a browser without JavaScript does.
+    pub(crate) async fn submit(&self, endpoint: &str, pairs: &[(&str, &str)], referer: Option<&str>) -> Answer {
+        let mut request = self.form(endpoint, pairs).header(ACCEPT, ACCEPT_PAGE);
+        if let Some(referer) = referer {
+            request = request.header(REFERER, referer);
+        }
+        self.send(request.header("sec-fetch-site", "same-origin").header(ORIGIN, &self.origin)).await
+    }
+
+    /// Opens a page.
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path).header(ACCEPT, ACCEPT_PAGE)).await
+    }
+
+    /// A form's post without any of the headers by which a browser says where it comes from.
+    pub(crate) fn form(&self, endpoint: &str, pairs: &[(&str, &str)]) -> RequestBuilder {
+        self.request(Method::POST, endpoint)
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(fields(pairs))
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.address))
+    }
+
+    pub(crate) async fn send(&self, request: RequestBuilder) -> Answer {
+        self.try_send(request).await.expect("an answer")
+    }
+
+    /// Sends a request with the cookies, and keeps the new ones. Nothing if no whole answer came.
+    pub(crate) async fn try_send(&self, mut request: RequestBuilder) -> Option<Answer> {
+        if let Some(cookie) = self.cookie() {
+            request = request.header(COOKIE, cookie);
+        }
+        let response = request.send().await.ok()?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        for cookie in headers.get_all(SET_COOKIE) {
+            let (pair, attributes) = cookie.to_str().unwrap().split_once(';').unwrap();
+            let ends = attributes.contains("Max-Age=0");
+            *self.cookie.lock().unwrap() = (!ends).then(|| pair.to_owned());
+        }
+        let bytes = response.bytes().await.ok()?.to_vec();
+        let answer = Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes };
+        let shown = format!("{:?}\n{}", answer.headers, answer.text);
+        assert!(secrets_in(&shown).is_empty(), "a secret in an answer: {shown}");
+        Some(answer)
+    }
+}
+
+impl Browser {
+    /// Starts a job in the project `docs`.
+    pub(crate) async fn create(&self, prompt: &str, intent: &str) -> Answer {
+        self.post("/api/jobs/create", &[("project", "docs"), ("prompt", prompt), ("intent", intent)]).await
+    }
+
+    /// Starts a job in the project `docs`, which must be taken on, and gives it.
+    pub(crate) async fn created(&self, prompt: &str) -> Value {
+        let answer = self.create(prompt, &super::intent()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        answer.json()
+    }
+
+    pub(crate) async fn follow_up(&self, job: &Value, prompt: &str, intent: &str) -> Answer {
+        let job = job["id"].as_str().unwrap();
+        let pairs = [("project", "docs"), ("job", job), ("prompt", prompt), ("intent", intent)];
+        self.post("/api/jobs/message", &pairs).await
+    }
+
+    /// The job as it is now.
+    pub(crate) async fn job(&self, job: &Value) -> Value {
+        self.ask("/api/jobs/get", &[("project", "docs"), ("job", job["id"].as_str().unwrap())]).await
+    }
+
+    /// The text that was kept for a form: of a new job, or of a follow-up to `job`.
+    pub(crate) async fn draft(&self, job: Option<&Value>) -> String {
+        let mut pairs = vec![("project", "docs")];
+        pairs.extend(job.map(|job| ("job", job["id"].as_str().unwrap())));
+        self.ask("/api/jobs/form", &pairs).await["draft"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error} in {:?}", self.text))
+    }
+
+    /// The value of a header; empty where there is none.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn location(&self) -> &str {
+        self.header(LOCATION.as_str())
+    }
+
+    /// Checks that it is an error as the surface describes it, and gives its sentence.
+    #[track_caller]
+    pub(crate) fn refused(&self, status: u16, code: &str) -> String {
+        assert_eq!(self.status, status, "{}", self.text);
+        let body = self.json();
+        let message = body["message"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(body, json!({"code": code, "message": message}));
+        assert!(message.ends_with('.') && message.len() > 20, "not a sentence: {message}");
+        assert!(self.header("content-type").starts_with("application/json"), "{:?}", self.headers);
+        message
+    }
+}

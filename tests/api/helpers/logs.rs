@@ -1,0 +1,60 @@
+//! Everything that this process logs, at the finest level: searched for secrets as it is written.
+
+use std::io;
+use std::sync::{LazyLock, Mutex, Once};
+
+use tracing_subscriber::EnvFilter;
+
+use super::secrets::secrets_in;
+
+#[derive(Default)]
+struct Log {
+    lines: Vec<String>,
+    leaks: Vec<String>,
+}
+
+static LOG: LazyLock<Mutex<Log>> = LazyLock::new(Mutex::default);
+static CAPTURE: Once = Once::new();
+
+const FILTER: &str = "info,docket=trace,axum=trace,axum_login=trace,hyper=trace,hyper_util=trace,reqwest=trace,\
+                      sqlx=debug,tower=trace,tower_http=trace,tower_sessions=trace,tower_sessions_core=trace";
+
+/// From now on everything is captured.
+pub(super) fn capture() {
+    CAPTURE.call_once(|| {
+        tracing_subscriber::fmt()
+            .with_env_filter(EnvFilter::new(FILTER))
+            .with_ansi(false)
+            .with_writer(|| Writer)
+            .init();
+    });
+}
+
+/// The logged lines that contain `part`.
+pub(crate) fn logged(part: &str) -> Vec<String> {
+    LOG.lock().unwrap().lines.iter().filter(|line| line.contains(part)).cloned().collect()
+}
+
+/// The lines that gave a secret away.
+pub(crate) fn leaks() -> Vec<String> {
+    LOG.lock().unwrap().leaks.clone()
+}
+
+struct Writer;
+
+impl io::Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let line = String::from_utf8_lossy(bytes).into_owned();
+        let leaks = !secrets_in(&line).is_empty();
+        let mut log = LOG.lock().unwrap();
+        if leaks {
+            log.leaks.push(line.clone());
+        }
+        log.lines.push(line);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

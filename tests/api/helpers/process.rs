@@ -1,0 +1,159 @@
+//! The binary itself, in a folder of its own and without any variable but those a test gives it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use tempfile::TempDir;
+
+use super::secrets::{KEY, secrets_in};
+use super::until;
+
+/// Where a command runs: an empty folder, and the environment it gets.
+pub(crate) struct Workplace {
+    folder: TempDir,
+    environment: Vec<(String, String)>,
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A command that goes on until it is told to stop. It ends with the test.
+pub(crate) struct Served {
+    child: Mutex<Child>,
+    output: Arc<Mutex<String>>,
+}
+
+impl Workplace {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), environment: Vec::new() }
+    }
+
+    /// With everything that `docket serve` requires.
+    pub(crate) fn configured(upstream: &str) -> Self {
+        Self::new()
+            .set("DOCKET_ADDR", "127.0.0.1:0")
+            .set("DOCKET_UPSTREAM_URL", upstream)
+            .set("DOCKET_API_KEY", KEY)
+            .set("DOCKET_PROJECTS", "docs=Docs,api=API reference")
+    }
+
+    pub(crate) fn set(mut self, variable: &str, value: &str) -> Self {
+        self.environment.push((variable.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The names of the files in the folder.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let files = std::fs::read_dir(self.folder.path()).unwrap();
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Finished {
+        self.run_with_input(arguments, "")
+    }
+
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Finished {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        // A command that reads nothing may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let finished = Finished {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        };
+        assert!(secrets_in(&format!("{finished:?}")).is_empty(), "a secret was printed: {finished:?}");
+        finished
+    }
+
+    /// Starts a command that goes on.
+    pub(crate) fn serve(&self, arguments: &[&str]) -> Served {
+        let mut child = self.command(arguments).stdin(Stdio::null()).spawn().unwrap();
+        let output = Arc::new(Mutex::new(String::new()));
+        collect(child.stdout.take().unwrap(), &output);
+        collect(child.stderr.take().unwrap(), &output);
+        Served { child: Mutex::new(child), output }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_docket"));
+        command.args(arguments).env_clear().envs(self.environment.iter().cloned()).current_dir(self.folder.path());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
+
+impl Served {
+    /// What it has written so far.
+    pub(crate) fn output(&self) -> String {
+        self.output.lock().unwrap().clone()
+    }
+
+    /// What follows `words` in the output, up to a space or the line's end.
+    pub(crate) async fn said(&self, words: &str) -> String {
+        until(&format!("“{words}” in the output"), async || {
+            let ended = self.child.lock().unwrap().try_wait().unwrap();
+            let output = self.output();
+            assert!(ended.is_none() || output.contains(words), "ended with {ended:?}: {output}");
+            let (_, rest) = output.split_once(words)?;
+            let (line, _) = rest.split_once('\n')?;
+            Some(line.split_whitespace().next().unwrap_or_default().to_owned())
+        })
+        .await
+    }
+
+    /// The address under which `docket serve` answers.
+    pub(crate) async fn address(&self) -> String {
+        format!("http://{}", self.said("listening address=").await)
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([&format!("-{name}"), &self.child.lock().unwrap().id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    pub(crate) async fn ended(&self) -> ExitStatus {
+        let status = until("the process ends", async || self.child.lock().unwrap().try_wait().unwrap()).await;
+        let output = self.output();
+        assert!(secrets_in(&output).is_empty(), "a secret was printed: {output}");
+        status
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let mut child = self.child.lock().unwrap();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+fn collect(stream: impl Read + Send + 'static, output: &Arc<Mutex<String>>) {
+    let output = output.clone();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines() {
+            let line = line.unwrap() + "\n";
+            output.lock().unwrap().push_str(&line);
+        }
+    });
+}
+
+/// Whether only its owner may read and write a file.
+pub(crate) fn is_private(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).unwrap().permissions().mode() & 0o077 == 0
+}

@@ -1,0 +1,97 @@
+//! An upstream below HTTP: it hangs up, stalls or talks nonsense exactly when a test wants it to.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use tokio::net::TcpSocket;
+
+/// What to do once a request was read to its end.
+#[derive(Clone)]
+pub(crate) enum Act {
+    /// Say this and wait for the next request.
+    Say(Vec<u8>),
+    /// Say this and close the connection.
+    HangUp(Vec<u8>),
+    /// Say this, and nothing more for as long as the other side waits.
+    Stall(Vec<u8>),
+}
+
+pub(crate) struct RawUpstream {
+    address: SocketAddr,
+    requests: Arc<AtomicUsize>,
+}
+
+impl RawUpstream {
+    /// Acts on the n-th request (from 0) as `script` says.
+    pub(crate) fn start(script: impl Fn(usize) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let (count, script) = (requests.clone(), Arc::new(script));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (count, script) = (count.clone(), script.clone());
+                thread::spawn(move || converse(stream.unwrap(), &count, &*script));
+            }
+        });
+        Self { address, requests }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// How many requests have been read to their end.
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+fn converse(mut stream: TcpStream, count: &AtomicUsize, script: &dyn Fn(usize) -> Act) {
+    while read_request(&mut stream).is_some() {
+        match script(count.fetch_add(1, Ordering::SeqCst)) {
+            Act::Say(bytes) => stream.write_all(&bytes).unwrap(),
+            Act::HangUp(bytes) => {
+                stream.write_all(&bytes).unwrap();
+                return;
+            }
+            Act::Stall(bytes) => {
+                stream.write_all(&bytes).unwrap();
+                // Ends when the other side loses its patience.
+                let _ = stream.read(&mut [0]);
+                return;
+            }
+        }
+    }
+}
+
+/// Reads headers and body; nothing if the other side went away.
+fn read_request(stream: &mut TcpStream) -> Option<()> {
+    let mut request = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&request[..end]).to_ascii_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+            let length: usize = length.map_or(0, |length| length.trim().parse().unwrap());
+            if request.len() >= end + 4 + length {
+                return Some(());
+            }
+        }
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return None,
+            Ok(read) => request.extend_from_slice(&buffer[..read]),
+        }
+    }
+}
+
+/// An address where nobody listens, and nobody can for as long as the socket is kept.
+pub(crate) fn refusing_address() -> (TcpSocket, String) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, format!("http://{address}"))
+}

@@ -1,0 +1,46 @@
+//! The secrets of the tests, and every form in which one could show up where it must not.
+
+use std::sync::LazyLock;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+/// The upstream's admin key. Its characters make each encoding of it look different.
+pub(crate) const KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4";
+
+/// The password of everybody.
+pub(crate) const PASSWORD: &str = "correct horse/battery+staple";
+
+static FORMS: LazyLock<Vec<String>> = LazyLock::new(|| [KEY, PASSWORD].into_iter().flat_map(forms).collect());
+
+/// The secrets that `text` gives away, each in the form it does so.
+pub(crate) fn secrets_in(text: &str) -> Vec<&'static str> {
+    FORMS.iter().map(String::as_str).filter(|form| text.contains(form)).collect()
+}
+
+/// Plain, as JSON and Rust write it, URL-encoded, hexadecimal, and in base64 wherever it begins.
+fn forms(secret: &str) -> Vec<String> {
+    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let encoded: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+    let percent: String = secret
+        .bytes()
+        .map(|byte| if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect();
+    let html = secret.replace('&', "&amp;");
+    let mut forms = vec![secret.to_owned(), secret.replace('/', "\\/"), encoded, percent, html, hex.to_uppercase(), hex];
+    for shift in 0..3 {
+        forms.push(base64_core(&STANDARD_NO_PAD, secret, shift));
+        forms.push(base64_core(&URL_SAFE_NO_PAD, secret, shift));
+    }
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
+/// What base64 makes of `secret` after `shift` other bytes, without the characters that depend on its neighbours.
+fn base64_core(engine: &impl Engine, secret: &str, shift: usize) -> String {
+    let encoded = engine.encode([vec![0; shift], secret.as_bytes().to_vec()].concat());
+    let first = [0, 2, 3][shift];
+    let whole = (shift + secret.len()) / 3 * 4;
+    encoded[first..whole].to_owned()
+}

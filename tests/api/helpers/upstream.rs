@@ -1,0 +1,114 @@
+//! The scripted upstream, and the things it says.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(crate) use serde_json::json;
+use serde_json::Value;
+use wiremock::matchers::{method, path_regex};
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+/// A server whose every answer a test writes, and which remembers every request.
+pub(crate) struct Upstream {
+    server: MockServer,
+}
+
+const CREATE: &str = "^/v2/agent/[^/]+/job$";
+const FOLLOW_UP: &str = "^/v2/agent/[^/]+/job/[^/]+/message$";
+const READ: &str = "^/v2/agent/[^/]+/job/[^/]+$";
+const VIEWS: &str = "^/v1/analytics/[^/]+/views$";
+
+/// A job with every field, as the upstream writes it.
+pub(crate) fn remote_job(id: &str, status: &str) -> Value {
+    json!({
+        "id": id,
+        "status": status,
+        "source": {"repository": "acme/docs", "ref": "main"},
+        "model": "claude-sonnet",
+        "prLink": null,
+        "createdAt": "2026-11-21T09:30:00.000Z",
+        "archivedAt": null,
+    })
+}
+
+/// [`remote_job`] with one field changed.
+pub(crate) fn job_with(id: &str, status: &str, field: &str, value: Value) -> Value {
+    let mut job = remote_job(id, status);
+    job[field] = value;
+    job
+}
+
+/// A job id that no other answer has.
+pub(crate) fn detached_job() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    format!("job_{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Page views of two pages.
+pub(crate) fn views_answer() -> Value {
+    json!({
+        "totals": {"human": 30, "ai": 12, "total": 42},
+        "views": [
+            {"path": "/quickstart", "human": 20, "ai": 10, "total": 30},
+            {"path": "/api/authentication", "human": 10, "ai": 2, "total": 12},
+        ],
+        "hasMore": false,
+    })
+}
+
+impl Upstream {
+    pub(super) async fn start() -> Self {
+        Self { server: MockServer::start().await }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.server.uri()
+    }
+
+    /// Takes every new job as active, each under an id of its own.
+    pub(crate) async fn takes_jobs(&self) {
+        let fresh = |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active"));
+        self.on_create(fresh).await;
+    }
+
+    pub(crate) async fn on_create(&self, answer: impl Respond + 'static) {
+        self.on("POST", CREATE, answer).await;
+    }
+
+    pub(crate) async fn on_follow_up(&self, answer: impl Respond + 'static) {
+        self.on("POST", FOLLOW_UP, answer).await;
+    }
+
+    pub(crate) async fn on_read(&self, answer: impl Respond + 'static) {
+        self.on("GET", READ, answer).await;
+    }
+
+    pub(crate) async fn on_views(&self, answer: impl Respond + 'static) {
+        self.on("GET", VIEWS, answer).await;
+    }
+
+    async fn on(&self, verb: &str, path: &str, answer: impl Respond + 'static) {
+        Mock::given(method(verb)).and(path_regex(path)).respond_with(answer).mount(&self.server).await;
+    }
+
+    /// Forgets what to answer, and which requests came.
+    pub(crate) async fn reset(&self) {
+        self.server.reset().await;
+    }
+
+    pub(crate) async fn requests(&self) -> Vec<Request> {
+        self.server.received_requests().await.unwrap()
+    }
+
+    /// Requests that could start something.
+    pub(crate) async fn posts(&self) -> Vec<Request> {
+        let mut requests = self.requests().await;
+        requests.retain(|request| request.method.as_str() == "POST");
+        requests
+    }
+
+    /// Reads of jobs.
+    pub(crate) async fn reads(&self) -> usize {
+        let requests = self.requests().await;
+        requests.iter().filter(|request| request.method.as_str() == "GET" && request.url.path().starts_with("/v2/")).count()
+    }
+}

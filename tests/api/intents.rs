@@ -1,0 +1,145 @@
+//! An intent is delivered once, however often and from wherever its form is sent; and a text is never lost on the way.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{TestApp, intent, json, remote_job};
+
+#[tokio::test]
+async fn the_same_intent_again_gives_the_first_answer_and_sends_nothing() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let first = operator.create("Fix typos", &sent).await.json();
+    let second = operator.create("Fix typos", &sent).await;
+    assert_eq!((second.status, second.json()), (200, first.clone()));
+
+    let follow_up = intent();
+    let answer = ResponseTemplate::new(200).set_body_json(remote_job(first["remote"]["id"].as_str().unwrap(), "active"));
+    app.upstream.on_follow_up(answer).await;
+    let once = operator.follow_up(&first, "And more", &follow_up).await.json();
+    let twice = operator.follow_up(&first, "And more", &follow_up).await;
+    assert_eq!((twice.status, twice.json()), (200, once));
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn twenty_copies_of_a_form_at_once_start_one_job() {
+    let app = TestApp::start().await;
+    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_create(slow.set_delay(Duration::from_millis(300))).await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let answers = join_all((0..20).map(|_| operator.create("Fix typos", &sent))).await;
+    let first = answers[0].json();
+    assert_eq!(first["state"], "active");
+    for answer in &answers {
+        assert_eq!((answer.status, answer.json()), (200, first.clone()));
+    }
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    assert_eq!(list["jobs"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn twenty_copies_of_a_follow_up_at_once_send_one_even_if_its_answer_is_lost() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    app.upstream.on_follow_up(ResponseTemplate::new(502).set_delay(Duration::from_millis(300))).await;
+    let sent = intent();
+    let answers = join_all((0..20).map(|_| operator.follow_up(&job, "And more", &sent))).await;
+    for answer in &answers {
+        let follow_ups = answer.json()["follow_ups"].clone();
+        assert_eq!((follow_ups.as_array().unwrap().len(), &follow_ups[0]["state"]), (1, &json!("unknown")));
+    }
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_intent_stands_for_one_text_to_one_place() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let job = operator.create("Fix typos", &sent).await.json();
+    operator.create("Fix other typos", &sent).await.refused(422, "intent_reused");
+    let elsewhere = [("project", "api"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
+    operator.post("/api/jobs/create", &elsewhere).await.refused(422, "intent_reused");
+    operator.follow_up(&job, "Fix typos", &sent).await.refused(422, "intent_reused");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    assert_eq!(operator.draft(None).await, "Fix other typos");
+    assert_eq!(operator.job(&job).await["prompt"], "Fix typos");
+}
+
+#[tokio::test]
+async fn another_persons_intent_of_the_same_name_is_another_intent() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let (olga, otto, sent) = (app.operator().await, app.sign_in("otto").await, intent());
+    let hers = olga.create("Fix typos", &sent).await.json();
+    let his = otto.create("Rewrite the guide", &sent).await.json();
+    assert_ne!(hers["id"], his["id"]);
+    assert_eq!((&his["author"], &his["prompt"]), (&json!("otto"), &json!("Rewrite the guide")));
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_intent_is_remembered_over_a_restart() {
+    let mut app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let sent = intent();
+    let operator = app.operator().await;
+    let job = operator.create("Fix typos", &sent).await.json();
+    app.restart().await;
+    let operator = app.operator().await;
+    assert_eq!(operator.create("Fix typos", &sent).await.json(), job);
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_form_gets_a_fresh_intent_each_time_it_is_rendered() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let first = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
+    let second = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
+    assert_ne!(first["intent"], second["intent"]);
+    assert!(first["intent"].as_str().unwrap().len() >= 32);
+    assert_eq!(first["draft"], "");
+}
+
+#[tokio::test]
+async fn a_text_that_could_not_be_taken_on_is_kept_until_it_is_sent() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let too_long = "ü".repeat(32_769);
+    operator.create(&too_long, &intent()).await.refused(400, "bad_input");
+    assert_eq!(operator.draft(None).await, too_long);
+    operator.create("Fix “typos”\n", "not an intent").await.refused(400, "bad_input");
+    assert_eq!(operator.draft(None).await, "Fix “typos”\n");
+    // An empty form takes nothing away.
+    operator.create("", &intent()).await.refused(400, "bad_input");
+    assert_eq!(operator.draft(None).await, "Fix “typos”\n");
+    operator.created("Fix typos").await;
+    assert_eq!(operator.draft(None).await, "");
+}
+
+#[tokio::test]
+async fn drafts_belong_to_a_person_a_project_and_a_job() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    operator.create("for a new job", "not an intent").await.refused(400, "bad_input");
+    operator.follow_up(&job, "for this job", "not an intent").await.refused(400, "bad_input");
+    assert_eq!(operator.draft(None).await, "for a new job");
+    assert_eq!(operator.draft(Some(&job)).await, "for this job");
+    assert_eq!(operator.ask("/api/jobs/form", &[("project", "api")]).await["draft"], "");
+    let colleague = app.sign_in("otto").await;
+    assert_eq!((colleague.draft(None).await, colleague.draft(Some(&job)).await), (String::new(), String::new()));
+}

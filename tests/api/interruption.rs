@@ -1,0 +1,125 @@
+//! A process may end at any moment: what was on its way is *unknown* afterwards and never sent again, what was only
+//! queued is sent.
+
+use docket::model::job::DeliveryState;
+use docket::server::store::intents::NewIntent;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Act, RawUpstream, Settings, TestApp, intent, json, remote_job, until};
+
+async fn app_on(upstream: &RawUpstream) -> TestApp {
+    TestApp::with(Settings { upstream_url: Some(upstream.url()), ..Settings::default() }).await
+}
+
+fn says(job: &serde_json::Value) -> Act {
+    let body = job.to_string();
+    Act::Say(format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+}
+
+#[tokio::test]
+async fn a_create_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
+    let upstream = RawUpstream::start(|_| Act::Stall(Vec::new()));
+    let mut app = app_on(&upstream).await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
+    let request = operator.call("/api/jobs/create", &pairs);
+    let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
+    until("the upstream has the request", async || (upstream.requests() == 1).then_some(())).await;
+    app.crash();
+    assert!(!waiting.await.unwrap(), "an answer came from a dead process");
+
+    app.begin().await;
+    let operator = app.operator().await;
+    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let job = &list["jobs"][0];
+    assert_eq!((&job["state"], &job["prompt"]), (&json!("unknown"), &json!("Fix typos")));
+    assert!(job["reason"].as_str().unwrap().contains("stopped"), "{job}");
+    assert_eq!(operator.create("Fix typos", &sent).await.json()["id"], job["id"]);
+    nothing_is_left_to_send(&app).await;
+    assert_eq!(upstream.requests(), 1);
+}
+
+#[tokio::test]
+async fn a_follow_up_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
+    let upstream =
+        RawUpstream::start(|n| if n == 0 { says(&remote_job("job_1", "active")) } else { Act::Stall(Vec::new()) });
+    let mut app = app_on(&upstream).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let sent = intent();
+    let id = job["id"].as_str().unwrap();
+    let pairs = [("project", "docs"), ("job", id), ("prompt", "And more"), ("intent", sent.as_str())];
+    let request = operator.call("/api/jobs/message", &pairs);
+    let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
+    until("the upstream has the request", async || (upstream.requests() == 2).then_some(())).await;
+    app.crash();
+    assert!(!waiting.await.unwrap(), "an answer came from a dead process");
+
+    app.begin().await;
+    let operator = app.operator().await;
+    let read = operator.job(&job).await;
+    assert_eq!((&read["state"], &read["follow_ups"][0]["state"]), (&json!("active"), &json!("unknown")));
+    assert_eq!(operator.follow_up(&job, "And more", &sent).await.json(), read);
+    nothing_is_left_to_send(&app).await;
+    assert_eq!(upstream.requests(), 2);
+}
+
+/// No row is queued or in flight, so that nothing can ever be sent because of it.
+async fn nothing_is_left_to_send(app: &TestApp) {
+    let store = app.open_store().await;
+    assert_eq!(store.due_messages(app.clock().now().plus_seconds(1_000_000_000)).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.interrupted().await.unwrap(), []);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn what_was_only_queued_is_sent_after_a_start() {
+    let mut app = TestApp::prepared(Settings::default()).await;
+    app.upstream.takes_jobs().await;
+    let store = app.open_store().await;
+    let author = store.user_by_name("olga").await.unwrap().unwrap();
+    let new = NewIntent {
+        project: &"docs".parse().unwrap(),
+        job: None,
+        author_id: &author.id,
+        intent: &intent().parse().unwrap(),
+        prompt: "Fix typos",
+        paths: &[],
+    };
+    let message = store.insert_intent(new, app.clock().now()).await.unwrap().unwrap();
+    assert_eq!(store.message_state(&message).await.unwrap(), Some(DeliveryState::Queued));
+    store.close().await;
+
+    app.begin().await;
+    let operator = app.operator().await;
+    let job = until("the job was sent", async || {
+        let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+        (list["jobs"][0]["state"] == "active").then(|| list["jobs"][0].clone())
+    })
+    .await;
+    assert_eq!((&job["prompt"], &job["author"]), (&json!("Fix typos"), &json!("olga")));
+    let posts = app.upstream.posts().await;
+    assert_eq!(posts.len(), 1);
+    assert_eq!(posts[0].body_json::<serde_json::Value>().unwrap(), json!({"prompt": "Fix typos"}));
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_what_is_on_its_way() {
+    let mut app = TestApp::start().await;
+    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_create(slow.set_delay(std::time::Duration::from_millis(500))).await;
+    let operator = app.operator().await;
+    let (sent, prompt) = (intent(), ("prompt", "Fix typos"));
+    let request = operator.call("/api/jobs/create", &[("project", "docs"), prompt, ("intent", &sent)]);
+    let waiting = tokio::spawn(async move { operator.try_send(request).await });
+    until("the upstream has the request", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+    app.stop().await;
+    let answer = waiting.await.unwrap().unwrap();
+    assert_eq!((answer.status, &answer.json()["state"]), (200, &json!("active")));
+
+    app.begin().await;
+    let operator = app.operator().await;
+    assert_eq!(operator.create("Fix typos", &sent).await.json(), answer.json());
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}

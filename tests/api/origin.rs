@@ -1,0 +1,108 @@
+//! What changes something must come from Docket's own pages, as url-encoded fields.
+
+use reqwest::Method;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
+
+use crate::gate::endpoints;
+use crate::helpers::{Browser, PASSWORD, TestApp, fields, intent};
+
+/// What other sites, and tools without a browser, can send.
+const FOREIGN: [&[(&str, &str)]; 10] = [
+    &[],
+    &[("sec-fetch-site", "cross-site")],
+    &[("sec-fetch-site", "same-site")],
+    &[("sec-fetch-site", "none")],
+    &[("sec-fetch-site", "")],
+    &[("origin", "null")],
+    &[("origin", "https://evil.example")],
+    &[("origin", "http://127.0.0.1")],
+    &[("sec-fetch-site", "cross-site"), ("origin", "OURS")],
+    &[("sec-fetch-site", "cross-site"), ("origin", "https://evil.example"), ("referer", "OURS/p/docs")],
+];
+
+fn everything() -> Vec<(&'static str, String)> {
+    vec![
+        ("project", "docs".to_owned()),
+        ("prompt", "Fix typos".to_owned()),
+        ("intent", intent()),
+        ("job", "01930000-0000-7000-8000-000000000000".to_owned()),
+        ("jobs", String::new()),
+        ("username", "olga".to_owned()),
+        ("password", PASSWORD.to_owned()),
+        ("token", "x".to_owned()),
+    ]
+}
+
+async fn is_signed_in(browser: &Browser) -> bool {
+    browser.post("/api/session/current", &[]).await.status == 200
+}
+
+#[tokio::test]
+async fn no_endpoint_takes_a_post_from_elsewhere() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let given = everything();
+    let pairs: Vec<_> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    for path in endpoints() {
+        for headers in FOREIGN {
+            for accept in ["application/json", "text/html"] {
+                let mut request = operator.form(path, &pairs).header(ACCEPT, accept);
+                for (name, value) in headers {
+                    request = request.header(*name, value.replace("OURS", &app.origin()));
+                }
+                operator.send(request).await.refused(403, "forbidden");
+            }
+        }
+    }
+    assert!(is_signed_in(&operator).await, "a foreign post signed her out");
+    let stranger = app.stranger();
+    let request = stranger.form("/api/session/login", &pairs).header("sec-fetch-site", "cross-site");
+    stranger.send(request).await.refused(403, "forbidden");
+    assert_eq!(stranger.cookie(), None);
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn pages_and_unknown_paths_take_no_foreign_post_either() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for path in ["/", "/p/docs", "/login", "/nowhere", "/api/nowhere"] {
+        for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
+            let request = operator.request(method, path).header("sec-fetch-site", "cross-site");
+            operator.send(request).await.refused(403, "forbidden");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_browser_that_only_says_its_origin_is_believed() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let request = operator.form("/api/session/current", &[]).header(ORIGIN, app.origin());
+    assert_eq!(operator.send(request.header(ACCEPT, "application/json")).await.status, 200);
+}
+
+/// A browser lets any site send these without asking first.
+#[tokio::test]
+async fn only_url_encoded_fields_are_read() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    for content_type in [Some("text/plain"), Some("text/plain;charset=UTF-8"), Some("multipart/form-data; boundary=x"), None] {
+        let sent = intent();
+        let body = fields(&[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
+        let mut request = operator.request(Method::POST, "/api/jobs/create").body(body);
+        request = request.header("sec-fetch-site", "same-origin").header(ACCEPT, "application/json");
+        if let Some(content_type) = content_type {
+            request = request.header(CONTENT_TYPE, content_type);
+        }
+        let answer = operator.send(request).await;
+        assert!([400, 415].contains(&answer.status), "{content_type:?}: {} {}", answer.status, answer.text);
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
+
+    let request = operator.call("/api/session/current", &[]);
+    let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded; charset=UTF-8");
+    assert_eq!(operator.send(request).await.status, 200);
+}

@@ -1,0 +1,135 @@
+//! The admin key reaches the upstream and nothing else: no page, no answer, no log, no row. Every test checks its answers
+//! and the log for it; here the upstream gives it away on purpose.
+
+use reqwest::Method;
+use serde_json::Value;
+use wiremock::{Request, ResponseTemplate};
+
+use crate::helpers::{KEY, PASSWORD, TestApp, intent, json, leaks, logged, remote_job, secrets_in};
+
+#[test]
+fn the_watch_knows_a_secret_in_every_form() {
+    use base64::Engine;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+    let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+    for text in [
+        format!("a {KEY} b"),
+        format!("{:?}", format!("Bearer {KEY}")),
+        json!({"key": KEY}).to_string(),
+        STANDARD.encode(format!("user:{KEY}")),
+        STANDARD.encode(format!("Bearer {KEY} and more")),
+        STANDARD.encode(KEY),
+        URL_SAFE.encode(format!("xy{KEY}z")),
+        hex.clone(),
+        hex.to_uppercase(),
+        url::form_urlencoded::byte_serialize(KEY.as_bytes()).collect(),
+        PASSWORD.to_owned(),
+    ] {
+        assert!(!secrets_in(&text).is_empty(), "{text}");
+    }
+    assert!(secrets_in("mint_ and nothing of the rest").is_empty());
+}
+
+/// An upstream that repeats the request's key in whatever it says.
+fn echoing(status: u16, body: impl Fn(&str) -> Value + Send + Sync + 'static) -> impl Fn(&Request) -> ResponseTemplate {
+    move |request: &Request| {
+        let authorization = request.headers["authorization"].to_str().unwrap();
+        let answer = ResponseTemplate::new(status).set_body_json(body(authorization));
+        answer.insert_header("x-echo", authorization)
+    }
+}
+
+/// No row of the database and no line of the log has it.
+fn assert_unspoken(app: &TestApp, place: &str) {
+    let stored = String::from_utf8_lossy(&app.database_bytes()).into_owned();
+    assert_eq!(secrets_in(&stored), Vec::<&str>::new(), "in the database after {place}");
+    assert_eq!(leaks(), Vec::<String>::new(), "in the log after {place}");
+}
+
+#[tokio::test]
+async fn an_error_that_repeats_the_key_does_not_spread_it() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for status in [400, 401, 403, 404, 422, 429, 500] {
+        app.upstream.reset().await;
+        let agent = |key: &str| json!({"error": format!("not allowed: {key}")});
+        let analytics = |key: &str| json!({"error": "bad", "details": [{"message": format!("{key}!")}]});
+        app.upstream.on_create(echoing(status, agent)).await;
+        app.upstream.on_views(echoing(status, analytics)).await;
+        let job = operator.created("Fix typos").await;
+        operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
+        operator.post("/api/analytics/views", &[("project", "docs")]).await;
+        operator.get("/p/docs/analytics").await;
+        assert_unspoken(&app, &format!("a {status}"));
+    }
+}
+
+#[tokio::test]
+async fn a_good_answer_that_repeats_the_key_does_not_spread_it() {
+    for field in ["id", "status", "model", "prLink", "repository", "ref", "createdAt"] {
+        let app = TestApp::start().await;
+        let operator = app.operator().await;
+        let answer = move |key: &str| {
+            let mut job = remote_job("job_1", "active");
+            let place = if ["repository", "ref"].contains(&field) { &mut job["source"] } else { &mut job };
+            place[field] = json!(format!("https://x:{key}@git.example/"));
+            job
+        };
+        app.upstream.on_create(echoing(201, answer)).await;
+        app.upstream.on_read(echoing(200, answer)).await;
+        let job = operator.created("Fix typos").await;
+        operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
+        assert_unspoken(&app, field);
+    }
+}
+
+#[tokio::test]
+async fn a_page_whose_path_holds_the_key_does_not_spread_it() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let answer = |key: &str| {
+        let rows = json!([{"path": format!("/{key}"), "human": 1, "ai": 1, "total": 2}]);
+        json!({"totals": {"human": 1, "ai": 1, "total": 2}, "views": rows, "hasMore": false})
+    };
+    app.upstream.on_views(echoing(200, answer)).await;
+    assert_eq!(operator.post("/api/analytics/views", &[("project", "docs")]).await.status, 200);
+    operator.get("/p/docs/analytics").await;
+    assert_unspoken(&app, "views");
+}
+
+#[tokio::test]
+async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    app.upstream.takes_jobs().await;
+    let job = operator.created("Fix typos").await;
+    operator.follow_up(&job, "And more", &intent()).await;
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(503)).await;
+    operator.created("Fix more typos").await;
+    operator.create("", &intent()).await.refused(400, "bad_input");
+    operator.submit("/api/session/login", &[("username", "olga"), ("password", "wrong")], None).await;
+    app.stranger().sign_in("olga", PASSWORD).await;
+    for path in ["/", "/p/docs", "/p/docs/jobs", "/p/docs/jobs/new", "/p/docs/analytics", "/nowhere"] {
+        operator.get(path).await;
+    }
+    operator.send(operator.request(Method::GET, "/p/docs").header("authorization", "Bearer x")).await;
+    operator.post("/api/session/logout", &[]).await;
+    assert_unspoken(&app, "a day");
+    // The watch would have seen it: what the client and the server log at their finest is captured.
+    for target in ["TRACE hyper", "DEBUG reqwest", "docket::"] {
+        assert!(!logged(target).is_empty(), "nothing of {target} is captured");
+    }
+}
+
+#[tokio::test]
+async fn the_database_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let app = TestApp::start().await;
+    app.operator().await;
+    for file in std::fs::read_dir(app.database_file().parent().unwrap()).unwrap() {
+        let file = file.unwrap();
+        let mode = file.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{:?} has mode {mode:o}", file.path());
+    }
+}

@@ -1,0 +1,147 @@
+//! The binary at work: against the emulator, on one thread, as a demonstration, and until a signal.
+
+use std::time::Duration;
+
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Browser, KEY, PASSWORD, Served, TestApp, Workplace, intent, remote_job, until};
+
+/// A panel with one administrator, and a browser that is signed in.
+async fn panel(place: &Workplace) -> (Served, Browser) {
+    let server = place.serve(&["serve"]);
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+    (server, browser)
+}
+
+fn place_for(upstream: &str) -> Workplace {
+    Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+}
+
+#[tokio::test]
+async fn against_the_emulator_a_job_goes_from_prompt_to_its_end() {
+    let elsewhere = Workplace::new().set("DOCKET_EMULATOR_KEY", KEY);
+    let emulator = elsewhere.serve(&["emulator", "--addr", "127.0.0.1:0", "--pages", "40"]);
+    let upstream = emulator.said("Base address").await;
+    let place = place_for(&upstream).set("DOCKET_POLL_SECONDS", "1");
+    let check = place.run(&["check"]);
+    assert_eq!(check.code, Some(0), "{check:?}");
+
+    let (_server, browser) = panel(&place).await;
+    let job = browser.created("Fix typos in the quickstart").await;
+    assert_eq!(job["state"], "active", "{job}");
+    let done = until("the job ends", async || {
+        let job = browser.job(&job).await;
+        (job["state"] != "active").then_some(job)
+    })
+    .await;
+    assert!(["completed", "failed"].contains(&done["state"].as_str().unwrap()), "{done}");
+    let followed = browser.follow_up(&job, "Fix the guides too", &intent()).await.json();
+    assert_eq!((&followed["state"], &followed["follow_ups"][0]["state"]), (&"active".into(), &"accepted".into()));
+
+    let views = browser.ask("/api/analytics/views", &[("project", "docs"), ("limit", "40")]).await;
+    let rows = views["views"].as_array().unwrap();
+    assert!(!rows.is_empty() && views["totals"]["total"].as_u64() > Some(0), "{views}");
+    for path in ["/p/docs", "/p/docs/jobs", "/p/docs/analytics"] {
+        assert_eq!(browser.get(path).await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn one_thread_is_enough() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let place = place_for(&app.upstream.url()).set("TOKIO_WORKER_THREADS", "1");
+    let (_server, browser) = panel(&place).await;
+    let pages = (0..8).map(|_| browser.get("/p/docs/jobs"));
+    let pages = futures::future::join_all(pages).await;
+    assert!(pages.iter().all(|page| page.status == 200));
+    assert_eq!(browser.created("Fix typos").await["state"], "active");
+    let jobs = futures::future::join_all((0..8).map(|_| browser.created("Fix typos"))).await;
+    assert!(jobs.iter().all(|job| job["state"] == "active"));
+}
+
+#[tokio::test]
+async fn a_signal_ends_the_process_well_after_what_is_on_its_way() {
+    let app = TestApp::start().await;
+    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_create(slow.set_delay(Duration::from_secs(1))).await;
+    for signal in ["TERM", "INT"] {
+        let place = place_for(&app.upstream.url());
+        let (server, browser) = panel(&place).await;
+        let before = app.upstream.posts().await.len();
+        let sent = intent();
+        let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
+        let request = browser.call("/api/jobs/create", &pairs);
+        let waiting = tokio::spawn(async move { browser.try_send(request).await });
+        until("the request is upstream", async || (app.upstream.posts().await.len() > before).then_some(())).await;
+        server.signal(signal);
+        let answer = waiting.await.unwrap().unwrap();
+        assert_eq!((answer.status, &answer.json()["state"]), (200, &"active".into()), "SIG{signal}");
+        let status = server.ended().await;
+        assert_eq!(status.code(), Some(0), "SIG{signal}: {}", server.output());
+        assert!(server.output().contains(&format!("SIG{signal}")), "{}", server.output());
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_is_killed_leaves_its_create_unknown() {
+    let app = TestApp::start().await;
+    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
+    let place = place_for(&app.upstream.url());
+    let (server, browser) = panel(&place).await;
+    let sent = intent();
+    let request = browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
+    let waiting = tokio::spawn(async move { browser.try_send(request).await.is_some() });
+    until("the request is upstream", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+    server.signal("KILL");
+    assert_eq!(server.ended().await.code(), None);
+    assert!(!waiting.await.unwrap());
+
+    let (_server, browser) = panel(&place).await;
+    let list = browser.ask("/api/jobs/list", &[("project", "docs")]).await;
+    assert_eq!((&list["jobs"][0]["state"], &list["jobs"][0]["prompt"]), (&"unknown".into(), &"Fix typos".into()));
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_demonstration_needs_nothing_and_prints_how_to_get_in() {
+    let place = Workplace::new();
+    let demo = place.serve(&["demo", "--addr", "127.0.0.1:0"]);
+    let address = demo.said("Address").await;
+    let (name, password) = (demo.said("Username").await, demo.said("Password").await);
+    let browser = Browser::at(&address);
+    assert_eq!(browser.sign_in(&name, &password).await.status, 200);
+    let session = browser.ask("/api/session/current", &[]).await;
+    let project = session["projects"][0]["id"].as_str().unwrap();
+    let list = browser.ask("/api/jobs/list", &[("project", project)]).await;
+    assert!(list["jobs"].as_array().unwrap().len() >= 5, "{list}");
+    let pairs = [("project", project), ("prompt", "Fix typos"), ("intent", &intent())];
+    assert_eq!(browser.ask("/api/jobs/create", &pairs).await["state"], "active");
+    let views = browser.ask("/api/analytics/views", &[("project", project), ("from", "2025-01-01")]).await;
+    assert!(views["totals"]["total"].as_u64() > Some(0), "{views}");
+    demo.signal("INT");
+    assert_eq!(demo.ended().await.code(), Some(0), "{}", demo.output());
+    assert_eq!(place.files(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn logs_are_json_where_that_is_asked_for_and_go_to_standard_error() {
+    let place = place_for("http://127.0.0.1:9").set("DOCKET_LOG_FORMAT", "json").set("DOCKET_LOG", "debug");
+    let server = place.serve(&[]);
+    let line = until("it listens", async || {
+        let output = server.output();
+        output.lines().find(|line| line.contains("\"listening\"")).map(str::to_owned)
+    })
+    .await;
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(line["level"], "INFO");
+    let address = line["fields"]["address"].as_str().unwrap().to_owned();
+    Browser::at(&format!("http://{address}")).get("/login").await;
+    server.signal("TERM");
+    assert_eq!(server.ended().await.code(), Some(0));
+    for line in server.output().lines() {
+        assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Signing in and out, and the cookie in between.
+
+use std::time::Duration;
+
+use docket::server::clock::Clock;
+
+use crate::helpers::{Browser, PASSWORD, Settings, TestApp, logged};
+
+async fn is_signed_in(browser: &Browser) -> bool {
+    browser.post("/api/session/current", &[]).await.status == 200
+}
+
+#[tokio::test]
+async fn whoever_cannot_sign_in_learns_nothing_but_that() {
+    let app = TestApp::start().await;
+    app.panel().store.set_disabled("otto", Some(app.clock().now())).await.unwrap();
+    let stranger = app.stranger();
+    let long = "x".repeat(100_000);
+    let mut messages = Vec::new();
+    for (name, password) in [
+        ("olga", "wrong"),
+        ("nobody", PASSWORD),
+        ("otto", PASSWORD),
+        ("", ""),
+        ("OLGA", PASSWORD),
+        ("olga", ""),
+        ("olga", &format!("{PASSWORD} ")),
+        ("olga' --", PASSWORD),
+        ("olga\0", PASSWORD),
+        ("olga", &long),
+        (&long, PASSWORD),
+    ] {
+        messages.push(stranger.sign_in(name, password).await.refused(401, "unauthenticated"));
+        assert_eq!(stranger.cookie(), None);
+    }
+    messages.dedup();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    stranger.post("/api/session/login", &[("username", "olga")]).await.refused(400, "bad_input");
+    stranger.post("/api/session/login", &[]).await.refused(400, "bad_input");
+}
+
+#[tokio::test]
+async fn the_cookie_is_for_this_site_and_its_server_alone() {
+    let app = TestApp::start().await;
+    let answer = app.stranger().sign_in("olga", PASSWORD).await;
+    let cookies: Vec<_> = answer.headers.get_all("set-cookie").iter().collect();
+    assert_eq!(cookies.len(), 1, "{cookies:?}");
+    let cookie = cookies[0].to_str().unwrap();
+    let (pair, attributes) = cookie.split_once("; ").unwrap();
+    assert!(pair.starts_with("docket=") && pair.len() >= "docket=".len() + 22, "{cookie}");
+    let attributes: Vec<_> = attributes.split("; ").collect();
+    for expected in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=604800"] {
+        assert!(attributes.contains(&expected), "{expected} in {cookie}");
+    }
+    assert!(!cookie.contains("Domain") && !cookie.contains("Secure"), "{cookie}");
+    assert_eq!(answer.header("cache-control"), "no-store");
+}
+
+#[tokio::test]
+async fn behind_https_the_cookie_never_goes_out_in_the_clear() {
+    let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    let stranger = app.stranger();
+    let answer = stranger.sign_in("olga", PASSWORD).await;
+    let cookie = answer.header("set-cookie");
+    assert!(cookie.starts_with("__Host-docket=") && cookie.contains("; Secure"), "{cookie}");
+    assert!(is_signed_in(&stranger).await);
+}
+
+#[tokio::test]
+async fn signing_in_gives_a_new_session_whatever_was_brought_along() {
+    let app = TestApp::start().await;
+    let planted = "docket=AAAAAAAAAAAAAAAAAAAAAA";
+    let victim = app.stranger();
+    victim.set_cookie(planted);
+    victim.sign_in("olga", PASSWORD).await;
+    let first = victim.cookie().unwrap();
+    assert_ne!(first, planted);
+    victim.sign_in("olga", PASSWORD).await;
+    let second = victim.cookie().unwrap();
+    assert_ne!(first, second);
+    for old in [planted, &first] {
+        let attacker = app.stranger();
+        attacker.set_cookie(old);
+        assert!(!is_signed_in(&attacker).await, "{old}");
+    }
+    assert!(is_signed_in(&victim).await);
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_session_on_the_server() {
+    let app = TestApp::start().await;
+    let (olga, elsewhere) = (app.operator().await, app.operator().await);
+    let cookie = olga.cookie().unwrap();
+    assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);
+    assert_eq!(olga.cookie(), None);
+    let thief = app.stranger();
+    thief.set_cookie(&cookie);
+    assert!(!is_signed_in(&thief).await);
+    assert!(is_signed_in(&elsewhere).await, "another session of hers ended too");
+    olga.post("/api/session/logout", &[]).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn a_session_outlives_a_restart_and_ends_after_a_week() {
+    let clock = Clock::frozen(Clock::system().now());
+    let mut app = TestApp::with(Settings { clock, ..Settings::default() }).await;
+    let olga = app.operator().await;
+    let cookie = olga.cookie().unwrap();
+    app.restart().await;
+    let olga = app.stranger();
+    olga.set_cookie(&cookie);
+    assert!(is_signed_in(&olga).await);
+    app.clock().advance(Duration::from_secs(6 * 24 * 3_600));
+    assert!(is_signed_in(&olga).await);
+    app.clock().advance(Duration::from_secs(25 * 3_600));
+    assert!(!is_signed_in(&olga).await);
+}
+
+#[tokio::test]
+async fn after_signing_in_a_person_goes_where_they_wanted_to_but_never_off_the_site() {
+    let app = TestApp::start().await;
+    let page = format!("{}/login", app.origin());
+    let sign_in = async |next: Option<&str>| {
+        let mut pairs = vec![("username", "olga"), ("password", PASSWORD)];
+        pairs.extend(next.map(|next| ("next", next)));
+        let answer = app.stranger().submit("/api/session/login", &pairs, Some(&page)).await;
+        assert_eq!(answer.status, 302, "{}", answer.text);
+        answer.location().to_owned()
+    };
+    for own in ["/p/docs/jobs?status=active&q=a%20b", "/", "/p/docs"] {
+        assert_eq!(sign_in(Some(own)).await, own);
+    }
+    for hostile in [
+        "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example", "https://evil.example", "https:evil.example",
+        "javascript:alert(1)", "data:text/html,x", " /p", "/\tevil", "/\n/evil.example", "/p\r\nset-cookie: a=b", "evil", "",
+        "/api/session/logout", "/é", "/ /evil.example",
+    ] {
+        assert_eq!(sign_in(Some(hostile)).await, "/", "{hostile:?}");
+    }
+    assert_eq!(sign_in(None).await, "/");
+}
+
+#[tokio::test]
+async fn a_signed_in_person_is_led_away_from_the_sign_in_page() {
+    let app = TestApp::start().await;
+    let answer = app.operator().await.get("/login?next=%2Fp%2Fdocs").await;
+    assert_eq!((answer.status, answer.location()), (303, "/"));
+}
+
+#[tokio::test]
+async fn neither_session_nor_password_is_ever_logged() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let cookie = olga.cookie().unwrap();
+    let id = cookie.split_once('=').unwrap().1;
+    olga.get("/p/docs/jobs").await;
+    olga.post("/api/session/logout", &[]).await;
+    olga.set_cookie(&cookie);
+    olga.get("/p/docs/jobs").await;
+    assert!(!logged("signed in").is_empty(), "nothing is captured");
+    assert_eq!(logged(id), Vec::<String>::new());
+}

@@ -1,0 +1,89 @@
+//! The first administrator: by a link that stands in the log and works once, or by a configured password.
+
+use crate::helpers::{Browser, PASSWORD, Workplace};
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+async fn set_up(browser: &Browser, token: &str, name: &str, password: &str) -> crate::helpers::Answer {
+    browser.post("/api/session/setup", &[("token", token), ("username", name), ("password", password)]).await
+}
+
+#[tokio::test]
+async fn a_link_in_the_log_makes_the_first_administrator_once() {
+    let place = Workplace::configured(NOWHERE);
+    let first_life = place.serve(&["serve"]);
+    let address = first_life.address().await;
+    let old_link = first_life.said("open ").await;
+    drop(first_life);
+
+    let server = place.serve(&[]);
+    let address_now = server.address().await;
+    let link = server.said("open ").await;
+    assert_ne!((&address, &link), (&address_now, &old_link));
+    let token = |link: &str| link.split_once("/setup?token=").unwrap().1.to_owned();
+    let (old, token) = (token(&old_link), token(&link));
+    assert!(link.starts_with(&address_now) && token.len() >= 32, "{link}");
+
+    let person = Browser::at(&address_now);
+    let page = person.get(&format!("/setup?token={token}")).await;
+    assert!(page.status == 200 && page.text.contains("Create the first administrator"), "{}", page.text);
+    for (token, name, password, status, code) in [
+        ("wrong", "ada", PASSWORD, 403, "forbidden"),
+        (old.as_str(), "ada", PASSWORD, 403, "forbidden"),
+        ("", "ada", PASSWORD, 403, "forbidden"),
+        (&token, "ada", "too short", 400, "bad_input"),
+        (&token, "", PASSWORD, 400, "bad_input"),
+        (&token, "a\u{7}b", PASSWORD, 400, "bad_input"),
+    ] {
+        set_up(&person, token, name, password).await.refused(status, code);
+        assert_eq!(person.cookie(), None);
+    }
+    let stored = std::fs::read(place.path("docket.db")).unwrap();
+    assert!(!String::from_utf8_lossy(&stored).contains(&token), "the token is in the database");
+
+    assert_eq!(set_up(&person, &token, "ada", PASSWORD).await.status, 200);
+    let session = person.ask("/api/session/current", &[]).await;
+    assert_eq!((&session["username"], &session["role"]), (&"ada".into(), &"admin".into()));
+    let other = Browser::at(&address_now);
+    set_up(&other, &token, "mallory", PASSWORD).await.refused(403, "forbidden");
+    assert_eq!(other.sign_in("ada", PASSWORD).await.status, 200);
+    assert_eq!(server.output().matches(&token).count(), 1, "the token was logged again");
+    drop(server);
+
+    let server = place.serve(&[]);
+    server.address().await;
+    assert!(!server.output().contains("/setup"), "{}", server.output());
+}
+
+#[tokio::test]
+async fn a_link_works_for_one_of_many_who_click_at_once() {
+    let place = Workplace::configured(NOWHERE);
+    let server = place.serve(&[]);
+    let address = server.address().await;
+    let link = server.said("open ").await;
+    let token = link.split_once("token=").unwrap().1;
+    let people: Vec<Browser> = (0..6).map(|_| Browser::at(&address)).collect();
+    let names: Vec<String> = (0..6).map(|n| format!("person {n}")).collect();
+    let clicks = people.iter().zip(&names).map(|(person, name)| set_up(person, token, name, PASSWORD));
+    let answers = futures::future::join_all(clicks).await;
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 403, 403, 403, 403, 403]);
+}
+
+#[tokio::test]
+async fn a_configured_password_makes_the_administrator_only_where_nobody_is() {
+    let place = Workplace::configured(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let server = place.serve(&[]);
+    let address = server.address().await;
+    assert!(!server.output().contains("/setup"), "{}", server.output());
+    assert_eq!(Browser::at(&address).sign_in("admin", PASSWORD).await.status, 200);
+    drop(server);
+
+    let place = place.set("DOCKET_ADMIN_PASSWORD", "quite another password");
+    let server = place.serve(&[]);
+    let address = server.address().await;
+    assert_eq!(Browser::at(&address).sign_in("admin", PASSWORD).await.status, 200);
+    let other = Browser::at(&address).sign_in("admin", "quite another password").await;
+    other.refused(401, "unauthenticated");
+}

@@ -1,0 +1,272 @@
+//! Questions about page views: the exact request, every shape of answer, every way to fail.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use futures::future::join_all;
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Act, Answer, Browser, KEY, RawUpstream, Settings, TestApp, json, refusing_address, views_answer};
+
+fn on_a_monday() -> Settings {
+    let clock = Clock::frozen("2025-03-10T23:59:59Z".parse::<Timestamp>().unwrap());
+    Settings { clock, timeout: Duration::from_secs(1), ..Settings::default() }
+}
+
+async fn ask(viewer: &Browser, pairs: &[(&str, &str)]) -> Answer {
+    let pairs: Vec<_> = [("project", "docs")].iter().chain(pairs).copied().collect();
+    viewer.post("/api/analytics/views", &pairs).await
+}
+
+fn query(request: &wiremock::Request) -> Vec<(String, String)> {
+    request.url.query_pairs().into_owned().collect()
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+#[tokio::test]
+async fn a_question_is_one_exact_request_whose_last_day_is_exclusive() {
+    let app = TestApp::with(on_a_monday()).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let viewer = app.sign_in("vera").await;
+    let asked = [("from", "2025-02-01"), ("to", "2025-02-28"), ("limit", "250"), ("offset", "500")];
+    assert_eq!(ask(&viewer, &asked).await.status, 200);
+    let requests = app.upstream.requests().await;
+    assert_eq!(requests.len(), 1);
+    assert_eq!((requests[0].method.as_str(), requests[0].url.path()), ("GET", "/v1/analytics/docs/views"));
+    assert_eq!(
+        query(&requests[0]),
+        pairs(&[("dateFrom", "2025-02-01"), ("dateTo", "2025-03-01"), ("limit", "250"), ("offset", "500")])
+    );
+    assert_eq!(requests[0].headers["authorization"], format!("Bearer {KEY}").as_str());
+    assert!(requests[0].body.is_empty());
+}
+
+#[tokio::test]
+async fn nothing_asked_is_the_first_50_rows_of_the_last_28_utc_days() {
+    let app = TestApp::with(on_a_monday()).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let viewer = app.sign_in("vera").await;
+    ask(&viewer, &[]).await;
+    ask(&viewer, &[("from", ""), ("to", "2024-02-28"), ("limit", "1")]).await;
+    ask(&viewer, &[("from", "2025-03-10")]).await;
+    ask(&viewer, &[("from", "2024-12-31"), ("to", "2024-12-31")]).await;
+    let queries: Vec<_> = app.upstream.requests().await.iter().map(query).collect();
+    assert_eq!(queries, [
+        pairs(&[("dateFrom", "2025-02-11"), ("dateTo", "2025-03-11"), ("limit", "50"), ("offset", "0")]),
+        pairs(&[("dateFrom", "2024-02-01"), ("dateTo", "2024-02-29"), ("limit", "1"), ("offset", "0")]),
+        pairs(&[("dateFrom", "2025-03-10"), ("dateTo", "2025-03-11"), ("limit", "50"), ("offset", "0")]),
+        pairs(&[("dateFrom", "2024-12-31"), ("dateTo", "2025-01-01"), ("limit", "50"), ("offset", "0")]),
+    ]);
+}
+
+#[tokio::test]
+async fn the_answer_has_every_field_of_the_surface() {
+    let app = TestApp::with(on_a_monday()).await;
+    let mut answer = views_answer();
+    answer["hasMore"] = json!(true);
+    answer["cursor"] = json!("of another version");
+    answer["views"][0]["bounce"] = json!(0.3);
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(answer)).await;
+    assert_eq!(
+        ask(&app.sign_in("vera").await, &[]).await.json(),
+        json!({
+            "totals": {"human": 30, "ai": 12, "total": 42},
+            "views": [
+                {"path": "/quickstart", "human": 20, "ai": 10, "total": 30},
+                {"path": "/api/authentication", "human": 10, "ai": 2, "total": 12},
+            ],
+            "has_more": true,
+            "fetched_at": "2025-03-10T23:59:59Z",
+            "stale": false,
+        })
+    );
+}
+
+#[tokio::test]
+async fn bad_questions_are_refused_with_a_sentence_and_never_asked() {
+    let app = TestApp::with(on_a_monday()).await;
+    let viewer = app.sign_in("vera").await;
+    for bad in [
+        &[("from", "2025-02-29")][..],
+        &[("to", "tomorrow")],
+        &[("from", "2025-03-02"), ("to", "2025-03-01")],
+        &[("from", "2025-03-11")],
+        &[("from", "2025-3-1")],
+        &[("from", "2025-03-01T00:00:00Z")],
+        &[("limit", "0")],
+        &[("limit", "251")],
+        &[("limit", "-1")],
+        &[("limit", "ten")],
+        &[("limit", "9223372036854775807")],
+        &[("limit", "99999999999999999999")],
+        &[("offset", "-1")],
+        &[("offset", "1.5")],
+    ] {
+        ask(&viewer, bad).await.refused(400, "bad_input");
+    }
+    viewer.post("/api/analytics/views", &[("project", "nowhere")]).await.refused(404, "not_found");
+    viewer.post("/api/analytics/views", &[]).await.refused(400, "bad_input");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn the_ends_of_the_calendar_and_of_numbers_are_questions_like_any_other() {
+    let app = TestApp::with(on_a_monday()).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let viewer = app.sign_in("vera").await;
+    for asked in [
+        &[("from", "0000-01-01"), ("to", "9999-12-31")][..],
+        &[("to", "0000-01-01")],
+        &[("offset", "9223372036854775807")],
+    ] {
+        let answer = ask(&viewer, asked).await;
+        assert!([200, 400].contains(&answer.status), "{asked:?}: {}", answer.text);
+    }
+}
+
+/// The answer with `field` changed; nothing: without it.
+fn changed(field: &str, value: Option<&Value>) -> Value {
+    let mut answer = views_answer();
+    match value {
+        Some(value) => answer[field] = value.clone(),
+        None => drop(answer.as_object_mut().unwrap().remove(field)),
+    }
+    answer
+}
+
+#[tokio::test]
+async fn an_answer_without_its_required_fields_is_a_bad_one() {
+    let app = TestApp::with(on_a_monday()).await;
+    let viewer = app.sign_in("vera").await;
+    let table = [
+        ("totals", vec![json!(null), json!([]), json!(42), json!("42")]),
+        ("views", vec![json!(null), json!({}), json!("none"), json!(0)]),
+        ("hasMore", vec![json!(null), json!("no"), json!(0), json!({})]),
+    ];
+    for (field, values) in table {
+        for value in std::iter::once(None).chain(values.iter().map(Some)) {
+            app.upstream.reset().await;
+            app.upstream.on_views(ResponseTemplate::new(200).set_body_json(changed(field, value))).await;
+            ask(&viewer, &[]).await.refused(502, "upstream_failed");
+            assert_eq!(app.upstream.requests().await.len(), 1, "{field} = {value:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn counts_in_any_form_are_counts_and_odd_rows_spoil_nothing() {
+    let app = TestApp::with(on_a_monday()).await;
+    let viewer = app.sign_in("vera").await;
+    let rows = json!([
+        {"path": "/float", "human": 12.0, "ai": 3e2, "total": 312.0},
+        {"path": "/null", "human": null, "ai": null, "total": null},
+        {"path": "/missing"},
+        {"path": "/no-total", "human": 4, "ai": 5},
+        {"path": "/text", "human": "12", "ai": [], "total": {}},
+        {"path": "/negative", "human": -1, "ai": -2.5, "total": -3},
+        {"path": "/huge", "human": 1e300, "ai": 18446744073709551615u64, "total": 1},
+        {"path": null, "human": 1, "ai": 1, "total": 2},
+        {"human": 1, "ai": 1, "total": 2},
+        {"path": "", "human": 1, "ai": 1, "total": 2},
+        null, "row", 7, [], {},
+    ]);
+    let answer = json!({"totals": {"human": 12.0, "ai": null}, "views": rows, "hasMore": false, "more": null});
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(answer)).await;
+    let views = ask(&viewer, &[]).await.json();
+    assert_eq!(views["totals"], json!({"human": 12, "ai": 0, "total": 12}));
+    let largest = 1u64 << 53;
+    assert_eq!(
+        views["views"],
+        json!([
+            {"path": "/float", "human": 12, "ai": 300, "total": 312},
+            {"path": "/null", "human": 0, "ai": 0, "total": 0},
+            {"path": "/missing", "human": 0, "ai": 0, "total": 0},
+            {"path": "/no-total", "human": 4, "ai": 5, "total": 9},
+            {"path": "/text", "human": 0, "ai": 0, "total": 0},
+            {"path": "/negative", "human": 0, "ai": 0, "total": 0},
+            {"path": "/huge", "human": largest, "ai": largest, "total": 1},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn every_failure_is_a_sentence_without_the_insides() {
+    let app = TestApp::with(on_a_monday()).await;
+    let viewer = app.sign_in("vera").await;
+    let detailed = json!({"error": "bad range", "details": [{"message": "dateFrom is too early"}]});
+    let good = ResponseTemplate::new(200).set_body_json(views_answer());
+    let mut table = vec![
+        ("detailed 400", ResponseTemplate::new(400).set_body_json(detailed), 502, "upstream_failed"),
+        ("agent's 404", ResponseTemplate::new(404).set_body_json(json!({"error": "none"})), 502, "upstream_failed"),
+        ("too slow", good.clone().set_delay(Duration::from_secs(5)), 504, "upstream_slow"),
+        ("not JSON", ResponseTemplate::new(200).set_body_string("<html>Sign in</html>"), 502, "upstream_failed"),
+        ("no body", ResponseTemplate::new(200), 502, "upstream_failed"),
+        ("null", ResponseTemplate::new(200).set_body_string("null"), 502, "upstream_failed"),
+        ("a list", ResponseTemplate::new(200).set_body_string("[]"), 502, "upstream_failed"),
+        ("9 MiB", ResponseTemplate::new(200).set_body_string(" ".repeat(9 << 20)), 502, "upstream_failed"),
+        ("429", ResponseTemplate::new(429).insert_header("retry-after", "60"), 429, "budget_spent"),
+        ("plain 429", ResponseTemplate::new(429), 429, "budget_spent"),
+    ];
+    for status in [302, 307] {
+        let elsewhere = ResponseTemplate::new(status).insert_header("location", "/elsewhere");
+        table.push(("a redirect", elsewhere, 502, "upstream_failed"));
+    }
+    for status in [400, 401, 403, 404, 409, 422, 500, 502, 503] {
+        let page = ResponseTemplate::new(status).set_body_raw("<html><b>oops</b></html>", "text/html");
+        table.push(("a page", page, 502, "upstream_failed"));
+        table.push(("nothing", ResponseTemplate::new(status), 502, "upstream_failed"));
+    }
+    for (name, answer, status, code) in table {
+        app.upstream.reset().await;
+        app.upstream.on_views(answer).await;
+        let message = ask(&viewer, &[]).await.refused(status, code);
+        for inside in ["<", "127.0.0.1", "http", "reqwest", "serde", "SQL", "line 1"] {
+            assert!(!message.contains(inside), "{name}: {message}");
+        }
+        assert_eq!(app.upstream.requests().await.len(), 1, "{name}");
+    }
+    // A failure is not remembered.
+    app.upstream.reset().await;
+    app.upstream.on_views(good).await;
+    assert_eq!(ask(&viewer, &[]).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_broken_connection_is_a_failure_of_the_upstream() {
+    let head = b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"totals\":".to_vec();
+    for (act, status, code) in [
+        (Act::HangUp(Vec::new()), 502, "upstream_failed"),
+        (Act::HangUp(head.clone()), 502, "upstream_failed"),
+        (Act::HangUp(b"\x00\x01\x02\r\n\r\n".to_vec()), 502, "upstream_failed"),
+        (Act::Stall(head), 504, "upstream_slow"),
+    ] {
+        let upstream = RawUpstream::start(move |_| act.clone());
+        let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..on_a_monday() }).await;
+        ask(&app.sign_in("vera").await, &[]).await.refused(status, code);
+    }
+    let (_reserved, nobody) = refusing_address();
+    let app = TestApp::with(Settings { upstream_url: Some(nobody), ..on_a_monday() }).await;
+    ask(&app.sign_in("vera").await, &[]).await.refused(502, "upstream_failed");
+}
+
+#[tokio::test]
+async fn identical_questions_at_once_and_later_make_one_call() {
+    let app = TestApp::with(on_a_monday()).await;
+    let slow = ResponseTemplate::new(200).set_body_json(views_answer()).set_delay(Duration::from_millis(200));
+    app.upstream.on_views(slow).await;
+    let viewer = app.sign_in("vera").await;
+    let answers = join_all((0..20).map(|_| ask(&viewer, &[]))).await;
+    assert!(answers.iter().all(|answer| answer.status == 200 && answer.json() == answers[0].json()));
+    // The same days, spelled out.
+    ask(&viewer, &[("from", "2025-02-11"), ("to", "2025-03-10"), ("limit", "50"), ("offset", "0")]).await;
+    ask(&app.operator().await, &[]).await;
+    assert_eq!(app.upstream.requests().await.len(), 1);
+    ask(&viewer, &[("offset", "50")]).await;
+    viewer.post("/api/analytics/views", &[("project", "api")]).await;
+    assert_eq!(app.upstream.requests().await.len(), 3);
+}
