@@ -52,13 +52,16 @@ async fn every_file_is_served_to_anybody_compressed_and_kept_for_as_long_as_it_i
         assert_eq!(caching.contains("immutable"), name.starts_with("pkg/"), "{path}: {caching}");
         let etag = plain.header("etag");
         assert!(etag.starts_with('"') && etag.len() > 16, "{path}: {etag}");
-        for (known, status) in [(etag, 304), ("*", 304), ("\"other\", W/\"x\"", 200), (&format!("\"x\", W/{etag}"), 304)] {
+        for (known, status) in
+            [(etag, 304), ("*", 304), ("\"other\", W/\"x\"", 200), (&format!("\"x\", W/{etag}"), 304)]
+        {
             let again = get(&stranger, &path, &[("if-none-match", known)]).await;
             assert_eq!((again.status, again.bytes.is_empty()), (status, status == 304), "{path} for {known}");
         }
         for (encoding, suffix) in [("br", "br"), ("gzip", "gz")] {
             let Ok(packed) = std::fs::read(root.join(format!("{name}.{suffix}"))) else { continue };
-            let answer = stranger.send(stranger.request(Method::GET, &path).header(ACCEPT_ENCODING, encoding)).await;
+            let answer =
+                stranger.send(stranger.request(Method::GET, &path).header(ACCEPT_ENCODING, encoding)).await;
             assert_eq!((answer.header("content-encoding"), &answer.bytes), (encoding, &packed), "{path}");
             assert!(answer.header("vary").contains("accept-encoding"), "{path}");
             assert_ne!(answer.header("etag"), etag, "{path}: two forms share a validator");
@@ -104,7 +107,8 @@ async fn pages_are_packed_on_the_way() {
     let plain = stranger.get("/login").await;
     assert_eq!(plain.header("content-encoding"), "");
     for encoding in ["br", "gzip"] {
-        let packed = stranger.send(stranger.request(Method::GET, "/login").header(ACCEPT_ENCODING, encoding)).await;
+        let packed =
+            stranger.send(stranger.request(Method::GET, "/login").header(ACCEPT_ENCODING, encoding)).await;
         assert_eq!(packed.header("content-encoding"), encoding);
         assert!(packed.bytes.len() < plain.bytes.len(), "{encoding}");
     }

@@ -112,7 +112,8 @@ async fn hostile_fields_of_the_upstream_are_inert() {
             "createdAt": text, "archivedAt": text,
         });
         app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote)).await;
-        let refusal = ResponseTemplate::new(400).set_body_json(json!({"error": text, "details": [{"message": text}]}));
+        let refusal =
+            ResponseTemplate::new(400).set_body_json(json!({"error": text, "details": [{"message": text}]}));
         app.upstream.on_follow_up(refusal).await;
         let rows = json!([{"path": text, "human": 1, "ai": 1, "total": 2}]);
         let views = json!({"totals": {"human": 1, "ai": 1, "total": 2}, "views": rows, "hasMore": true});
@@ -155,12 +156,14 @@ async fn a_pull_request_is_a_link_only_where_a_browser_may_follow_it() {
         let job = operator.created("Fix typos").await;
         for path in [path_of(&job), "/p/docs/jobs".to_owned(), "/p/docs".to_owned()] {
             let page = page(&operator, &path).await;
-            let links: Vec<&str> = page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+            let links: Vec<&str> =
+                page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
             let shown = links.contains(&link);
             assert_eq!(shown, is_link, "{link} on {path}");
             for href in links {
                 let scheme = href.split([':', '/', '?', '#']).next().unwrap().trim().to_ascii_lowercase();
-                let has_scheme = href.contains(':') && href.find(':') < href.find(['/', '?', '#']).or(Some(href.len()));
+                let has_scheme =
+                    href.contains(':') && href.find(':') < href.find(['/', '?', '#']).or(Some(href.len()));
                 assert!(!has_scheme || scheme == "https", "{href} on {path}");
             }
         }

@@ -60,7 +60,8 @@ async fn projects_and_follow_ups_have_budgets_of_their_own() {
     let sent = intent();
     let elsewhere = [("project", "api"), ("prompt", "one"), ("intent", sent.as_str())];
     assert_eq!(operator.ask("/api/jobs/create", &elsewhere).await["state"], "active");
-    let taken = ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
+    let taken =
+        ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(taken).await;
     for prompt in ["one", "two"] {
         assert_eq!(operator.follow_up(&job, prompt, &intent()).await.status, 200);
@@ -106,7 +107,11 @@ async fn a_rush_never_sends_more_than_the_budget_and_loses_nothing() {
     assert_eq!(app.upstream.posts().await.len(), 2);
     for answer in &answers {
         match answer.status {
-            200 => assert!(["active", "queued"].contains(&answer.json()["state"].as_str().unwrap()), "{}", answer.text),
+            200 => assert!(
+                ["active", "queued"].contains(&answer.json()["state"].as_str().unwrap()),
+                "{}",
+                answer.text
+            ),
             _ => drop(answer.refused(429, "budget_spent")),
         }
     }

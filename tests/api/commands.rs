@@ -108,7 +108,9 @@ async fn a_check_that_holds_says_ok_for_each_thing_and_ends_with_0() {
     let requests = app.upstream.requests().await;
     let paths: Vec<&str> = requests.iter().map(|request| request.url.path()).collect();
     assert_eq!(paths, ["/v1/analytics/docs/views", "/v1/analytics/api/views"]);
-    assert!(requests.iter().all(|request| request.headers["authorization"] == format!("Bearer {KEY}").as_str()));
+    assert!(
+        requests.iter().all(|request| request.headers["authorization"] == format!("Bearer {KEY}").as_str())
+    );
 }
 
 #[tokio::test]

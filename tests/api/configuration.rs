@@ -21,12 +21,11 @@ fn refused(place: &Workplace, finished: &Finished, words: &[&str]) {
 
 #[test]
 fn a_required_value_that_is_missing_is_named_with_an_example() {
-    for (missing, example) in [
-        ("DOCKET_UPSTREAM_URL", "https://"),
-        ("DOCKET_API_KEY", "mint_"),
-        ("DOCKET_PROJECTS", "docs=Docs"),
-    ] {
-        let given = [("DOCKET_UPSTREAM_URL", NOWHERE), ("DOCKET_API_KEY", KEY), ("DOCKET_PROJECTS", "docs=Docs")];
+    for (missing, example) in
+        [("DOCKET_UPSTREAM_URL", "https://"), ("DOCKET_API_KEY", "mint_"), ("DOCKET_PROJECTS", "docs=Docs")]
+    {
+        let given =
+            [("DOCKET_UPSTREAM_URL", NOWHERE), ("DOCKET_API_KEY", KEY), ("DOCKET_PROJECTS", "docs=Docs")];
         let given = given.into_iter().filter(|(name, _)| *name != missing);
         let place = given.fold(Workplace::new(), |place, (name, value)| place.set(name, value));
         for command in [&[][..], &["serve"], &["check"]] {
@@ -76,7 +75,10 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
         let place = Workplace::configured(NOWHERE).set("DOCKET_ADDR", &taken).set(variable, bad);
         let finished = place.run(&["serve"]);
         refused(&place, &finished, &[variable, "example"]);
-        assert!(!finished.stderr.contains("two words") && !finished.stderr.contains("secret"), "{finished:?}");
+        assert!(
+            !finished.stderr.contains("two words") && !finished.stderr.contains("secret"),
+            "{finished:?}"
+        );
     }
 }
 
@@ -106,7 +108,9 @@ fn a_file_that_was_asked_for_must_be_there() {
 
 #[tokio::test]
 async fn file_and_environment_make_one_configuration_in_which_the_environment_wins() {
-    let place = Workplace::new().set("DOCKET_ADDR", "127.0.0.1:0").set("DOCKET_DATABASE_URL", "sqlite://from-variable.db");
+    let place = Workplace::new()
+        .set("DOCKET_ADDR", "127.0.0.1:0")
+        .set("DOCKET_DATABASE_URL", "sqlite://from-variable.db");
     std::fs::write(place.path("key"), format!("{KEY}\n")).unwrap();
     let file = "addr = \"nowhere:1\"\nupstream_url = \"http://127.0.0.1:9/base\"\napi_key_file = \"key\"\n\
                 projects = \"docs=Docs\"\ndatabase_url = \"sqlite://from-file.db\"\nagent_per_hour = 5\n";
@@ -125,9 +129,22 @@ fn the_help_lists_every_variable_of_the_surface() {
     let finished = Workplace::new().run(&["--help"]);
     assert_eq!(finished.code, Some(0));
     for name in [
-        "ADDR", "PUBLIC_URL", "UPSTREAM_URL", "API_KEY", "API_KEY_FILE", "PROJECTS", "DATABASE_URL", "ADMIN_PASSWORD",
-        "AGENT_PER_HOUR", "ANALYTICS_PER_HOUR", "ANALYTICS_RESERVE", "HISTORY_DAYS", "POLL_SECONDS",
-        "UPSTREAM_TIMEOUT_SECONDS", "LOG", "LOG_FORMAT",
+        "ADDR",
+        "PUBLIC_URL",
+        "UPSTREAM_URL",
+        "API_KEY",
+        "API_KEY_FILE",
+        "PROJECTS",
+        "DATABASE_URL",
+        "ADMIN_PASSWORD",
+        "AGENT_PER_HOUR",
+        "ANALYTICS_PER_HOUR",
+        "ANALYTICS_RESERVE",
+        "HISTORY_DAYS",
+        "POLL_SECONDS",
+        "UPSTREAM_TIMEOUT_SECONDS",
+        "LOG",
+        "LOG_FORMAT",
     ] {
         let variable = format!("DOCKET_{name} ");
         assert!(finished.stdout.contains(&variable), "{variable} is not in the help");
@@ -141,14 +158,20 @@ fn the_help_lists_every_variable_of_the_surface() {
         ("user", &["add", "passwd", "disable", "enable", "list"]),
     ] {
         let help = Workplace::new().run(&[command, "--help"]);
-        assert!(help.code == Some(0) && options.iter().all(|option| help.stdout.contains(option)), "{help:?}");
+        assert!(
+            help.code == Some(0) && options.iter().all(|option| help.stdout.contains(option)),
+            "{help:?}"
+        );
     }
 }
 
 #[test]
 fn the_version_is_that_of_the_package() {
     let finished = Workplace::new().run(&["--version"]);
-    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), concat!("docket ", env!("CARGO_PKG_VERSION"), "\n")));
+    assert_eq!(
+        (finished.code, finished.stdout.as_str()),
+        (Some(0), concat!("docket ", env!("CARGO_PKG_VERSION"), "\n"))
+    );
 }
 
 #[test]
@@ -180,6 +203,9 @@ fn a_taken_port_is_an_error_that_says_what_to_do() {
     for command in [&["serve"][..], &["demo"], &["emulator", "--addr", &address]] {
         let finished = place.run(command);
         assert_eq!(finished.code, Some(1), "{finished:?}");
-        assert!(finished.stderr.contains(&address) && finished.stderr.contains("DOCKET_ADDR"), "{finished:?}");
+        assert!(
+            finished.stderr.contains(&address) && finished.stderr.contains("DOCKET_ADDR"),
+            "{finished:?}"
+        );
     }
 }

@@ -55,9 +55,13 @@ async fn the_answer_has_every_field_of_the_surface() {
     }
     for instant in ["created_at", "changed_at"] {
         let text = job[instant].as_str().unwrap();
-        assert!(text.ends_with('Z') && text.parse::<docket::model::time::Timestamp>().is_ok(), "{instant}: {text}");
+        assert!(
+            text.ends_with('Z') && text.parse::<docket::model::time::Timestamp>().is_ok(),
+            "{instant}: {text}"
+        );
     }
-    let states: Vec<&Value> = job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
+    let states: Vec<&Value> =
+        job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
     assert_eq!(states, ["queued", "sending", "accepted"]);
 }
 
@@ -113,7 +117,10 @@ async fn pages_are_kept_with_the_job_and_stay_here() {
     let pairs = [("project", "docs"), prompt, ("intent", intent.as_str()), paths];
     let job = app.operator().await.ask("/api/jobs/create", &pairs).await;
     assert_eq!(job["paths"], json!(["/b", "/guides/a"]));
-    assert_eq!(app.upstream.requests().await[0].body_json::<Value>().unwrap(), json!({"prompt": "Fix typos"}));
+    assert_eq!(
+        app.upstream.requests().await[0].body_json::<Value>().unwrap(),
+        json!({"prompt": "Fix typos"})
+    );
 }
 
 #[tokio::test]
@@ -124,7 +131,8 @@ async fn the_longest_prompt_goes_through_whole_and_lines_end_as_typed_on_any_sys
     let longest = "é".repeat(32_768);
     operator.created(&longest).await;
     operator.created("one\r\ntwo\nthree").await;
-    let bodies: Vec<Value> = app.upstream.posts().await.iter().map(|post| post.body_json().unwrap()).collect();
+    let bodies: Vec<Value> =
+        app.upstream.posts().await.iter().map(|post| post.body_json().unwrap()).collect();
     assert_eq!(bodies, [json!({"prompt": longest}), json!({"prompt": "one\ntwo\nthree"})]);
 }
 
@@ -155,12 +163,21 @@ async fn a_missing_or_malformed_field_is_bad_input() {
     }
     let long = "a".repeat(65);
     for bad in ["", "a b", "a/b", "é", "../..", &long] {
-        operator.post("/api/jobs/create", &[project, prompt, ("intent", bad)]).await.refused(400, "bad_input");
+        operator
+            .post("/api/jobs/create", &[project, prompt, ("intent", bad)])
+            .await
+            .refused(400, "bad_input");
     }
     for bad in ["", "a/b", "..", "a%2fb", "docs\r\n"] {
-        operator.post("/api/jobs/create", &[("project", bad), prompt, intent]).await.refused(400, "bad_input");
+        operator
+            .post("/api/jobs/create", &[("project", bad), prompt, intent])
+            .await
+            .refused(400, "bad_input");
     }
-    operator.post("/api/jobs/create", &[("project", "other"), prompt, intent]).await.refused(404, "not_found");
+    operator
+        .post("/api/jobs/create", &[("project", "other"), prompt, intent])
+        .await
+        .refused(404, "not_found");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 

@@ -10,7 +10,9 @@ use futures::future::join_all;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Act, Browser, RawUpstream, Settings, TestApp, intent, json, refusing_address, remote_job};
+use crate::helpers::{
+    Act, Browser, RawUpstream, Settings, TestApp, intent, json, refusing_address, remote_job,
+};
 
 /// Answers after which the upstream surely did not take the prompt.
 fn refusals() -> Vec<(String, ResponseTemplate)> {
@@ -19,10 +21,15 @@ fn refusals() -> Vec<(String, ResponseTemplate)> {
         (
             "analytics' error",
             Box::new(|answer| {
-                answer.set_body_json(json!({"error": "the upstream's words", "details": [{"message": "prompt"}, null]}))
+                answer.set_body_json(
+                    json!({"error": "the upstream's words", "details": [{"message": "prompt"}, null]}),
+                )
             }),
         ),
-        ("HTML", Box::new(|answer| answer.set_body_raw("<html><script>alert(1)</script></html>", "text/html"))),
+        (
+            "HTML",
+            Box::new(|answer| answer.set_body_raw("<html><script>alert(1)</script></html>", "text/html")),
+        ),
         ("nothing", Box::new(|answer| answer)),
         ("garbage", Box::new(|answer| answer.set_body_raw(vec![0xff, 0x00, b'{'], "application/json"))),
     ];
@@ -32,7 +39,10 @@ fn refusals() -> Vec<(String, ResponseTemplate)> {
             table.push((format!("{status} with {name}"), body(ResponseTemplate::new(status))));
         }
     }
-    table.push(("429 with Retry-After".to_owned(), ResponseTemplate::new(429).insert_header("retry-after", "1")));
+    table.push((
+        "429 with Retry-After".to_owned(),
+        ResponseTemplate::new(429).insert_header("retry-after", "1"),
+    ));
     table
 }
 
@@ -41,30 +51,54 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
     let job = remote_job("job_1", "active").to_string();
     let mut table = Vec::new();
     for status in [500, 502, 503, 504] {
-        table.push((format!("{status}"), ResponseTemplate::new(status).set_body_json(json!({"error": "sorry"}))));
+        table.push((
+            format!("{status}"),
+            ResponseTemplate::new(status).set_body_json(json!({"error": "sorry"})),
+        ));
         let page = ResponseTemplate::new(status).insert_header("retry-after", "1");
         table.push((format!("{status} HTML"), page.set_body_raw("<html>Bad gateway</html>", "text/html")));
         table.push((format!("{status} empty"), ResponseTemplate::new(status)));
     }
     for status in [301, 302, 303, 307, 308] {
         let elsewhere = format!("{upstream}/elsewhere");
-        table.push((format!("{status}"), ResponseTemplate::new(status).insert_header("location", elsewhere.as_str())));
+        table.push((
+            format!("{status}"),
+            ResponseTemplate::new(status).insert_header("location", elsewhere.as_str()),
+        ));
     }
     table.push(("204".to_owned(), ResponseTemplate::new(204)));
     for body in [
-        "", "null", "[]", "{}", "\"job_1\"", "17", "<html>", "{\"id\":", "{\"id\":null}", "{\"id\":\"\"}", "{\"id\":{}}",
-        &format!("{job}{job}"), &format!("\u{feff}{job}"), &"[".repeat(100_000), &format!("[{job}]"),
+        "",
+        "null",
+        "[]",
+        "{}",
+        "\"job_1\"",
+        "17",
+        "<html>",
+        "{\"id\":",
+        "{\"id\":null}",
+        "{\"id\":\"\"}",
+        "{\"id\":{}}",
+        &format!("{job}{job}"),
+        &format!("\u{feff}{job}"),
+        &"[".repeat(100_000),
+        &format!("[{job}]"),
     ] {
         let name = body.chars().take(40).collect();
         table.push((name, ResponseTemplate::new(201).set_body_raw(body.to_owned(), "application/json")));
     }
     let huge = format!("{job}{}", " ".repeat(9 * 1024 * 1024));
-    table.push(("9 MiB".to_owned(), ResponseTemplate::new(201).set_body_raw(huge.clone(), "application/json")));
+    table.push((
+        "9 MiB".to_owned(),
+        ResponseTemplate::new(201).set_body_raw(huge.clone(), "application/json"),
+    ));
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(huge.as_bytes()).unwrap();
     let packed = ResponseTemplate::new(201).set_body_raw(packed.finish().unwrap(), "application/json");
     table.push(("9 MiB, packed".to_owned(), packed.insert_header("content-encoding", "gzip")));
-    let not_gzip = ResponseTemplate::new(201).set_body_raw(job, "application/json").insert_header("content-encoding", "gzip");
+    let not_gzip = ResponseTemplate::new(201)
+        .set_body_raw(job, "application/json")
+        .insert_header("content-encoding", "gzip");
     table.push(("not the gzip it says".to_owned(), not_gzip));
     table
 }
@@ -76,7 +110,11 @@ async fn a_create_ends(app: &TestApp, operator: &Browser, state: &str, name: &st
     let answer = operator.create(&prompt, &sent).await;
     assert_eq!(answer.status, 200, "{name}: {}", answer.text);
     let job = answer.json();
-    assert_eq!((&job["state"], &job["prompt"], &job["author"]), (&json!(state), &json!(prompt), &json!("olga")), "{name}");
+    assert_eq!(
+        (&job["state"], &job["prompt"], &job["author"]),
+        (&json!(state), &json!(prompt), &json!("olga")),
+        "{name}"
+    );
     assert_eq!(job["remote"], json!(null), "{name}");
     explains(&job["reason"], state, name);
     assert_eq!(operator.job(&job).await, job, "{name}");
@@ -93,7 +131,11 @@ async fn a_follow_up_ends(app: &TestApp, operator: &Browser, job: &Value, state:
     assert_eq!(answer.status, 200, "{name}: {}", answer.text);
     let followed = answer.json();
     let last = followed["follow_ups"].as_array().unwrap().last().unwrap();
-    assert_eq!((&last["state"], &last["prompt"], &last["author"]), (&json!(state), &json!(prompt), &json!("olga")), "{name}");
+    assert_eq!(
+        (&last["state"], &last["prompt"], &last["author"]),
+        (&json!(state), &json!(prompt), &json!("olga")),
+        "{name}"
+    );
     explains(&last["reason"], state, name);
     assert_eq!((&followed["state"], &followed["remote"]), (&job["state"], &job["remote"]), "{name}");
     assert_eq!(operator.follow_up(job, &prompt, &sent).await.json(), followed, "{name}");
@@ -182,12 +224,21 @@ fn broken_conversations() -> Vec<(&'static str, Act)> {
     vec![
         ("hangs up without a word", Act::HangUp(Vec::new())),
         ("hangs up in the head", Act::HangUp(text("HTTP/1.1 201 Cre".to_owned()))),
-        ("hangs up in the body", Act::HangUp(text(format!("{head}content-length: 200\r\n\r\n{{\"id\":\"job_1\",")))),
-        ("hangs up between chunks", Act::HangUp(text(format!("{head}transfer-encoding: chunked\r\n\r\n5\r\n{{\"id\"\r\n")))),
+        (
+            "hangs up in the body",
+            Act::HangUp(text(format!("{head}content-length: 200\r\n\r\n{{\"id\":\"job_1\","))),
+        ),
+        (
+            "hangs up between chunks",
+            Act::HangUp(text(format!("{head}transfer-encoding: chunked\r\n\r\n5\r\n{{\"id\"\r\n"))),
+        ),
         ("speaks another protocol", Act::HangUp(text("SSH-2.0-OpenSSH_9.2\r\n".to_owned()))),
         ("never answers", Act::Stall(Vec::new())),
         ("stalls in the head", Act::Stall(text(head.to_owned()))),
-        ("stalls in the body", Act::Stall(text(format!("{head}content-length: 200\r\n\r\n{{\"id\":\"job_1\",")))),
+        (
+            "stalls in the body",
+            Act::Stall(text(format!("{head}content-length: 200\r\n\r\n{{\"id\":\"job_1\","))),
+        ),
     ]
 }
 
@@ -220,7 +271,10 @@ async fn a_create_whose_answer_breaks_off_is_unknown_and_sent_once() {
 #[tokio::test]
 async fn a_follow_up_whose_answer_breaks_off_is_unknown_and_sent_once() {
     let cases = broken_conversations().into_iter().map(|(name, act)| async move {
-        let upstream = RawUpstream::start(move |n| if n == 0 { says(&remote_job("job_1", "active")) } else { act.clone() });
+        let upstream =
+            RawUpstream::start(
+                move |n| if n == 0 { says(&remote_job("job_1", "active")) } else { act.clone() },
+            );
         let app = app_on(&upstream).await;
         let operator = app.operator().await;
         let job = operator.created("Fix typos").await;

@@ -9,7 +9,15 @@ use crate::helpers::{Settings, TestApp, detached_job, job_with, json, remote_job
 
 /// Values that no field expects.
 fn oddities() -> Vec<Value> {
-    vec![json!(null), json!(true), json!([]), json!(["x"]), json!({}), json!({"repository": {"ref": 1}}), json!("")]
+    vec![
+        json!(null),
+        json!(true),
+        json!([]),
+        json!(["x"]),
+        json!({}),
+        json!({"repository": {"ref": 1}}),
+        json!(""),
+    ]
 }
 
 /// A job with `path` (at most two fields deep) changed to `value`; nothing: without the field.
@@ -66,7 +74,8 @@ async fn a_job_survives_any_field_that_is_null_missing_or_of_another_type() {
 #[tokio::test]
 async fn numbers_where_texts_belong_are_shown_as_their_digits() {
     let app = TestApp::start().await;
-    let remote = json!({"id": 17, "status": 3, "source": {"repository": 1, "ref": 2.5}, "model": 4, "prLink": 5});
+    let remote =
+        json!({"id": 17, "status": 3, "source": {"repository": 1, "ref": 2.5}, "model": 4, "prLink": 5});
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote)).await;
     let job = app.operator().await.created("Fix typos").await;
     assert_eq!(job["state"], "other");

@@ -21,7 +21,10 @@ async fn a_follow_up_is_one_exact_request_to_the_upstreams_own_job() {
     assert_eq!(posts[1].headers["authorization"], format!("Bearer {KEY}").as_str());
     assert_eq!(answer.status, 200, "{}", answer.text);
     let followed = answer.json();
-    assert_eq!((&followed["id"], &followed["prompt"], &followed["state"]), (&job["id"], &json!("Fix typos"), &json!("active")));
+    assert_eq!(
+        (&followed["id"], &followed["prompt"], &followed["state"]),
+        (&job["id"], &json!("Fix typos"), &json!("active"))
+    );
     let sent = &followed["follow_ups"][0];
     assert_eq!(
         (&sent["prompt"], &sent["author"], &sent["state"], &sent["reason"]),
@@ -42,7 +45,10 @@ async fn an_id_of_the_upstream_cannot_lead_the_key_to_another_path() {
         assert_eq!(answer.status, 200, "{hostile}: {}", answer.text);
         for post in &app.upstream.posts().await[1..] {
             let path = post.url.path();
-            assert!(path.starts_with("/v2/agent/docs/job/") && path.ends_with("/message"), "{hostile}: {path}");
+            assert!(
+                path.starts_with("/v2/agent/docs/job/") && path.ends_with("/message"),
+                "{hostile}: {path}"
+            );
             assert_eq!((path.matches('/').count(), post.url.query()), (6, None), "{hostile}: {path}");
         }
     }
@@ -54,19 +60,28 @@ async fn follow_ups_stay_in_the_order_they_were_sent_each_with_its_author() {
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
-    let answer = ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
+    let answer =
+        ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(answer).await;
     let colleague = app.sign_in("otto").await;
     for (person, prompt) in [(&operator, "first"), (&colleague, "second"), (&operator, "third")] {
         assert_eq!(person.follow_up(&job, prompt, &intent()).await.status, 200);
     }
     let read = operator.job(&job).await;
-    let sent: Vec<_> = read["follow_ups"].as_array().unwrap().iter().map(|sent| (&sent["prompt"], &sent["author"])).collect();
-    assert_eq!(sent, [
-        (&json!("first"), &json!("olga")),
-        (&json!("second"), &json!("otto")),
-        (&json!("third"), &json!("olga")),
-    ]);
+    let sent: Vec<_> = read["follow_ups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sent| (&sent["prompt"], &sent["author"]))
+        .collect();
+    assert_eq!(
+        sent,
+        [
+            (&json!("first"), &json!("olga")),
+            (&json!("second"), &json!("otto")),
+            (&json!("third"), &json!("olga")),
+        ]
+    );
 }
 
 #[tokio::test]

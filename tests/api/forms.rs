@@ -33,9 +33,15 @@ async fn a_started_job_is_the_next_page() {
     let page = operator.get(&path).await;
     assert!(page.status == 200 && page.text.contains("Fix typos in the guides"), "{}", page.status);
 
-    let answer = ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
+    let answer =
+        ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(answer).await;
-    let pairs = [("project", "docs"), ("job", job["id"].as_str().unwrap()), ("prompt", "And more"), ("intent", &intent())];
+    let pairs = [
+        ("project", "docs"),
+        ("job", job["id"].as_str().unwrap()),
+        ("prompt", "And more"),
+        ("intent", &intent()),
+    ];
     let referer = format!("{}{path}", app.origin());
     let followed = operator.submit("/api/jobs/message", &pairs, Some(&referer)).await;
     assert_eq!(own_path(&app, &followed), path);
@@ -93,7 +99,9 @@ async fn no_redirect_follows_a_foreign_referer() {
         "javascript:alert(1)",
         "not an address",
     ] {
-        for (endpoint, prompt) in [("/api/jobs/create", "Fix typos"), ("/api/jobs/create", ""), ("/api/jobs/get", "")] {
+        for (endpoint, prompt) in
+            [("/api/jobs/create", "Fix typos"), ("/api/jobs/create", ""), ("/api/jobs/get", "")]
+        {
             let pairs = [("project", "docs"), ("prompt", prompt), ("intent", &intent())];
             let answer = operator.submit(endpoint, &pairs, Some(foreign)).await;
             let path = own_path(&app, &answer);
@@ -127,7 +135,8 @@ async fn signing_in_and_out_works_with_forms_alone() {
     let answer = person.submit("/api/session/login", &right, Some(&format!("{}{path}", app.origin()))).await;
     assert_eq!(own_path(&app, &answer), "/p/api/jobs");
     assert_eq!(person.get("/p/api/jobs").await.status, 200);
-    let answer = person.submit("/api/session/logout", &[], Some(&format!("{}/p/api/jobs", app.origin()))).await;
+    let answer =
+        person.submit("/api/session/logout", &[], Some(&format!("{}/p/api/jobs", app.origin()))).await;
     assert_eq!(own_path(&app, &answer), "/login");
     assert_eq!(person.get("/p/api/jobs").await.status, 303);
 }
@@ -141,7 +150,11 @@ async fn the_forms_on_the_pages_are_complete() {
     let job: Value = operator.created("Fix typos").await;
     for (path, action, names) in [
         ("/p/docs/jobs/new".to_owned(), "/api/jobs/create", &["project", "prompt", "intent", "paths"][..]),
-        (format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()), "/api/jobs/message", &["project", "job", "prompt", "intent"]),
+        (
+            format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()),
+            "/api/jobs/message",
+            &["project", "job", "prompt", "intent"],
+        ),
         ("/p/docs".to_owned(), "/api/session/logout", &[]),
     ] {
         let page = operator.get(&path).await;

@@ -29,7 +29,9 @@ pub(crate) fn pages() -> Vec<String> {
     let listed = leptos_axum::generate_route_list(App);
     let pages: Vec<String> = listed
         .iter()
-        .map(|route| route.path().replace("{project}", "docs").replace("{job}", "01930000-0000-7000-8000-000000000000"))
+        .map(|route| {
+            route.path().replace("{project}", "docs").replace("{job}", "01930000-0000-7000-8000-000000000000")
+        })
         .collect();
     assert!(pages.len() >= 8 && pages.iter().all(|path| !path.contains('{')), "{pages:?}");
     pages
@@ -40,7 +42,16 @@ async fn every_page_sends_a_stranger_to_sign_in_and_back() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let open = ["/login", "/setup"];
-    let unknown = ["/nowhere", "/p/docs/nowhere", "/p/nowhere", "/.env", "/metrics", "/admin/users", "/login/x", "/Login"];
+    let unknown = [
+        "/nowhere",
+        "/p/docs/nowhere",
+        "/p/nowhere",
+        "/.env",
+        "/metrics",
+        "/admin/users",
+        "/login/x",
+        "/Login",
+    ];
     for path in pages().iter().map(String::as_str).filter(|path| !open.contains(path)).chain(unknown) {
         for path in [path.to_owned(), format!("{path}?status=active&q=a%20b")] {
             let answer = stranger.get(&path).await;
@@ -62,7 +73,9 @@ async fn every_endpoint_refuses_a_stranger() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     let fields = [("project", "docs"), ("prompt", "x"), ("intent", "x"), ("job", "x"), ("jobs", "x")];
-    for path in guarded_endpoints().into_iter().chain(["/api/nowhere", "/api/", "/api/jobs", "/api/jobs/create/x"]) {
+    for path in
+        guarded_endpoints().into_iter().chain(["/api/nowhere", "/api/", "/api/jobs", "/api/jobs/create/x"])
+    {
         stranger.post(path, &fields).await.refused(401, "unauthenticated");
         stranger.send(stranger.request(Method::GET, path)).await.refused(401, "unauthenticated");
         let form = stranger.submit(path, &fields, Some(&format!("{}/p/docs/jobs?q=x", app.origin()))).await;
@@ -76,14 +89,25 @@ async fn strange_spellings_of_a_path_open_nothing() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
     for path in [
-        "//p/docs", "/login/../p/docs", "/login/%2e%2e/p/docs", "/login;/p/docs", "/p/docs/", "/%70/docs", "/login%00",
-        "/pkg/../p/docs", "/pkg/..%2fp/docs", "/healthz/../p/docs", "/setup/..;/p/docs", "/p/docs?__path=/login",
+        "//p/docs",
+        "/login/../p/docs",
+        "/login/%2e%2e/p/docs",
+        "/login;/p/docs",
+        "/p/docs/",
+        "/%70/docs",
+        "/login%00",
+        "/pkg/../p/docs",
+        "/pkg/..%2fp/docs",
+        "/healthz/../p/docs",
+        "/setup/..;/p/docs",
+        "/p/docs?__path=/login",
     ] {
         let answer = stranger.get(path).await;
         assert!([303, 404].contains(&answer.status), "{path}: {}", answer.status);
         assert!(!answer.text.contains("API reference"), "{path}");
     }
-    for path in ["/api//jobs/list", "/api/session/login/../../jobs/list", "/API/jobs/list", "/api/jobs/list/"] {
+    for path in ["/api//jobs/list", "/api/session/login/../../jobs/list", "/API/jobs/list", "/api/jobs/list/"]
+    {
         let answer = stranger.post(path, &[("project", "docs")]).await;
         assert!([401, 404].contains(&answer.status), "{path}: {}", answer.status);
     }
@@ -183,7 +207,9 @@ async fn only_a_cookie_that_was_handed_out_is_a_session() {
     let stored = String::from_utf8_lossy(&app.database_bytes()).into_owned();
     assert!(!stored.contains(id), "the session id is in the database");
     let other = if id.starts_with('A') { 'B' } else { 'A' };
-    for forged in ["", "AAAAAAAAAAAAAAAAAAAAAA", "x", "' OR 1=1 --", &format!("{other}{}", &id[1..]), &id[..21]] {
+    for forged in
+        ["", "AAAAAAAAAAAAAAAAAAAAAA", "x", "' OR 1=1 --", &format!("{other}{}", &id[1..]), &id[..21]]
+    {
         let somebody = app.stranger();
         somebody.set_cookie(&format!("{name}={forged}"));
         assert!(!is_signed_in(&somebody).await, "{forged}");

@@ -57,7 +57,8 @@ async fn a_request_id_is_also_in_the_log() {
 async fn a_callers_own_request_id_is_not_repeated() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
-    let answer = stranger.send(stranger.request(Method::GET, "/healthz").header("x-request-id", "forged")).await;
+    let answer =
+        stranger.send(stranger.request(Method::GET, "/healthz").header("x-request-id", "forged")).await;
     assert!(!answer.header("x-request-id").contains("forged"));
 }
 
@@ -87,7 +88,10 @@ async fn only_behind_https_browsers_are_told_to_insist_on_it() {
 
 /// The directives of a page's policy, by name.
 fn directive<'a>(policy: &'a str, name: &str) -> &'a str {
-    let found = policy.split(';').map(str::trim).find_map(|directive| directive.strip_prefix(name)?.strip_prefix(' '));
+    let found = policy
+        .split(';')
+        .map(str::trim)
+        .find_map(|directive| directive.strip_prefix(name)?.strip_prefix(' '));
     found.unwrap_or_default()
 }
 
@@ -104,16 +108,27 @@ fn assert_strict(page: &Answer, path: &str) -> String {
         assert_eq!(directive(policy, name), value, "{path}: {policy}");
     }
     assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"), "{path}: {policy}");
-    let nonce = directive(policy, "script-src").split_once("'nonce-").unwrap().1.split('\'').next().unwrap().to_owned();
+    let nonce = directive(policy, "script-src")
+        .split_once("'nonce-")
+        .unwrap()
+        .1
+        .split('\'')
+        .next()
+        .unwrap()
+        .to_owned();
     assert!(nonce.len() >= 16, "{path}: {nonce}");
     // Scripts carry the nonce, and nothing on the page needs what the policy forbids.
-    let scripts: Vec<&str> = page.text.split("<script").skip(1).map(|rest| rest.split('>').next().unwrap()).collect();
+    let scripts: Vec<&str> =
+        page.text.split("<script").skip(1).map(|rest| rest.split('>').next().unwrap()).collect();
     assert!(!scripts.is_empty(), "{path} has no script, so that this proves nothing");
     for script in scripts {
         assert!(script.contains(&format!("nonce=\"{nonce}\"")), "{path}: <script{script}>");
     }
     for tag in page.text.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
-        assert!(!tag.contains(" style=\"") && !tag.contains(" onclick=") && !tag.starts_with("style"), "{path}: <{tag}>");
+        assert!(
+            !tag.contains(" style=\"") && !tag.contains(" onclick=") && !tag.starts_with("style"),
+            "{path}: <{tag}>"
+        );
     }
     nonce
 }
@@ -133,9 +148,15 @@ async fn every_page_has_a_strict_policy_with_a_nonce_of_its_own() {
     let job = operator.created("Fix typos").await;
     let mut nonces = BTreeSet::new();
     let job_page = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
-    let others = [job_page.as_str(), "/nowhere", "/p/nowhere", "/p/nowhere/jobs", "/p/docs/jobs?status=nonsense"];
+    let others =
+        [job_page.as_str(), "/nowhere", "/p/nowhere", "/p/nowhere/jobs", "/p/docs/jobs?status=nonsense"];
     let pages = pages();
-    for path in pages.iter().map(String::as_str).filter(|path| !["/login", "/setup", "/"].contains(path)).chain(others) {
+    for path in pages
+        .iter()
+        .map(String::as_str)
+        .filter(|path| !["/login", "/setup", "/"].contains(path))
+        .chain(others)
+    {
         check_any(&operator, path, &mut nonces).await;
     }
     for path in ["/login", "/setup", "/login"] {

@@ -17,9 +17,7 @@ pub(crate) use logs::{leaks, logged};
 pub(crate) use process::{Finished, Served, Workplace, is_private};
 pub(crate) use raw::{Act, RawUpstream, refusing_address};
 pub(crate) use secrets::{KEY, PASSWORD, secrets_in};
-pub(crate) use upstream::{
-    detached_job, json, job_with, remote_job, views_answer,
-};
+pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer};
 
 /// How long a condition may take to come true. Long, so that only a broken promise ever needs it.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -18,7 +18,8 @@ async fn the_same_intent_again_gives_the_first_answer_and_sends_nothing() {
     assert_eq!((second.status, second.json()), (200, first.clone()));
 
     let follow_up = intent();
-    let answer = ResponseTemplate::new(200).set_body_json(remote_job(first["remote"]["id"].as_str().unwrap(), "active"));
+    let answer = ResponseTemplate::new(200)
+        .set_body_json(remote_job(first["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(answer).await;
     let once = operator.follow_up(&first, "And more", &follow_up).await.json();
     let twice = operator.follow_up(&first, "And more", &follow_up).await;
@@ -141,5 +142,8 @@ async fn drafts_belong_to_a_person_a_project_and_a_job() {
     assert_eq!(operator.draft(Some(&job)).await, "for this job");
     assert_eq!(operator.ask("/api/jobs/form", &[("project", "api")]).await["draft"], "");
     let colleague = app.sign_in("otto").await;
-    assert_eq!((colleague.draft(None).await, colleague.draft(Some(&job)).await), (String::new(), String::new()));
+    assert_eq!(
+        (colleague.draft(None).await, colleague.draft(Some(&job)).await),
+        (String::new(), String::new())
+    );
 }

@@ -38,7 +38,10 @@ async fn jobs_are_listed_newest_first_and_counted_by_state() {
         operator.created(prompt).await;
     }
     let all = list(&operator, &[]).await;
-    assert_eq!(prompts(&all), ["active six", "paused five", "break four", "refuse three", "completed two", "active one"]);
+    assert_eq!(
+        prompts(&all),
+        ["active six", "paused five", "break four", "refuse three", "completed two", "active one"]
+    );
     let counts = json!({"active": 2, "completed": 1, "rejected": 1, "unknown": 1, "other": 1});
     assert_eq!((&all["counts"], &all["next"]), (&counts, &json!(null)));
 
@@ -63,11 +66,14 @@ async fn the_search_takes_text_literally_whatever_its_case_and_finds_follow_ups(
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let operator = app.operator().await;
-    for prompt in ["active 100% of it", "active 100 of it", "active snake_case", "active snakeXcase", "active wow!"] {
+    for prompt in
+        ["active 100% of it", "active 100 of it", "active snake_case", "active snakeXcase", "active wow!"]
+    {
         operator.created(prompt).await;
     }
     let umlaut = operator.created("active Überblick über Änderungen 概要").await;
-    let taken = ResponseTemplate::new(200).set_body_json(remote_job(umlaut["remote"]["id"].as_str().unwrap(), "active"));
+    let taken = ResponseTemplate::new(200)
+        .set_body_json(remote_job(umlaut["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(taken).await;
     assert_eq!(operator.follow_up(&umlaut, "And the Glossary", &intent()).await.status, 200);
     for (text, found) in [
@@ -98,7 +104,10 @@ async fn jobs_of_one_author_are_those_alone() {
     let his = list(&olga, &[("author", "otto")]).await;
     assert_eq!((prompts(&his), &his["counts"]), (vec!["completed his"], &json!({"completed": 1})));
     assert_eq!(prompts(&list(&olga, &[("author", "ot")]).await), Vec::<&str>::new());
-    assert_eq!(prompts(&list(&olga, &[("author", "olga"), ("q", "hers"), ("status", "active")]).await), ["active hers"]);
+    assert_eq!(
+        prompts(&list(&olga, &[("author", "olga"), ("q", "hers"), ("status", "active")]).await),
+        ["active hers"]
+    );
 }
 
 #[tokio::test]
@@ -142,7 +151,8 @@ async fn a_list_shows_excerpts_and_a_job_its_whole_text() {
     let operator = app.operator().await;
     let long = "é".repeat(5_000);
     let job = operator.created(&long).await;
-    let taken = ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
+    let taken =
+        ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(taken).await;
     operator.follow_up(&job, &long, &intent()).await;
     let page = list(&operator, &[]).await;

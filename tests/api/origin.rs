@@ -89,7 +89,9 @@ async fn only_url_encoded_fields_are_read() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
-    for content_type in [Some("text/plain"), Some("text/plain;charset=UTF-8"), Some("multipart/form-data; boundary=x"), None] {
+    for content_type in
+        [Some("text/plain"), Some("text/plain;charset=UTF-8"), Some("multipart/form-data; boundary=x"), None]
+    {
         let sent = intent();
         let body = fields(&[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
         let mut request = operator.request(Method::POST, "/api/jobs/create").body(body);

@@ -33,8 +33,10 @@ async fn without_its_database_every_question_is_answered_with_503_and_a_sentence
         stranger.sign_in("olga", "whatever it is").await.refused(503, "database_unavailable"),
         operator.create("Fix typos", &intent()).await.refused(503, "database_unavailable"),
     ];
-    for endpoint in ["/api/jobs/list", "/api/analytics/views", "/api/session/current", "/api/session/logout"] {
-        messages.push(operator.post(endpoint, &[("project", "docs")]).await.refused(503, "database_unavailable"));
+    for endpoint in ["/api/jobs/list", "/api/analytics/views", "/api/session/current", "/api/session/logout"]
+    {
+        messages
+            .push(operator.post(endpoint, &[("project", "docs")]).await.refused(503, "database_unavailable"));
     }
     for message in messages {
         for inside in ["sql", "SQL", "pool", "docket.db"] {

@@ -1,8 +1,8 @@
 //! Following jobs: they finish by themselves, and the upstream sees no more reads than were agreed on.
 
-use std::sync::mpsc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
@@ -11,7 +11,9 @@ use futures::future::join_all;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Act, Browser, KEY, RawUpstream, Settings, TestApp, intent, job_with, json, remote_job, until};
+use crate::helpers::{
+    Act, Browser, KEY, RawUpstream, Settings, TestApp, intent, job_with, json, remote_job, until,
+};
 
 /// Reads every 3 seconds of a clock that stands still until it is moved.
 fn frozen() -> Settings {
@@ -34,14 +36,17 @@ async fn badge(operator: &Browser, job: &Value) -> Value {
 
 #[tokio::test]
 async fn a_job_goes_from_active_to_its_pull_request_by_itself() {
-    let app = TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
+    let app =
+        TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
     let reads = AtomicUsize::new(0);
     app.upstream
         .on_read(move |_: &Request| {
-            let done = job_with("job_1", "completed", "prLink", json!("https://git.example/acme/docs/pull/7"));
-            let job = if reads.fetch_add(1, Ordering::SeqCst) < 2 { remote_job("job_1", "active") } else { done };
+            let done =
+                job_with("job_1", "completed", "prLink", json!("https://git.example/acme/docs/pull/7"));
+            let job =
+                if reads.fetch_add(1, Ordering::SeqCst) < 2 { remote_job("job_1", "active") } else { done };
             ResponseTemplate::new(200).set_body_json(job)
         })
         .await;
@@ -231,6 +236,9 @@ async fn many_badges_are_one_call_and_unknown_ids_are_left_out() {
     assert_eq!(none, json!([]));
     let too_many = vec![text(&first); 201].join(",");
     for bad in ["not-an-id", too_many.as_str()] {
-        operator.post("/api/jobs/statuses", &[("project", "docs"), ("jobs", bad)]).await.refused(400, "bad_input");
+        operator
+            .post("/api/jobs/statuses", &[("project", "docs"), ("jobs", bad)])
+            .await
+            .refused(400, "bad_input");
     }
 }

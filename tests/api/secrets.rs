@@ -31,7 +31,10 @@ fn the_watch_knows_a_secret_in_every_form() {
 }
 
 /// An upstream that repeats the request's key in whatever it says.
-fn echoing(status: u16, body: impl Fn(&str) -> Value + Send + Sync + 'static) -> impl Fn(&Request) -> ResponseTemplate {
+fn echoing(
+    status: u16,
+    body: impl Fn(&str) -> Value + Send + Sync + 'static,
+) -> impl Fn(&Request) -> ResponseTemplate {
     move |request: &Request| {
         let authorization = request.headers["authorization"].to_str().unwrap();
         let answer = ResponseTemplate::new(status).set_body_json(body(authorization));

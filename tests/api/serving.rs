@@ -37,7 +37,10 @@ async fn against_the_emulator_a_job_goes_from_prompt_to_its_end() {
     .await;
     assert!(["completed", "failed"].contains(&done["state"].as_str().unwrap()), "{done}");
     let followed = browser.follow_up(&job, "Fix the guides too", &intent()).await.json();
-    assert_eq!((&followed["state"], &followed["follow_ups"][0]["state"]), (&"active".into(), &"accepted".into()));
+    assert_eq!(
+        (&followed["state"], &followed["follow_ups"][0]["state"]),
+        (&"active".into(), &"accepted".into())
+    );
 
     let views = browser.ask("/api/analytics/views", &[("project", "docs"), ("limit", "40")]).await;
     let rows = views["views"].as_array().unwrap();
@@ -74,7 +77,8 @@ async fn a_signal_ends_the_process_well_after_what_is_on_its_way() {
         let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
         let request = browser.call("/api/jobs/create", &pairs);
         let waiting = tokio::spawn(async move { browser.try_send(request).await });
-        until("the request is upstream", async || (app.upstream.posts().await.len() > before).then_some(())).await;
+        until("the request is upstream", async || (app.upstream.posts().await.len() > before).then_some(()))
+            .await;
         server.signal(signal);
         let answer = waiting.await.unwrap().unwrap();
         assert_eq!((answer.status, &answer.json()["state"]), (200, &"active".into()), "SIG{signal}");
@@ -92,7 +96,8 @@ async fn a_process_that_is_killed_leaves_its_create_unknown() {
     let place = place_for(&app.upstream.url());
     let (server, browser) = panel(&place).await;
     let sent = intent();
-    let request = browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
+    let request =
+        browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
     let waiting = tokio::spawn(async move { browser.try_send(request).await.is_some() });
     until("the request is upstream", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
     server.signal("KILL");
@@ -101,7 +106,10 @@ async fn a_process_that_is_killed_leaves_its_create_unknown() {
 
     let (_server, browser) = panel(&place).await;
     let list = browser.ask("/api/jobs/list", &[("project", "docs")]).await;
-    assert_eq!((&list["jobs"][0]["state"], &list["jobs"][0]["prompt"]), (&"unknown".into(), &"Fix typos".into()));
+    assert_eq!(
+        (&list["jobs"][0]["state"], &list["jobs"][0]["prompt"]),
+        (&"unknown".into(), &"Fix typos".into())
+    );
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 

@@ -132,9 +132,23 @@ async fn after_signing_in_a_person_goes_where_they_wanted_to_but_never_off_the_s
         assert_eq!(sign_in(Some(own)).await, own);
     }
     for hostile in [
-        "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example", "https://evil.example", "https:evil.example",
-        "javascript:alert(1)", "data:text/html,x", " /p", "/\tevil", "/\n/evil.example", "/p\r\nset-cookie: a=b", "evil", "",
-        "/api/session/logout", "/é", "/ /evil.example",
+        "//evil.example",
+        "///evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "https://evil.example",
+        "https:evil.example",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        " /p",
+        "/\tevil",
+        "/\n/evil.example",
+        "/p\r\nset-cookie: a=b",
+        "evil",
+        "",
+        "/api/session/logout",
+        "/é",
+        "/ /evil.example",
     ] {
         assert_eq!(sign_in(Some(hostile)).await, "/", "{hostile:?}");
     }

@@ -8,7 +8,9 @@ use futures::future::join_all;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Act, Answer, Browser, KEY, RawUpstream, Settings, TestApp, json, refusing_address, views_answer};
+use crate::helpers::{
+    Act, Answer, Browser, KEY, RawUpstream, Settings, TestApp, json, refusing_address, views_answer,
+};
 
 fn on_a_monday() -> Settings {
     let clock = Clock::frozen("2025-03-10T23:59:59Z".parse::<Timestamp>().unwrap());
@@ -56,12 +58,15 @@ async fn nothing_asked_is_the_first_50_rows_of_the_last_28_utc_days() {
     ask(&viewer, &[("from", "2025-03-10")]).await;
     ask(&viewer, &[("from", "2024-12-31"), ("to", "2024-12-31")]).await;
     let queries: Vec<_> = app.upstream.requests().await.iter().map(query).collect();
-    assert_eq!(queries, [
-        pairs(&[("dateFrom", "2025-02-11"), ("dateTo", "2025-03-11"), ("limit", "50"), ("offset", "0")]),
-        pairs(&[("dateFrom", "2024-02-01"), ("dateTo", "2024-02-29"), ("limit", "1"), ("offset", "0")]),
-        pairs(&[("dateFrom", "2025-03-10"), ("dateTo", "2025-03-11"), ("limit", "50"), ("offset", "0")]),
-        pairs(&[("dateFrom", "2024-12-31"), ("dateTo", "2025-01-01"), ("limit", "50"), ("offset", "0")]),
-    ]);
+    assert_eq!(
+        queries,
+        [
+            pairs(&[("dateFrom", "2025-02-11"), ("dateTo", "2025-03-11"), ("limit", "50"), ("offset", "0")]),
+            pairs(&[("dateFrom", "2024-02-01"), ("dateTo", "2024-02-29"), ("limit", "1"), ("offset", "0")]),
+            pairs(&[("dateFrom", "2025-03-10"), ("dateTo", "2025-03-11"), ("limit", "50"), ("offset", "0")]),
+            pairs(&[("dateFrom", "2024-12-31"), ("dateTo", "2025-01-01"), ("limit", "50"), ("offset", "0")]),
+        ]
+    );
 }
 
 #[tokio::test]
@@ -175,7 +180,8 @@ async fn counts_in_any_form_are_counts_and_odd_rows_spoil_nothing() {
         {"path": "", "human": 1, "ai": 1, "total": 2},
         null, "row", 7, [], {},
     ]);
-    let answer = json!({"totals": {"human": 12.0, "ai": null}, "views": rows, "hasMore": false, "more": null});
+    let answer =
+        json!({"totals": {"human": 12.0, "ai": null}, "views": rows, "hasMore": false, "more": null});
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(answer)).await;
     let views = ask(&viewer, &[]).await.json();
     assert_eq!(views["totals"], json!({"human": 12, "ai": 0, "total": 12}));
@@ -202,9 +208,19 @@ async fn every_failure_is_a_sentence_without_the_insides() {
     let good = ResponseTemplate::new(200).set_body_json(views_answer());
     let mut table = vec![
         ("detailed 400", ResponseTemplate::new(400).set_body_json(detailed), 502, "upstream_failed"),
-        ("agent's 404", ResponseTemplate::new(404).set_body_json(json!({"error": "none"})), 502, "upstream_failed"),
+        (
+            "agent's 404",
+            ResponseTemplate::new(404).set_body_json(json!({"error": "none"})),
+            502,
+            "upstream_failed",
+        ),
         ("too slow", good.clone().set_delay(Duration::from_secs(5)), 504, "upstream_slow"),
-        ("not JSON", ResponseTemplate::new(200).set_body_string("<html>Sign in</html>"), 502, "upstream_failed"),
+        (
+            "not JSON",
+            ResponseTemplate::new(200).set_body_string("<html>Sign in</html>"),
+            502,
+            "upstream_failed",
+        ),
         ("no body", ResponseTemplate::new(200), 502, "upstream_failed"),
         ("null", ResponseTemplate::new(200).set_body_string("null"), 502, "upstream_failed"),
         ("a list", ResponseTemplate::new(200).set_body_string("[]"), 502, "upstream_failed"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{IntentId, JobId, ProjectId};
-use crate::model::job::{DeliveryState, Job, PROMPT_MAX_CHARS};
+use crate::model::job::{Job, PROMPT_MAX_CHARS};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{Intent, NewIntent};
@@ -134,21 +134,12 @@ impl Jobs {
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
             settled.borrow_and_update();
-            let state = self.store.message_state(&intent.message_id).await?;
-            let on_its_way = match state {
-                Some(DeliveryState::Sending) => true,
-                // Waiting for budget may take an hour; waiting for a sender takes a moment.
-                Some(DeliveryState::Queued) => !self.is_postponed(intent).await?,
-                _ => false,
-            };
+            // A message that waits for budget may wait an hour, and nobody waits with it.
+            let on_its_way = self.store.is_on_its_way(&intent.message_id, self.clock.now()).await?;
             if !on_its_way || tokio::time::timeout_at(deadline, settled.changed()).await.is_err() {
                 return Ok(());
             }
         }
-    }
-
-    async fn is_postponed(&self, intent: &Intent) -> Result<bool, AppError> {
-        Ok(!self.store.due_messages(self.clock.now()).await?.contains(&intent.message_id))
     }
 
     async fn must_take_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {

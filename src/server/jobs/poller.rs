@@ -15,8 +15,8 @@ use crate::server::upstream::UpstreamError;
 /// Reads under way at once.
 const CONCURRENT_READS: usize = 4;
 
-/// How long a job that has ended is still read after a prompt was accepted: the upstream does not say when
-/// a follow-up wakes it.
+/// How long a job that has ended is still read after a follow-up was accepted: the upstream does not say when
+/// it starts to work again.
 const SETTLING_SECONDS: i64 = 120;
 
 /// What is shown as the status of a job that the upstream no longer knows.
@@ -60,8 +60,8 @@ impl Jobs {
     async fn record_read(&self, due: &DueRead, remote: &RemoteJob) -> anyhow::Result<()> {
         let now = self.clock.now();
         let state = JobState::of(DeliveryState::Accepted, Some(&remote.status));
-        let over = !state.is_moving() && now.seconds_since(due.followed_since) >= SETTLING_SECONDS;
-        // A job that ended stays in view for a moment, at the slowest pace that still shows a follow-up.
+        let settled = !due.after_follow_up || now.seconds_since(due.followed_since) >= SETTLING_SECONDS;
+        let over = settled && !state.is_moving();
         let next = (!over).then(|| self.next_read(due, now));
         if self.store.record_read(due, remote, next, now).await? {
             tracing::info!(job = %due.job, status = remote.status, "job changed");

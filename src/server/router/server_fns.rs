@@ -47,7 +47,9 @@ async fn no_such_endpoint() -> Response {
 pub(super) async fn wrong_method() -> Response {
     answer(
         StatusCode::METHOD_NOT_ALLOWED,
-        AppError::bad_input("That method is not allowed here; server functions take a POST of url-encoded fields."),
+        AppError::bad_input(
+            "That method is not allowed here; server functions take a POST of url-encoded fields.",
+        ),
     )
 }
 

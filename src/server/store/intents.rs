@@ -102,13 +102,17 @@ impl Store {
         Ok(Some(message_id))
     }
 
-    /// The state of a message; nothing if there is no such message.
-    pub async fn message_state(&self, message_id: &str) -> Result<Option<DeliveryState>, StoreError> {
-        let row = sqlx::query("SELECT state FROM messages WHERE id = $1")
-            .bind(message_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        row.map(|row| word(&row, "state")).transpose()
+    /// Whether a message is on its way at `now`: being sent, or queued and free to be.
+    pub async fn is_on_its_way(&self, message_id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM messages
+             WHERE id = $1 AND (state = 'sending' OR (state = 'queued' AND due_at <= $2))",
+        )
+        .bind(message_id)
+        .bind(now.as_millis())
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(count == 1)
     }
 
     /// The project and position of a queued message, to know which budget pays for it.

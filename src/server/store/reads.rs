@@ -14,6 +14,8 @@ pub struct DueRead {
     pub project: ProjectId,
     pub remote_id: String,
     pub followed_since: Timestamp,
+    /// Whether a follow-up is what it is followed for.
+    pub after_follow_up: bool,
     next_read_at: i64,
     revision: i64,
 }
@@ -22,8 +24,9 @@ impl Store {
     /// Jobs to read by `now`, the longest due first.
     pub async fn due_reads(&self, now: Timestamp) -> Result<Vec<DueRead>, StoreError> {
         let rows = sqlx::query(
-            "SELECT id, project, remote_id, followed_since, next_read_at, revision FROM jobs
-             WHERE next_read_at <= $1 AND remote_id IS NOT NULL ORDER BY next_read_at LIMIT 100",
+            "SELECT id, project, remote_id, followed_since, next_read_at, revision,
+             (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn
+             FROM jobs WHERE next_read_at <= $1 AND remote_id IS NOT NULL ORDER BY next_read_at LIMIT 100",
         )
         .bind(now.as_millis())
         .fetch_all(&self.pool)
@@ -38,6 +41,7 @@ impl Store {
                     followed_since: Timestamp::from_millis(
                         row.try_get::<Option<i64>, _>("followed_since")?.unwrap_or(next_read_at),
                     ),
+                    after_follow_up: row.try_get::<Option<i64>, _>("turn")?.is_some_and(|turn| turn > 0),
                     next_read_at,
                     revision: row.try_get("revision")?,
                 })

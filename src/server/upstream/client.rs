@@ -3,6 +3,7 @@
 //! without a [`Permit`].
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use reqwest::{Method, RequestBuilder, StatusCode};
@@ -16,6 +17,9 @@ use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
 use crate::server::config::{ApiKey, UpstreamConfig};
 
+/// Shorter than servers keep idle connections open; five seconds is a common default.
+const IDLE_CONNECTION: Duration = Duration::from_secs(3);
+
 /// A handle on the upstream; cloning it shares the connections.
 #[derive(Clone)]
 pub struct Upstream {
@@ -28,13 +32,25 @@ impl Upstream {
     pub fn new(config: &UpstreamConfig) -> anyhow::Result<Self> {
         // A second call finds a provider installed already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
+        let mut http = reqwest::Client::builder()
             .timeout(config.timeout)
+            // A connection that takes this long was never made: told apart from an answer that never came.
+            .connect_timeout(config.timeout / 2)
+            // A server that closes an idle connection just as a prompt is sent on it leaves its fate unknown.
+            .pool_idle_timeout(IDLE_CONNECTION)
             .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
             .tcp_nodelay(true)
-            .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")))
-            .build()?;
-        Ok(Self { http, base_url: Arc::new(config.base_url.clone()), key: config.api_key.clone() })
+            .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")));
+        if config.base_url.scheme() == "http" {
+            // Only this machine is reached by plain http; no proxy must see the key on the way.
+            http = http.no_proxy();
+        }
+        Ok(Self {
+            http: http.build()?,
+            base_url: Arc::new(config.base_url.clone()),
+            key: config.api_key.clone(),
+        })
     }
 
     /// Starts a job.

@@ -43,7 +43,12 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let budget = Budget { agent_per_hour: 1_000, analytics_per_hour: 1_000, analytics_reserve: 0, history_days: 90 };
+        let budget = Budget {
+            agent_per_hour: 1_000,
+            analytics_per_hour: 1_000,
+            analytics_reserve: 0,
+            history_days: 90,
+        };
         Self {
             budget,
             timeout: Duration::from_secs(10),
@@ -85,9 +90,16 @@ impl TestApp {
     /// Everything but the running panel: for tests of what it finds at its start.
     pub(crate) async fn prepared(settings: Settings) -> Self {
         logs::capture();
-        let app = Self { upstream: Upstream::start().await, settings, folder: tempfile::tempdir().unwrap(), running: None };
+        let app = Self {
+            upstream: Upstream::start().await,
+            settings,
+            folder: tempfile::tempdir().unwrap(),
+            running: None,
+        };
         let store = app.open_store().await;
-        let hash = PASSWORD_HASH.get_or_init(async || password::hash(SecretString::from(PASSWORD)).await.unwrap()).await;
+        let hash = PASSWORD_HASH
+            .get_or_init(async || password::hash(SecretString::from(PASSWORD)).await.unwrap())
+            .await;
         for (name, role) in PEOPLE {
             store.add_user(name, role, hash, app.settings.clock.now()).await.unwrap();
         }
@@ -116,7 +128,8 @@ impl TestApp {
             };
             let projects = parse_projects("docs=Docs,api=API reference").unwrap();
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
-            let panel = Panel::new(projects, public_url, &upstream, settings.budget, store, settings.clock).unwrap();
+            let panel =
+                Panel::new(projects, public_url, &upstream, settings.budget, store, settings.clock).unwrap();
             let server = tokio::spawn(serve::run(panel.clone(), listener, until));
             (panel, address, server)
         });

@@ -84,7 +84,12 @@ impl Browser {
     }
 
     /// Posts a plain form from the page `referer`, as a browser without JavaScript does.
-    pub(crate) async fn submit(&self, endpoint: &str, pairs: &[(&str, &str)], referer: Option<&str>) -> Answer {
+    pub(crate) async fn submit(
+        &self,
+        endpoint: &str,
+        pairs: &[(&str, &str)],
+        referer: Option<&str>,
+    ) -> Answer {
         let mut request = self.form(endpoint, pairs).header(ACCEPT, ACCEPT_PAGE);
         if let Some(referer) = referer {
             request = request.header(REFERER, referer);

@@ -90,7 +90,11 @@ impl Workplace {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_docket"));
-        command.args(arguments).env_clear().envs(self.environment.iter().cloned()).current_dir(self.folder.path());
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(self.environment.iter().cloned())
+            .current_dir(self.folder.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -121,7 +125,10 @@ impl Served {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill").args([&format!("-{name}"), &self.child.lock().unwrap().id().to_string()]).status().unwrap();
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &self.child.lock().unwrap().id().to_string()])
+            .status()
+            .unwrap();
         assert!(status.success());
     }
 

@@ -24,10 +24,17 @@ fn forms(secret: &str) -> Vec<String> {
     let encoded: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let percent: String = secret
         .bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect();
     let html = secret.replace('&', "&amp;");
-    let mut forms = vec![secret.to_owned(), secret.replace('/', "\\/"), encoded, percent, html, hex.to_uppercase(), hex];
+    let mut forms =
+        vec![secret.to_owned(), secret.replace('/', "\\/"), encoded, percent, html, hex.to_uppercase(), hex];
     for shift in 0..3 {
         forms.push(base64_core(&STANDARD_NO_PAD, secret, shift));
         forms.push(base64_core(&URL_SAFE_NO_PAD, secret, shift));

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub(crate) use serde_json::json;
 use serde_json::Value;
+pub(crate) use serde_json::json;
 use wiremock::matchers::{method, path_regex};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
@@ -66,7 +66,8 @@ impl Upstream {
 
     /// Takes every new job as active, each under an id of its own.
     pub(crate) async fn takes_jobs(&self) {
-        let fresh = |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active"));
+        let fresh =
+            |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active"));
         self.on_create(fresh).await;
     }
 
@@ -109,6 +110,9 @@ impl Upstream {
     /// Reads of jobs.
     pub(crate) async fn reads(&self) -> usize {
         let requests = self.requests().await;
-        requests.iter().filter(|request| request.method.as_str() == "GET" && request.url.path().starts_with("/v2/")).count()
+        requests
+            .iter()
+            .filter(|request| request.method.as_str() == "GET" && request.url.path().starts_with("/v2/"))
+            .count()
     }
 }
