@@ -45,8 +45,28 @@ impl AppError {
         Self::new(ErrorCode::BadInput, message.to_string())
     }
 
+    pub fn database_unavailable() -> Self {
+        Self::new(
+            ErrorCode::DatabaseUnavailable,
+            "Docket's database did not answer, and nothing was sent. Please try again in a moment.",
+        )
+    }
+
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::NotFound, message)
+    }
+
+    /// What the browser says when it could not reach Docket.
+    pub fn unreachable() -> Self {
+        Self::new(
+            ErrorCode::Unreachable,
+            "Docket could not be reached. Nothing you typed is lost; check the connection and try again.",
+        )
+    }
+
+    /// Something that should not happen.
+    pub fn internal() -> Self {
+        Self::new(ErrorCode::Internal, "Something went wrong on our side. Please try again.")
     }
 }
 
@@ -87,11 +107,8 @@ impl FromServerFnError for AppError {
             | ServerFnErrorErr::Deserialization(_) => {
                 Self::bad_input("A field is missing or is not of the expected kind.")
             }
-            ServerFnErrorErr::Request(_) => Self::new(
-                ErrorCode::Unreachable,
-                "Docket could not be reached. Nothing you typed is lost; check the connection and try again.",
-            ),
-            _ => Self::new(ErrorCode::Internal, "Something went wrong on our side. Please try again."),
+            ServerFnErrorErr::Request(_) => Self::unreachable(),
+            _ => Self::internal(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line: arguments, logging, exit codes. What a command does is in `server::commands`.
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -140,7 +141,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
 /// Logs go to standard error; standard output is for what a command was asked for.
 fn start_logging(log: &Log) {
     let filter = EnvFilter::new(&log.filter);
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let colours = std::io::stderr().is_terminal();
+    let subscriber =
+        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
     match log.format {
         LogFormat::Text => subscriber.init(),
         LogFormat::Json => subscriber.json().init(),

@@ -2,6 +2,7 @@
 
 pub mod charts;
 pub mod components;
+pub mod erase;
 pub mod links;
 pub mod pages;
 pub mod state;

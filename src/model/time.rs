@@ -4,8 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
+use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
 
 /// An instant with millisecond precision; RFC 3339 in UTC on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,10 +29,11 @@ impl Timestamp {
         Self((at.unix_timestamp_nanos().div_euclid(1_000_000)) as i64)
     }
 
-    /// The same instant for calendar questions; instants beyond the year 9999 are clamped.
+    /// The same instant for calendar questions; instants outside the years 0 to 9999 are clamped.
     pub fn to_datetime(self) -> OffsetDateTime {
+        const FIRST: i64 = -62_167_219_200_000;
         const LAST: i64 = 253_402_300_799_999;
-        let millis = i128::from(self.0.clamp(-LAST, LAST));
+        let millis = i128::from(self.0.clamp(FIRST, LAST));
         OffsetDateTime::from_unix_timestamp_nanos(millis * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
     }
 
@@ -47,10 +47,17 @@ impl Timestamp {
     }
 }
 
+// Written and read by hand: the general formats of `time` are much code for a browser to fetch.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.to_datetime().format(&Rfc3339).map_err(|_| fmt::Error)?;
-        f.write_str(&text)
+        let at = self.to_datetime();
+        let (year, month, day) = at.to_calendar_date();
+        let (hour, minute, second, millis) = at.to_hms_milli();
+        write!(f, "{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", u8::from(month))?;
+        if millis > 0 {
+            write!(f, ".{millis:03}")?;
+        }
+        f.write_str("Z")
     }
 }
 
@@ -58,8 +65,57 @@ impl FromStr for Timestamp {
     type Err = NotATimestamp;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        OffsetDateTime::parse(text, &Rfc3339).map(Self::from_datetime).map_err(|_| NotATimestamp)
+        parsed(text).ok_or(NotATimestamp)
     }
+}
+
+/// `2026-11-21T10:00:00Z`, with any fraction of a second, and with an offset such as `+02:00` in place of the `Z`.
+fn parsed(text: &str) -> Option<Timestamp> {
+    let (day, rest) = (text.get(..10)?, text.get(10..)?);
+    let (clock, rest) = (rest.strip_prefix(['T', 't'])?.get(..8)?, rest.get(9..)?);
+    let [year, month, day] = numbers(day, '-', [4, 2, 2])?;
+    let [hour, minute, second] = numbers(clock, ':', [2, 2, 2])?;
+    let date =
+        Date::from_calendar_date(i32::from(year), Month::try_from(month as u8).ok()?, day as u8).ok()?;
+    let time = Time::from_hms(hour as u8, minute as u8, second as u8).ok()?;
+    let (millis, offset) = fraction(rest)?;
+    let at = date.with_time(time).assume_offset(offset_of(offset)?);
+    Some(Timestamp(at.unix_timestamp() * 1000 + millis))
+}
+
+/// The milliseconds in `.123456Z`, and what follows the digits.
+fn fraction(text: &str) -> Option<(i64, &str)> {
+    let Some(digits) = text.strip_prefix('.') else { return Some((0, text)) };
+    let count = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, rest) = digits.split_at(count);
+    let millis = (0..3).fold(0, |millis, at| {
+        let digit = digits.as_bytes().get(at).map_or(0, |digit| i64::from(digit - b'0'));
+        millis * 10 + digit
+    });
+    (count > 0).then_some((millis, rest))
+}
+
+fn offset_of(text: &str) -> Option<UtcOffset> {
+    let sign = match text.as_bytes().first()? {
+        b'Z' | b'z' if text.len() == 1 => return Some(UtcOffset::UTC),
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let [hours, minutes] = numbers(&text[1..], ':', [2, 2])?;
+    let minutes = (minutes < 60).then_some(minutes as i8)?;
+    UtcOffset::from_hms(sign * i8::try_from(hours).ok()?, sign * minutes, 0).ok()
+}
+
+/// Numbers of so many digits each, with `separator` between them and nothing else.
+fn numbers<const N: usize>(text: &str, separator: char, digits: [usize; N]) -> Option<[u16; N]> {
+    let mut parts = text.split(separator);
+    let mut numbers = [0; N];
+    for (number, digits) in numbers.iter_mut().zip(digits) {
+        let part = parts.next().filter(|part| part.len() == digits)?;
+        *number = part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())??;
+    }
+    parts.next().is_none().then_some(numbers)
 }
 
 impl From<Timestamp> for String {
@@ -96,6 +152,38 @@ mod tests {
     fn an_offset_is_converted_to_utc() {
         let parsed: Result<Timestamp, _> = "2026-03-01T01:30:00+02:00".parse();
         assert_eq!(parsed.map(|at| at.to_string()), Ok("2026-02-28T23:30:00Z".to_owned()));
+    }
+
+    #[test]
+    fn fractions_of_a_second_are_kept_to_the_millisecond() {
+        let millis = |text: &str| text.parse().map(|at: Timestamp| at.as_millis());
+        assert_eq!(millis("1970-01-01T00:00:01.5Z"), Ok(1500));
+        assert_eq!(millis("1970-01-01t00:00:01.023456789z"), Ok(1023));
+        assert_eq!(millis("1969-12-31T23:59:59.999Z"), Ok(-1));
+        assert_eq!(millis("1970-01-01T00:00:00-00:30"), Ok(1_800_000));
+    }
+
+    #[test]
+    fn what_is_no_instant_is_refused() {
+        for text in [
+            "",
+            "2026-03-01",
+            "2026-03-01T01:30:00",
+            "2026-03-01 01:30:00Z",
+            "2026-13-01T01:30:00Z",
+            "2026-02-30T01:30:00Z",
+            "2026-03-01T24:30:00Z",
+            "2026-03-01T01:30:00.Z",
+            "2026-03-01T01:30:00Zz",
+            "2026-03-01T01:30:00+02",
+            "2026-03-01T01:30:00+02:60",
+            "2026-03-01T01:30:00+2:000",
+            "+026-03-01T01:30:00Z",
+            "2026-03-01T01:30:00é",
+            "２026-03-01T01:30:00Z",
+        ] {
+            assert_eq!(text.parse::<Timestamp>(), Err(NotATimestamp), "{text}");
+        }
     }
 
     #[test]

@@ -16,8 +16,9 @@ pub struct ViewCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageViews {
     pub path: String,
-    #[serde(flatten)]
-    pub counts: ViewCounts,
+    pub human: u64,
+    pub ai: u64,
+    pub total: u64,
 }
 
 /// One answer about page views.
@@ -34,10 +35,8 @@ pub struct Views {
     pub stale: bool,
 }
 
-impl ViewCounts {
-    /// The AI readers' share, 0.0..=1.0; nothing when there are no views.
-    pub fn ai_share(self) -> Option<f64> {
-        let sum = self.human.saturating_add(self.ai);
-        (sum > 0).then(|| self.ai as f64 / sum as f64)
+impl PageViews {
+    pub const fn counts(&self) -> ViewCounts {
+        ViewCounts { human: self.human, ai: self.ai, total: self.total }
     }
 }

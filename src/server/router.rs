@@ -1,6 +1,7 @@
 //! The one place that knows every route, and the layers around them. Must not contain a rule of its own.
 
 mod headers;
+mod outage;
 mod pages;
 mod probes;
 mod request_id;
@@ -36,9 +37,11 @@ pub fn router(panel: &Panel) -> Router {
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
         .layer(from_fn(server_fns::status_of_error))
+        .layer(from_fn(server_fns::url_encoded_only))
         .layer(from_fn_with_state(panel.clone(), gate))
         .layer(from_fn_with_state(panel.clone(), same_origin))
         .layer(AuthManagerLayerBuilder::new(Backend::new(panel.store.clone()), sessions(panel)).build())
+        .layer(from_fn(outage::explain))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(from_fn(headers::personal));
     Router::new()
@@ -47,7 +50,7 @@ pub fn router(panel: &Panel) -> Router {
         .merge(behind_the_gate)
         .layer(CompressionLayer::new().gzip(true).br(true).quality(tower_http::CompressionLevel::Fastest))
         .layer(CatchPanicLayer::custom(server_fns::panicked))
-        .layer(from_fn(headers::security))
+        .layer(from_fn_with_state(panel.clone(), headers::security))
         .layer(from_fn(request_id::identify))
         .with_state(panel.clone())
 }

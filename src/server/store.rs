@@ -21,7 +21,7 @@ use sqlx::migrate::Migrator;
 use sqlx::{Any, AnyConnection, AnyPool, Row, Transaction};
 use thiserror::Error;
 
-use crate::error::{AppError, ErrorCode};
+use crate::error::AppError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -42,6 +42,13 @@ pub enum StoreError {
     File { path: PathBuf, error: std::io::Error },
     #[error("the database holds {0}, which this version does not know")]
     Corrupt(String),
+}
+
+impl StoreError {
+    /// Whether something that there can be only one of would have been there twice.
+    pub fn is_duplicate(&self) -> bool {
+        matches!(self, Self::Unavailable(sqlx::Error::Database(error)) if error.is_unique_violation())
+    }
 }
 
 impl Store {
@@ -87,10 +94,7 @@ impl Store {
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "database");
-        Self::new(
-            ErrorCode::DatabaseUnavailable,
-            "Docket's database did not answer, and nothing was sent. Please try again in a moment.",
-        )
+        Self::database_unavailable()
     }
 }
 

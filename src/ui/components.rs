@@ -13,4 +13,5 @@ pub mod page_head;
 pub mod prompt_field;
 pub mod pull_request;
 pub mod search_form;
+pub mod submit_button;
 pub mod toasts;

@@ -1,6 +1,7 @@
 //! What is shared between the pieces of a page and changes while it is open: typed contexts, each with its own file.
 //! Must not render anything but the document's title.
 
+pub mod asked;
 pub mod badges;
 pub mod browser;
 pub mod budget;
@@ -8,6 +9,7 @@ pub mod clock;
 pub mod drafts;
 pub mod live;
 pub mod outcome;
+pub mod post;
 pub mod project;
 pub mod response;
 pub mod session;

@@ -21,7 +21,9 @@ fn site() -> Vec<String> {
     let mut files = Vec::new();
     walk(&root, &mut files);
     let names = files.iter().map(|file| file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
-    names.filter(|name| !name.ends_with(".br") && !name.ends_with(".gz")).collect()
+    // Types for other programs are for no browser.
+    let left_out = [".br", ".gz", ".d.ts"];
+    names.filter(|name| !left_out.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
 /// The address under which pages ask for a file.

@@ -14,9 +14,12 @@ use crate::helpers::{
     Act, Browser, RawUpstream, Settings, TestApp, intent, json, refusing_address, remote_job,
 };
 
+/// Gives an answer its body.
+type Body = Box<dyn Fn(ResponseTemplate) -> ResponseTemplate>;
+
 /// Answers after which the upstream surely did not take the prompt.
 fn refusals() -> Vec<(String, ResponseTemplate)> {
-    let bodies: [(&str, Box<dyn Fn(ResponseTemplate) -> ResponseTemplate>); 5] = [
+    let bodies: [(&str, Body); 5] = [
         ("agent's error", Box::new(|answer| answer.set_body_json(json!({"error": "the upstream's words"})))),
         (
             "analytics' error",
@@ -79,6 +82,7 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
         "{\"id\":null}",
         "{\"id\":\"\"}",
         "{\"id\":{}}",
+        "{\"id\":\"..\"}",
         &format!("{job}{job}"),
         &format!("\u{feff}{job}"),
         &"[".repeat(100_000),

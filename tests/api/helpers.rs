@@ -4,6 +4,7 @@
 mod app;
 mod browser;
 mod logs;
+mod markup;
 mod process;
 mod raw;
 mod secrets;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 pub(crate) use app::{Settings, TestApp};
 pub(crate) use browser::{Answer, Browser, fields};
 pub(crate) use logs::{leaks, logged};
+pub(crate) use markup::tags;
 pub(crate) use process::{Finished, Served, Workplace, is_private};
 pub(crate) use raw::{Act, RawUpstream, refusing_address};
 pub(crate) use secrets::{KEY, PASSWORD, secrets_in};

@@ -1,7 +1,6 @@
 //! A process may end at any moment: what was on its way is *unknown* afterwards and never sent again, what was only
 //! queued is sent.
 
-use docket::model::job::DeliveryState;
 use docket::server::store::intents::NewIntent;
 use wiremock::ResponseTemplate;
 

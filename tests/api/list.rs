@@ -83,6 +83,7 @@ async fn the_search_takes_text_literally_whatever_its_case_and_finds_follow_ups(
         ("  of IT ", vec!["active 100 of it", "active 100% of it"]),
         ("glossary", vec!["active Überblick über Änderungen 概要"]),
         ("Überblick", vec!["active Überblick über Änderungen 概要"]),
+        ("ÜBERBLICK", vec!["active Überblick über Änderungen 概要"]),
         ("概要", vec!["active Überblick über Änderungen 概要"]),
         ("' OR 1=1 --", vec![]),
         ("%", vec!["active 100% of it"]),

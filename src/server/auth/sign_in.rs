@@ -4,7 +4,7 @@ use axum::http::request::Parts;
 use leptos::prelude::{expect_context, use_context};
 use secrecy::SecretString;
 
-use super::backend::{AuthSession, Credentials};
+use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::{password, token};
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
@@ -14,21 +14,23 @@ pub async fn with_password(username: &str, password: &str) -> Result<(), AppErro
     let mut session = session()?;
     let credentials =
         Credentials { username: username.trim().to_owned(), password: SecretString::from(password) };
-    let Some(user) = session.authenticate(credentials).await.map_err(internal)? else {
+    let Some(user) = session.authenticate(credentials).await.map_err(not_possible)? else {
         tracing::warn!("sign-in refused");
         return Err(AppError::new(
             ErrorCode::Unauthenticated,
             "That username and password do not belong together.",
         ));
     };
-    session.login(&user).await.map_err(internal)?;
+    // A session that somebody signed in to already would go on under its id, which they know.
+    session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
+    session.login(&user).await.map_err(not_possible)?;
     tracing::info!(user = user.name, "signed in");
     Ok(())
 }
 
 /// Ends the session, on the server too.
 pub async fn end() -> Result<(), AppError> {
-    session()?.logout().await.map_err(internal)?;
+    session()?.logout().await.map_err(not_possible)?;
     Ok(())
 }
 
@@ -74,6 +76,18 @@ pub fn is_own_path(path: &str) -> bool {
 fn session() -> Result<AuthSession, AppError> {
     let session = use_context::<Parts>().and_then(|parts| parts.extensions.get::<AuthSession>().cloned());
     session.ok_or_else(|| internal("no session layer"))
+}
+
+fn not_possible(error: axum_login::Error<Backend>) -> AppError {
+    match error {
+        axum_login::Error::Backend(BackendError::Store(error)) => error.into(),
+        axum_login::Error::Backend(BackendError::Password(error)) => internal(error),
+        // Sessions fail only where the database does.
+        axum_login::Error::Session(error) => {
+            tracing::error!(%error, "session");
+            AppError::database_unavailable()
+        }
+    }
 }
 
 fn internal(error: impl std::fmt::Display) -> AppError {

@@ -46,9 +46,12 @@ fn defaults_are_those_of_the_table() {
     assert_eq!(config.upstream.poll_interval.as_secs(), 3);
 }
 
+/// A file, an environment, and the words the error must have.
+type Mistake = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+
 #[test]
 fn every_mistake_names_its_key_and_an_example() {
-    let cases: &[(&str, &[(&str, &str)], &[&str])] = &[
+    let cases: &[Mistake] = &[
         ("adr = \"x\"", &[], &["adr", "addr", "127.0.0.1:3000"]),
         (FILE, &[("DOCKET_ADRR", "x")], &["DOCKET_ADRR", "DOCKET_ADDR"]),
         (FILE, &[("DOCKET_ADDR", "nowhere")], &["DOCKET_ADDR", "nowhere", "127.0.0.1:3000"]),

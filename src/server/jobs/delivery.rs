@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use tracing::Instrument;
 
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
@@ -38,12 +39,13 @@ impl Jobs {
     /// Delivers in the background, whatever becomes of the caller.
     pub(super) fn start_delivery(&self, message_id: String) {
         let jobs = self.clone();
-        self.deliveries.spawn(async move {
+        let delivery = async move {
             if let Err(error) = jobs.deliver(&message_id).await {
                 tracing::error!(message_id, error = format!("{error:#}"), "delivery");
             }
             jobs.settled.send_modify(|count| *count += 1);
-        });
+        };
+        self.deliveries.spawn(delivery.in_current_span());
     }
 
     async fn deliver(&self, message_id: &str) -> anyhow::Result<()> {
@@ -75,7 +77,7 @@ impl Jobs {
 
     async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
         let reason;
-        let settlement = match &outcome {
+        let mut settlement = match &outcome {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
                 Settlement::Accepted(
@@ -96,6 +98,12 @@ impl Jobs {
         for attempt in 0.. {
             match self.store.settle(intent, &settlement, self.clock.now()).await {
                 Ok(()) => break,
+                Err(error) if error.is_duplicate() => {
+                    tracing::warn!(job = %intent.job, "the answer names a job of another prompt");
+                    settlement = Settlement::Unknown(
+                        "The platform answered with a job that belongs to another prompt. It may have started the work or not.",
+                    );
+                }
                 Err(error) if attempt == RECORD_TRIES => return Err(error).context("recording the outcome"),
                 Err(_) => tokio::time::sleep(Duration::from_millis(50 << attempt)).await,
             }

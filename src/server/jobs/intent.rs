@@ -116,7 +116,10 @@ impl Jobs {
 
     /// The answer that belongs to an intent, once its delivery has ended.
     async fn answer(&self, form: &Form, request: &Request, intent: Intent) -> Result<Job, AppError> {
-        let same_job = request.job.as_ref().map_or(intent.position == 0, |job| *job == intent.job);
+        let same_job = match &request.job {
+            None => intent.position == 0,
+            Some(job) => intent.position > 0 && *job == intent.job,
+        };
         if intent.project != form.project || intent.prompt != request.prompt || !same_job {
             return Err(AppError::new(
                 ErrorCode::IntentReused,

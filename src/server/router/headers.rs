@@ -1,9 +1,11 @@
 //! Headers that every answer carries.
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
+
+use crate::server::panel::Panel;
 
 const SECURITY: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -12,10 +14,17 @@ const SECURITY: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
-pub(super) async fn security(request: Request, next: Next) -> Response {
+/// For a year, browsers insist on https where that is what people see.
+const INSIST_ON_HTTPS: &str = "max-age=31536000";
+
+pub(super) async fn security(State(panel): State<Panel>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in SECURITY {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    if panel.public_url.is_https() {
+        let value = HeaderValue::from_static(INSIST_ON_HTTPS);
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, value);
     }
     response
 }

@@ -4,9 +4,9 @@
 use std::any::Any as Anything;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
@@ -38,6 +38,18 @@ pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Response::from_parts(parts, Body::from(body))
+}
+
+/// Browsers let any site post texts and files without asking; server functions would read fields out of them.
+pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = content_type.and_then(|value| value.split(';').next()).map(str::trim);
+    let url_encoded = kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/x-www-form-urlencoded"));
+    if request.method() == Method::POST && !url_encoded && !request.body().is_end_stream() {
+        let error = AppError::bad_input("Server functions take url-encoded fields, and nothing else.");
+        return answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, error);
+    }
+    next.run(request).await
 }
 
 async fn no_such_endpoint() -> Response {

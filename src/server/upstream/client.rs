@@ -62,7 +62,7 @@ impl Upstream {
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job"]);
         let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
-        decode::job(&self.exchange(request).await?)
+        self.job_in(&self.exchange(request).await?)
     }
 
     /// Sends a further prompt to the upstream's job `remote_id`.
@@ -75,13 +75,13 @@ impl Upstream {
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id, "message"]);
         let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
-        decode::job(&self.exchange(request).await?)
+        self.job_in(&self.exchange(request).await?)
     }
 
     /// Reads a job. No published limit: the poller bounds the rate.
     pub async fn job(&self, project: &ProjectId, remote_id: &str) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id]);
-        decode::job(&self.exchange(self.http.request(Method::GET, url)).await?)
+        self.job_in(&self.exchange(self.http.request(Method::GET, url)).await?)
     }
 
     /// Asks for page views.
@@ -96,7 +96,11 @@ impl Upstream {
             .append_pair("dateTo", &question.range.to().plus_days(1).to_string())
             .append_pair("limit", &question.limit.get().to_string())
             .append_pair("offset", &question.offset.to_string());
-        decode::views(&self.exchange(self.http.request(Method::GET, url)).await?)
+        let mut answer = decode::views(&self.exchange(self.http.request(Method::GET, url)).await?)?;
+        for row in &mut answer.views {
+            row.path = self.key.mask(&row.path);
+        }
+        Ok(answer)
     }
 
     /// One exchange: the body of a 2xx answer, or how it went wrong.
@@ -116,6 +120,22 @@ impl Upstream {
             return Err(UpstreamError::BadAnswer(format!("status {}", status.as_u16())));
         }
         body::read(response).await
+    }
+
+    /// The job in an answer; should the upstream have repeated the key in it, that goes no further.
+    fn job_in(&self, answer: &[u8]) -> Result<RemoteJob, UpstreamError> {
+        let job = decode::job(answer)?;
+        let mask = |text: String| self.key.mask(&text);
+        Ok(RemoteJob {
+            id: mask(job.id),
+            status: mask(job.status),
+            model: job.model.map(mask),
+            repository: job.repository.map(mask),
+            git_ref: job.git_ref.map(mask),
+            pr_link: job.pr_link.map(mask),
+            created_at: job.created_at,
+            archived_at: job.archived_at,
+        })
     }
 
     fn authorization(&self) -> Result<HeaderValue, UpstreamError> {

@@ -25,7 +25,9 @@ const TEXT_MAX_CHARS: usize = 2_000;
 /// An agent job. Required: an object with an `id`.
 pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
     let value = json(body)?;
-    let id = text(&value["id"]).ok_or_else(|| UpstreamError::BadAnswer("a job without an id".to_owned()))?;
+    // These two are no segments of a path: a request for such a job would go to another address.
+    let id = text(&value["id"]).filter(|id| id != "." && id != "..");
+    let id = id.ok_or_else(|| UpstreamError::BadAnswer("a job without an id".to_owned()))?;
     Ok(RemoteJob {
         id,
         status: text(&value["status"]).unwrap_or_else(|| "(no status)".to_owned()),
@@ -48,7 +50,10 @@ pub fn views(body: &[u8]) -> Result<ViewsAnswer, UpstreamError> {
         totals: counts(&Value::Object(totals.clone())),
         views: rows
             .iter()
-            .filter_map(|row| Some(PageViews { path: text(&row["path"])?, counts: counts(row) }))
+            .filter_map(|row| {
+                let ViewCounts { human, ai, total } = counts(row);
+                Some(PageViews { path: text(&row["path"])?, human, ai, total })
+            })
             .collect(),
         has_more: value["hasMore"].as_bool().ok_or_else(|| missing("hasMore"))?,
     })

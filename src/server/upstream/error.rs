@@ -70,7 +70,7 @@ impl From<UpstreamError> for AppError {
                 "The platform's limit for this hour is used up. Try again later.".to_owned(),
             ),
             UpstreamError::Refused { message, .. } => {
-                (ErrorCode::UpstreamFailed, format!("The platform refused the question: {message}"))
+                (ErrorCode::UpstreamFailed, format!("The platform refused the question: “{message}”."))
             }
             UpstreamError::BadAnswer(_) => (
                 ErrorCode::UpstreamFailed,

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, JobBadge, JobState};
-use crate::ui::components::icon::{self, icon};
+use crate::ui::components::icon::{self, icon, path};
+use crate::ui::erase::Erase;
 
 /// The state of a job, which follows `badge` as it changes.
 pub fn job_badge(badge: ArcRwSignal<JobBadge>) -> AnyView {
@@ -14,17 +15,15 @@ pub fn job_badge(badge: ArcRwSignal<JobBadge>) -> AnyView {
     };
     let outline = {
         let state = state.clone();
-        move || shape(state())
+        move || path(shape(state()))
     };
     view! {
         <span class="badge" data-job=id data-status=move || state().as_str()>
-            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-                <path d=outline />
-            </svg>
+            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" inner_html=outline></svg>
             <span class="badge-word">{move || word(&badge.read())}</span>
         </span>
     }
-    .into_any()
+    .erase()
 }
 
 /// What became of handing one prompt to the agent.
@@ -42,7 +41,7 @@ pub fn delivery_badge(state: DeliveryState) -> AnyView {
             <span class="badge-word">{word}</span>
         </span>
     }
-    .into_any()
+    .erase()
 }
 
 pub const fn shape(state: JobState) -> &'static str {

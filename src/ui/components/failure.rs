@@ -1,13 +1,15 @@
 //! What is shown instead of what could not be had: a sentence, and a next step.
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use crate::error::{AppError, ErrorCode};
 use crate::ui::components::icon::{self, icon};
+use crate::ui::erase::{Erase, handler};
 use crate::ui::state::response::set_status;
 
 /// In place of content that could not be loaded. `retry` asks again without leaving the page.
-pub fn panel(error: &AppError, retry: Option<Callback<()>>) -> AnyView {
+pub fn panel(error: &AppError, retry: Callback<()>) -> AnyView {
     set_status(error.code);
     let heading = match error.code {
         ErrorCode::NotFound => "Not found",
@@ -19,21 +21,19 @@ pub fn panel(error: &AppError, retry: Option<Callback<()>>) -> AnyView {
     };
     let way_on = match error.code {
         ErrorCode::NotFound | ErrorCode::Forbidden => {
-            view! { <a class="button" href="/">"Go to the overview"</a> }.into_any()
+            view! { <a class="button" href="/">"Go to the overview"</a> }.erase()
         }
         ErrorCode::Unauthenticated => {
-            view! { <a class="button" href="/login" rel="external">"Sign in"</a> }.into_any()
+            view! { <a class="button" href="/login" rel="external">"Sign in"</a> }.erase()
         }
         // Without JavaScript the link loads the page again.
         _ => view! {
-            <a class="button" href="" rel="external" on:click=move |event| {
-                if let Some(retry) = retry {
-                    event.prevent_default();
-                    retry.run(());
-                }
-            }>"Try again"</a>
+            <a class="button" href="" rel="external" on:click=handler(move |event: MouseEvent| {
+                event.prevent_default();
+                retry.run(());
+            })>"Try again"</a>
         }
-        .into_any(),
+        .erase(),
     };
     view! {
         <div class="failure" role="alert">
@@ -45,7 +45,7 @@ pub fn panel(error: &AppError, retry: Option<Callback<()>>) -> AnyView {
             </div>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// Above a form whose post failed; nothing where it did not.
@@ -57,6 +57,6 @@ pub fn of_form(error: Option<AppError>) -> AnyView {
                 {icon(icon::CROSS)} <p>{error.message}</p>
             </div>
         }
-        .into_any(),
+        .erase(),
     }
 }

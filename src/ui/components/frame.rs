@@ -10,6 +10,7 @@ use leptos_router::components::Outlet;
 use leptos_router::hooks::use_location;
 
 use crate::ui::components::{keys, toasts};
+use crate::ui::erase::Erase;
 use crate::ui::state::{budget, live, project, session};
 
 #[component]
@@ -36,7 +37,7 @@ pub fn Frame() -> impl IntoView {
         {toasts::region()}
         {keys::help(&project, session)}
     }
-    .into_any()
+    .erase()
 }
 
 /// After going to another page, reading goes on at its beginning, not at the link that led to it.

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::ui::erase::Erase;
+
 pub const ARCHIVED: &str = "M2.5 3h11v3h-11zM3.5 6v7h9V6M6.5 8.7h3";
 pub const ACTIVE: &str = "M8 4.8a3.2 3.2 0 1 0 0 6.4a3.2 3.2 0 1 0 0-6.4";
 pub const ANALYTICS: &str = "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6";
@@ -28,12 +30,12 @@ pub const SIGN_OUT: &str = "M6.5 3h-3v10h3M7 8h6M10.5 5.5L13 8l-2.5 2.5";
 
 /// One of the outlines above.
 pub fn icon(outline: &'static str) -> AnyView {
-    view! {
-        <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-            <path d=outline />
-        </svg>
-    }
-    .into_any()
+    view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" inner_html=path(outline)></svg> }.erase()
+}
+
+/// An outline as the inside of an `<svg>`: one attribute to the WebAssembly, where a tree would be code.
+pub fn path(outline: &'static str) -> String {
+    format!(r#"<path d="{outline}"/>"#)
 }
 
 /// The product's mark: a docket with its last line ticked off.
@@ -44,5 +46,5 @@ pub fn mark() -> AnyView {
             <path class="mark-lines" d="M7 7.5h10M7 12h6M7 16.5h3M12.5 16l2 2l4-4.5" />
         </svg>
     }
-    .into_any()
+    .erase()
 }

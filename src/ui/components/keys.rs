@@ -6,9 +6,10 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement};
 use leptos_router::hooks::use_navigate;
 
+use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
 use crate::ui::state::browser;
-use crate::ui::state::session::{SessionResource, can_start_jobs};
+use crate::ui::state::session::{AskedSession, can_start_jobs};
 
 /// The class of the link that stands for its row.
 const ROW: &str = "row-target";
@@ -28,11 +29,11 @@ const SHORTCUTS: [(&str, &str); 9] = [
 ];
 
 /// Listens for the shortcuts of `project`, and renders their list.
-pub fn help(project: &str, session: SessionResource) -> AnyView {
+pub fn help(project: &str, session: AskedSession) -> AnyView {
     listen(project.to_owned(), session);
     let rows = SHORTCUTS.map(|(keys, what)| {
-        view! { <div><dt>{keys.split(' ').map(|key| view! { <kbd>{key.to_owned()}</kbd> }).collect_view()}</dt> <dd>{what}</dd></div> }
-            .into_any()
+        view! { <div><dt>{keys.split(' ').map(|key| view! { <kbd>{key.to_owned()}</kbd> }.erase()).collect_view()}</dt> <dd>{what}</dd></div> }
+            .erase()
     });
     view! {
         <dialog id=DIALOG class="dialog" aria-labelledby="shortcuts-title">
@@ -43,7 +44,7 @@ pub fn help(project: &str, session: SessionResource) -> AnyView {
             </form>
         </dialog>
     }
-    .into_any()
+    .erase()
 }
 
 pub fn open_help() {
@@ -54,10 +55,10 @@ pub fn open_help() {
     }
 }
 
-fn listen(project: String, session: SessionResource) {
+fn listen(project: String, session: AskedSession) {
     let navigate = use_navigate();
     let after_g = StoredValue::new(false);
-    Effect::new(move || {
+    effect(move || {
         let (project, navigate) = (project.clone(), navigate.clone());
         let may_start = can_start_jobs(session);
         let listener = window_event_listener(ev::keydown, move |event| {

@@ -4,25 +4,22 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::AppError;
 use crate::ui::components::failure;
+use crate::ui::erase::Erase;
+use crate::ui::state::asked::Asked;
 
-/// `ready` for what `resource` holds, `fallback` until then, a way on if it failed.
-pub fn loaded<T>(
-    resource: Resource<Result<T, AppError>>,
+/// `ready` for what was `asked`, `fallback` until it is there, a way on if it failed.
+pub fn loaded<T: DeserializeOwned + 'static>(
+    asked: Asked<T>,
     fallback: fn() -> AnyView,
     ready: impl Fn(T) -> AnyView + Send + Sync + 'static,
-) -> AnyView
-where
-    T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static,
-{
-    let content = move || match resource.get() {
+) -> AnyView {
+    let content = move || match asked.get() {
         None => ().into_any(),
         Some(Ok(value)) => ready(value),
-        Some(Err(error)) => failure::panel(&error, Some(Callback::new(move |()| resource.refetch()))),
+        Some(Err(error)) => failure::panel(&error, asked.retry()),
     };
     suspended(fallback, Arc::new(content))
 }
@@ -30,7 +27,7 @@ where
 /// `content`, with `fallback` until the resources it reads are there. Nothing in `content` may create a resource or
 /// another Suspense: it runs several times.
 pub fn suspended(fallback: fn() -> AnyView, content: Arc<dyn Fn() -> AnyView + Send + Sync>) -> AnyView {
-    view! { <Transition fallback>{move || content()}</Transition> }.into_any()
+    view! { <Transition fallback>{move || content()}</Transition> }.erase()
 }
 
 pub fn nothing() -> AnyView {
@@ -39,7 +36,7 @@ pub fn nothing() -> AnyView {
 
 /// The shape of a list of jobs.
 pub fn rows() -> AnyView {
-    (0..8).map(|_| view! { <div class="skeleton skeleton-row"></div> }).collect_view().into_any()
+    (0..8).map(|_| view! { <div class="skeleton skeleton-row"></div> }.erase()).collect_view().into_any()
 }
 
 /// The shape of a job with its conversation.
@@ -49,7 +46,7 @@ pub fn conversation() -> AnyView {
         <div class="skeleton skeleton-block"></div>
         <div class="skeleton skeleton-block"></div>
     }
-    .into_any()
+    .erase()
 }
 
 /// The shape of three figures over a table.
@@ -62,5 +59,5 @@ pub fn figures() -> AnyView {
         </div>
         {rows()}
     }
-    .into_any()
+    .erase()
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::time::Timestamp;
+use crate::ui::erase::Erase;
 use crate::ui::state::clock::Clock;
 
 /// `3 min ago`, as of the page's clock.
@@ -13,13 +14,13 @@ pub fn ago(at: Timestamp) -> AnyView {
             {move || age(at, clock.now())}
         </time>
     }
-    .into_any()
+    .erase()
 }
 
 /// The full time itself.
 pub fn exactly(at: Timestamp) -> AnyView {
     let clock = Clock::get();
-    view! { <time datetime=at.to_string()>{move || clock.to_the_minute(at)}</time> }.into_any()
+    view! { <time datetime=at.to_string()>{move || clock.to_the_minute(at)}</time> }.erase()
 }
 
 /// How long ago, in the largest unit that fits; after a month, the day.

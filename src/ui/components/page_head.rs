@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::ui::erase::Erase;
 use crate::ui::state::title;
 
 pub fn page_head(name: &'static str, context: AnyView, actions: AnyView) -> AnyView {
@@ -15,5 +16,5 @@ pub fn page_head(name: &'static str, context: AnyView, actions: AnyView) -> AnyV
             <div class="actions">{actions}</div>
         </header>
     }
-    .into_any()
+    .erase()
 }

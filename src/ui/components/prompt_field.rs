@@ -3,14 +3,18 @@
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
+use crate::ui::erase::Erase;
 use crate::ui::state::drafts::Draft;
+
+/// What a person can have done wrong in a form with a prompt.
+pub const MISTAKE: &str = "The prompt is empty or too long (at most 32768 characters unless configured otherwise), or a page’s path does not begin with a slash.";
 
 /// What differs between the box for a new job and the one for a follow-up.
 pub struct PromptField {
     pub id: &'static str,
     pub label: &'static str,
     pub placeholder: &'static str,
-    pub rows: u32,
+    pub rows: &'static str,
     /// What the box starts with.
     pub text: String,
     pub draft: Draft,
@@ -34,7 +38,7 @@ pub fn prompt_field(PromptField { id, label, placeholder, rows, text, draft }: P
             on:keydown=move |event| send_on_ctrl_enter(&event, draft)
         ></textarea>
     }
-    .into_any()
+    .erase()
 }
 
 fn send_on_ctrl_enter(event: &KeyboardEvent, draft: Draft) {

@@ -2,28 +2,27 @@
 //! of the address. Without, the browser submits it.
 
 use leptos::ev::SubmitEvent;
-use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{FormData, HtmlFormElement, UrlSearchParams};
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
+use crate::ui::erase::handler;
+use crate::ui::state::post::fields;
+
 /// For `on:submit` of the form.
-pub fn navigating() -> impl Fn(SubmitEvent) + Clone {
+pub fn navigating() -> Box<dyn FnMut(SubmitEvent)> {
     let navigate = use_navigate();
-    move |event: SubmitEvent| {
+    handler(move |event: SubmitEvent| {
         if let Some(address) = address(&event) {
             event.prevent_default();
             navigate(&address, NavigateOptions::default());
         }
-    }
+    })
 }
 
 fn address(event: &SubmitEvent) -> Option<String> {
-    let form = event.target()?.dyn_into::<HtmlFormElement>().ok()?;
-    let fields = FormData::new_with_form(&form).ok()?;
-    let query = UrlSearchParams::new_with_str_sequence_sequence(&fields).ok()?.to_string();
+    let (form, query) = fields(event)?;
     let action = form.get_attribute("action").unwrap_or_default();
-    Some(joined(&action, &String::from(query)))
+    Some(joined(&action, &query))
 }
 
 fn joined(action: &str, query: &str) -> String {

@@ -3,31 +3,32 @@
 use leptos::prelude::*;
 
 use crate::ui::components::icon::{self, icon};
+use crate::ui::erase::{Erase, handler};
 use crate::ui::state::toasts::{Toast, Toasts};
 
 pub fn region() -> AnyView {
     let toasts = Toasts::get();
-    let shown = move || toasts.shown().into_iter().map(|note| toast(toasts, note)).collect_view();
+    let shown = move || toasts.shown().into_iter().map(|note| toast(toasts, note)).collect_view().into_any();
     view! {
         <div class="toasts" role="status" aria-live="polite">
-            {shown}
+            {move || shown()}
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 fn toast(toasts: Toasts, Toast { id, text, href }: Toast) -> AnyView {
     let text = match href {
-        Some(href) => view! { <a href=href on:click=move |_| toasts.dismiss(id)>{text}</a> }.into_any(),
-        None => view! { <span>{text}</span> }.into_any(),
+        Some(href) => view! { <a href=href on:click=handler(move |_| toasts.dismiss(id))>{text}</a> }.erase(),
+        None => view! { <span>{text}</span> }.erase(),
     };
     view! {
         <div class="toast">
             {text}
-            <button type="button" class="quiet" aria-label="Dismiss" on:click=move |_| toasts.dismiss(id)>
+            <button type="button" class="quiet" aria-label="Dismiss" on:click=handler(move |_| toasts.dismiss(id))>
                 {icon(icon::CLOSE)}
             </button>
         </div>
     }
-    .into_any()
+    .erase()
 }

@@ -9,13 +9,16 @@ mod table;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::api::analytics::views;
+use crate::api::analytics::GetViews;
+use crate::api::call::call;
 use crate::model::views::Views;
 use crate::ui::charts::bar;
 use crate::ui::components::empty::empty;
 use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::page_head::page_head;
+use crate::ui::erase::Erase;
 use crate::ui::links;
+use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::project;
 use crate::ui::state::session::{self, can_start_jobs};
@@ -29,11 +32,12 @@ pub fn Analytics() -> impl IntoView {
     let query = Memo::new(move |_| AnalyticsQuery::read(&query.read()));
     let answer = {
         let project = project.clone();
-        Resource::new(
-            move || query.get(),
-            move |query| {
-                let (limit, offset) = (query.limit, query.offset());
-                views(project.clone(), query.from, query.to, Some(limit), Some(offset))
+        Asked::on(
+            move || query.track(),
+            move || {
+                let query = query.get_untracked();
+                let (limit, offset) = (Some(query.limit), Some(query.offset()));
+                call(GetViews { project: project.clone(), from: query.from, to: query.to, limit, offset })
             },
         )
     };
@@ -47,18 +51,18 @@ pub fn Analytics() -> impl IntoView {
         move || range::ranges(&project, &query.read(), today)
     };
     view! {
-        {page_head("Analytics", (move || range::described(&query.read(), today)).into_any(), ().into_any())}
+        {page_head("Analytics", view! { {move || range::described(&query.read(), today)} }.into_any(), ().into_any())}
         {bar::patterns()}
-        {ranges}
+        {move || ranges()}
         {loaded(answer, loading::figures, shown)}
     }
-    .into_any()
+    .erase()
 }
 
 fn report(project: &str, query: &AnalyticsQuery, answer: Views, may_start: bool) -> AnyView {
     if answer.views.is_empty() && query.page == 1 {
         let longer =
-            view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.into_any();
+            view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.erase();
         return empty(
             "No views in these days",
             "Nobody read a page, or nothing is counted yet. A longer range may show more.",
@@ -74,5 +78,5 @@ fn report(project: &str, query: &AnalyticsQuery, answer: Views, may_start: bool)
         {table::table(project, query, &answer, may_start)}
         {table::pager(project, query, &answer)}
     }
-    .into_any()
+    .erase()
 }

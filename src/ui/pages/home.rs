@@ -8,6 +8,7 @@ use leptos_router::components::Redirect;
 use crate::error::ErrorCode;
 use crate::ui::components::failure;
 use crate::ui::components::loading::{nothing, suspended};
+use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::state::session;
 
@@ -20,10 +21,13 @@ pub fn Home() -> impl IntoView {
             Some(Ok(session)) => session.projects.first().map(|project| links::overview(project.id.as_str())),
             Some(Err(error)) if error.code == ErrorCode::Unauthenticated => Some("/login".to_owned()),
             Some(Err(error)) => {
-                return failure::panel(&error, Some(Callback::new(move |()| session.refetch())));
+                return failure::panel(&error, session.retry());
             }
         };
-        target.map(|path| view! { <Redirect path /> }).into_any()
+        match target {
+            Some(path) => view! { <Redirect path /> }.into_any(),
+            None => ().into_any(),
+        }
     };
-    view! { <main class="lone">{suspended(nothing, Arc::new(content))}</main> }.into_any()
+    view! { <main class="lone">{suspended(nothing, Arc::new(content))}</main> }.erase()
 }

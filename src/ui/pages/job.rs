@@ -12,15 +12,20 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
 
-use crate::api::jobs::{SendFollowUp, get_job, job_form};
+use crate::api::call::call;
+use crate::api::jobs::{GetJob, GetJobForm, SendFollowUp};
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm};
 use crate::ui::components::failure;
 use crate::ui::components::loading::{self, nothing, suspended};
+use crate::ui::components::prompt_field::MISTAKE;
+use crate::ui::erase::{Erase, effect};
+use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::drafts::Draft;
 use crate::ui::state::live::Live;
-use crate::ui::state::session::{self, SessionResource};
+use crate::ui::state::post::Post;
+use crate::ui::state::session::{self, AskedSession};
 use crate::ui::state::{outcome, project};
 
 /// Another job is another page: nothing of one is kept for the next.
@@ -28,13 +33,13 @@ use crate::ui::state::{outcome, project};
 pub fn JobPage() -> impl IntoView {
     let params = use_params_map();
     let id = Memo::new(move |_| params.read().get("job").unwrap_or_default());
-    move || job_page(project::current(), id.get())
+    view! { {move || job_page(project::current(), id.get())} }.into_any()
 }
 
 /// The job as last read, and the way to read it again.
 #[derive(Clone, Copy)]
 struct CurrentJob {
-    first: Resource<Result<Job, AppError>>,
+    first: Asked<Job>,
     /// Later readings. A failed one changes nothing: the last good answer stays.
     later: RwSignal<Option<Job>>,
 }
@@ -42,35 +47,35 @@ struct CurrentJob {
 fn job_page(project: String, id: String) -> AnyView {
     let first = {
         let (project, id) = (project.clone(), id.clone());
-        Resource::new(|| (), move |()| get_job(project.clone(), id.clone()))
+        Asked::once(move || call(GetJob { project: project.clone(), job: id.clone() }))
     };
     let form = {
         let (project, id) = (project.clone(), id.clone());
-        Resource::new(|| (), move |()| job_form(project.clone(), Some(id.clone())))
+        Asked::once(move || call(GetJobForm { project: project.clone(), job: Some(id.clone()) }))
     };
     let job = CurrentJob { first, later: RwSignal::new(None) };
     keep_true(job, project.clone(), id.clone());
 
-    let send = ServerAction::<SendFollowUp>::new();
+    let send = Post::to::<SendFollowUp>(MISTAKE);
     let draft = Draft::of(&project, Some(&id));
     draft.restore(false);
-    outcome::follow(send.value().into(), draft, form, move |sent| {
+    outcome::follow(send, draft, form, move |sent| {
         job.later.set(Some(sent));
-        form.refetch();
+        form.again();
     });
 
     let session = session::get();
     let page = move || match job.get() {
         None => ().into_any(),
         Some(Ok(job)) => shown(&job, session::can_start_jobs(session)),
-        Some(Err(error)) => failure::panel(&error, Some(Callback::new(move |()| first.refetch()))),
+        Some(Err(error)) => failure::panel(&error, first.retry()),
     };
     let follow_up = move || follow_up_box(job, form, session, send, draft);
     view! {
         {suspended(loading::conversation, Arc::new(page))}
         {suspended(nothing, Arc::new(follow_up))}
     }
-    .into_any()
+    .erase()
 }
 
 fn shown(job: &Job, may_send: bool) -> AnyView {
@@ -85,15 +90,15 @@ fn shown(job: &Job, may_send: bool) -> AnyView {
             {facts::facts(job)}
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// For those who may send, once the agent has taken the job.
 fn follow_up_box(
     job: CurrentJob,
-    form: Resource<Result<JobForm, AppError>>,
-    session: SessionResource,
-    send: ServerAction<SendFollowUp>,
+    form: Asked<JobForm>,
+    session: AskedSession,
+    send: Post,
     draft: Draft,
 ) -> AnyView {
     match (job.get(), form.get(), session::can_start_jobs(session)) {
@@ -116,7 +121,7 @@ impl CurrentJob {
 fn keep_true(job: CurrentJob, project: String, id: String) {
     let live = Live::get();
     let badges = Badges::get();
-    Effect::new(move || {
+    effect(move || {
         live.track_answers();
         let Some(Ok(known)) = job.get() else { return };
         let news = badges.known(&known.id).is_some_and(|badge| badge.changed_at > known.changed_at);
@@ -129,7 +134,7 @@ fn keep_true(job: CurrentJob, project: String, id: String) {
         }
         let (project, id) = (project.clone(), id.clone());
         spawn_local(async move {
-            if let Ok(read) = get_job(project, id).await
+            if let Ok(read) = call(GetJob { project, job: id }).output().await
                 && read != known
             {
                 job.later.try_set(Some(read));

@@ -6,14 +6,17 @@ mod query;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::api::jobs::list_jobs;
+use crate::api::call::call;
+use crate::api::jobs::ListJobs;
 use crate::model::job::JobPage;
 use crate::ui::components::empty::empty;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_row::job_row;
 use crate::ui::components::loading::{self, loaded, nothing, suspended};
 use crate::ui::components::page_head::page_head;
+use crate::ui::erase::Erase;
 use crate::ui::links;
+use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::{project, session};
 use query::JobsQuery;
@@ -25,10 +28,11 @@ pub fn Jobs() -> impl IntoView {
     let query = Memo::new(move |_| JobsQuery::read(&query.read()));
     let jobs = {
         let project = project.clone();
-        Resource::new(
-            move || query.get(),
-            move |JobsQuery { status, q, author, cursor }| {
-                list_jobs(project.clone(), status, q, author, cursor)
+        Asked::on(
+            move || query.track(),
+            move || {
+                let JobsQuery { status, q, author, cursor } = query.get_untracked();
+                call(ListJobs { project: project.clone(), status, q, author, cursor })
             },
         )
     };
@@ -38,7 +42,7 @@ pub fn Jobs() -> impl IntoView {
         move || match session::can_start_jobs(session) {
             true => {
                 view! { <a class="button button-primary" href=href.clone()>{icon(icon::PLUS)} "New job"</a> }
-                    .into_any()
+                    .erase()
             }
             false => ().into_any(),
         }
@@ -52,7 +56,7 @@ pub fn Jobs() -> impl IntoView {
         )}
         {loaded(jobs, loading::rows, content)}
     }
-    .into_any()
+    .erase()
 }
 
 fn list(project: &str, query: &JobsQuery, page: JobPage) -> AnyView {
@@ -63,7 +67,7 @@ fn list(project: &str, query: &JobsQuery, page: JobPage) -> AnyView {
     let older = page.next.map(|cursor| JobsQuery { cursor: Some(cursor), ..query.clone() }.href(project));
     let newest = query.cursor.is_some().then(|| JobsQuery { cursor: None, ..query.clone() }.href(project));
     let body = match (page.jobs.is_empty(), query.is_filtered()) {
-        (false, _) => view! { <ul class="job-list" aria-label="Jobs">{rows}</ul> }.into_any(),
+        (false, _) => view! { <ul class="job-list" aria-label="Jobs">{rows}</ul> }.erase(),
         (true, true) => nothing_found(project),
         (true, false) => no_jobs_yet(project),
     };
@@ -71,16 +75,16 @@ fn list(project: &str, query: &JobsQuery, page: JobPage) -> AnyView {
         {filters::filters(project, query, page.counts, shown)}
         {body}
         <nav class="pager" aria-label="Pages of the list">
-            {newest.map(|href| view! { <a class="button" href=href>"Newest"</a> })}
-            {older.map(|href| view! { <a class="button" rel="next" href=href>"Older"</a> })}
+            {newest.map(|href| view! { <a class="button" href=href>"Newest"</a> }.erase())}
+            {older.map(|href| view! { <a class="button" rel="next" href=href>"Older"</a> }.erase())}
             <a class="button no-js" href="">"Refresh"</a>
         </nav>
     }
-    .into_any()
+    .erase()
 }
 
 fn nothing_found(project: &str) -> AnyView {
-    let clear = view! { <a class="button" href=links::jobs(project)>"Show all jobs"</a> }.into_any();
+    let clear = view! { <a class="button" href=links::jobs(project)>"Show all jobs"</a> }.erase();
     empty("No job matches", "No job of this project fits the filters and the search.", clear)
 }
 
@@ -89,7 +93,7 @@ pub fn no_jobs_yet(project: &str) -> AnyView {
     let example = "Check the quickstart against the current SDK and fix every step that no longer works.";
     let start =
         view! { <a class="button" href=links::new_job(project, example, "")>"Start with an example"</a> }
-            .into_any();
+            .erase();
     empty(
         "No jobs yet",
         "A job is a task for the documentation agent, written in plain words. It works on the repository by itself and opens a pull request for you to read.",

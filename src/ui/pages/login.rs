@@ -6,22 +6,23 @@ use leptos_router::hooks::use_query_map;
 use crate::api::session::Login as SignIn;
 use crate::ui::components::failure;
 use crate::ui::components::icon::mark;
+use crate::ui::components::submit_button::submit_button;
+use crate::ui::erase::Erase;
+use crate::ui::state::post::Post;
 use crate::ui::state::title;
 
 #[component]
 pub fn Login() -> impl IntoView {
     title::set("Sign in");
     let next = use_query_map().read_untracked().get("next").unwrap_or_default();
-    let sign_in = ServerAction::<SignIn>::new();
-    let answer = sign_in.value();
-    let problem = move || failure::of_form(answer.get().and_then(Result::err));
+    let post = Post::to::<SignIn>("A username and a password are needed.");
     view! {
         <main class="lone">
             <div class="card">
                 {mark()}
                 <h1>"Sign in to Docket"</h1>
-                {problem}
-                <ActionForm action=sign_in attr:class="stack">
+                {move || failure::of_form(post.problem())}
+                <form class="stack" method="post" action=post.url on:submit=post.submitting()>
                     <input type="hidden" name="next" value=next />
                     <label class="field-label" for="username">"Username"</label>
                     <input
@@ -36,12 +37,10 @@ pub fn Login() -> impl IntoView {
                     />
                     <label class="field-label" for="password">"Password"</label>
                     <input id="password" class="field" type="password" name="password" autocomplete="current-password" required />
-                    <button type="submit" class="button button-primary" aria-busy=move || sign_in.pending().get().then_some("true")>
-                        "Sign in"
-                    </button>
-                </ActionForm>
+                    {submit_button(post, "Sign in", "Signing in…")}
+                </form>
             </div>
         </main>
     }
-    .into_any()
+    .erase()
 }

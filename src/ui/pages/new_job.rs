@@ -7,15 +7,18 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::api::jobs::{CreateJob, get_job, job_form};
-use crate::error::AppError;
-use crate::model::job::JobForm;
+use crate::api::call::call;
+use crate::api::jobs::{CreateJob, GetJob, GetJobForm};
 use crate::ui::components::loading::{self, suspended};
 use crate::ui::components::page_head::page_head;
-use crate::ui::components::prompt_field::{PromptField, prompt_field};
+use crate::ui::components::prompt_field::{MISTAKE, PromptField, prompt_field};
+use crate::ui::components::submit_button::submit_button;
 use crate::ui::components::{empty, failure};
+use crate::ui::erase::Erase;
 use crate::ui::links;
+use crate::ui::state::asked::Asked;
 use crate::ui::state::drafts::Draft;
+use crate::ui::state::post::Post;
 use crate::ui::state::{budget, outcome, project, session};
 
 #[component]
@@ -28,26 +31,37 @@ pub fn NewJob() -> impl IntoView {
 
     let form = {
         let project = project.clone();
-        Resource::new(|| (), move |()| prepared(project.clone(), from.clone()))
+        Asked::once(move || call(GetJobForm { project: project.clone(), job: None }))
     };
-    let create = ServerAction::<CreateJob>::new();
+    let source = from.map(|job| {
+        let project = project.clone();
+        Asked::once(move || call(GetJob { project: project.clone(), job: job.clone() }))
+    });
+    let create = Post::to::<CreateJob>(MISTAKE);
     let draft = Draft::of(&project, None);
     draft.restore(brought);
-    outcome::follow(create.value().into(), draft, form, |_| {});
+    outcome::follow(create, draft, form, |_| {});
 
     let session = session::get();
     let page = {
         let project = project.clone();
-        move || match (form.get(), session.get()) {
-            (Some(Ok(form)), Some(Ok(session))) if session.can_start_jobs() => {
-                let text = if prompt.is_empty() { form.draft } else { prompt.clone() };
-                composer(create, project.clone(), form.intent.into(), text, path.clone(), draft)
+        move || {
+            // All three are read, so that the Suspense waits for all of them.
+            let (fresh, session) = (form.get(), session.get());
+            let copied = source.map_or(Some(Ok(None)), |job| job.get().map(|job| job.map(Some)));
+            let (Some(fresh), Some(session), Some(copied)) = (fresh, session, copied) else {
+                return ().into_any();
+            };
+            match (fresh, session, copied) {
+                (Ok(_), Ok(session), _) if !session.can_start_jobs() => not_for_viewers(&project),
+                (Ok(fresh), Ok(_), Ok(copied)) => {
+                    let kept = copied.map_or(fresh.draft, |job| job.prompt);
+                    let text = if prompt.is_empty() { kept } else { prompt.clone() };
+                    composer(create, project.clone(), fresh.intent.into(), text, path.clone(), draft)
+                }
+                (Err(error), ..) | (_, Err(error), _) => failure::panel(&error, form.retry()),
+                (.., Err(error)) => failure::panel(&error, source.map_or(form.retry(), Asked::retry)),
             }
-            (Some(Ok(_)), Some(Ok(_))) => not_for_viewers(&project),
-            (Some(Err(error)), _) | (_, Some(Err(error))) => {
-                failure::panel(&error, Some(Callback::new(move |()| form.refetch())))
-            }
-            _ => ().into_any(),
         }
     };
     view! {
@@ -57,39 +71,28 @@ pub fn NewJob() -> impl IntoView {
             {advice()}
         </div>
     }
-    .into_any()
-}
-
-/// A fresh form; its text is that of the job `from`, if the page was asked for one.
-async fn prepared(project: String, from: Option<String>) -> Result<JobForm, AppError> {
-    let mut form = job_form(project.clone(), None).await?;
-    if let Some(job) = from {
-        form.draft = get_job(project, job).await?.prompt;
-    }
-    Ok(form)
+    .erase()
 }
 
 fn composer(
-    create: ServerAction<CreateJob>,
+    create: Post,
     project: String,
     intent: String,
     text: String,
     path: String,
     draft: Draft,
 ) -> AnyView {
-    let answer = create.value();
-    let pending = create.pending();
     let field = PromptField {
         id: "prompt",
         label: "Prompt",
         placeholder: "Rewrite the quickstart for version 3 of the SDK. Keep the page’s structure, and mention the new sign-in.",
-        rows: 10,
+        rows: "10",
         text,
         draft,
     };
     view! {
-        {move || failure::of_form(answer.get().and_then(Result::err))}
-        <ActionForm action=create attr:class="stack">
+        {move || failure::of_form(create.problem())}
+        <form class="stack" method="post" action=create.url on:submit=create.submitting()>
             <input type="hidden" name="project" value=project />
             <input type="hidden" name="intent" value=intent autocomplete="off" />
             {prompt_field(field)}
@@ -106,19 +109,17 @@ fn composer(
             />
             <p class="hint" id="paths-hint">"Optional: the pages it is about, separated by commas."</p>
             <div class="send">
-                <button type="submit" class="button button-primary" disabled=move || pending.get()>
-                    {move || if pending.get() { "Starting…" } else { "Start job" }}
-                </button>
+                {submit_button(create, "Start job", "Starting…")}
                 <span class="faint js-only"><kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
                 {cost::cost(budget::get())}
             </div>
-        </ActionForm>
+        </form>
     }
-    .into_any()
+    .erase()
 }
 
 fn not_for_viewers(project: &str) -> AnyView {
-    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.into_any();
+    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.erase();
     empty::empty(
         "Your role reads only",
         "Starting jobs needs the role operator. An administrator can give it to you.",
@@ -143,5 +144,5 @@ fn advice() -> AnyView {
             </ul>
         </aside>
     }
-    .into_any()
+    .erase()
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::error::ErrorCode;
 use crate::ui::components::icon::mark;
+use crate::ui::erase::Erase;
 use crate::ui::state::{response, title};
 
 #[component]
@@ -20,5 +21,5 @@ pub fn NotFound() -> impl IntoView {
             </div>
         </main>
     }
-    .into_any()
+    .erase()
 }

@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::api::analytics::views;
-use crate::api::jobs::list_jobs;
+use crate::api::analytics::GetViews;
+use crate::api::call::call;
+use crate::api::jobs::ListJobs;
 use crate::model::day::DayRange;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::loading::{self, loaded, nothing, suspended};
 use crate::ui::components::page_head::page_head;
+use crate::ui::erase::Erase;
 use crate::ui::links;
+use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::{project, session};
 
@@ -25,16 +28,17 @@ pub fn Overview() -> impl IntoView {
     let project = project::current();
     let jobs = {
         let project = project.clone();
-        Resource::new(|| (), move |()| list_jobs(project.clone(), None, None, None, None))
+        Asked::once(move || {
+            call(ListJobs { project: project.clone(), status: None, q: None, author: None, cursor: None })
+        })
     };
     let range = DayRange::ending(Clock::get().today(), 7);
     let week = {
         let project = project.clone();
-        let (from, to) = (range.from().to_string(), range.to().to_string());
-        Resource::new(
-            || (),
-            move |()| views(project.clone(), Some(from.clone()), Some(to.clone()), Some(PAGES), None),
-        )
+        Asked::once(move || {
+            let (from, to) = (Some(range.from().to_string()), Some(range.to().to_string()));
+            call(GetViews { project: project.clone(), from, to, limit: Some(PAGES), offset: None })
+        })
     };
     let session = session::get();
     let new_job = {
@@ -42,7 +46,7 @@ pub fn Overview() -> impl IntoView {
         move || match session::can_start_jobs(session) {
             true => {
                 view! { <a class="button button-primary" href=href.clone()>{icon(icon::PLUS)} "New job"</a> }
-                    .into_any()
+                    .erase()
             }
             false => ().into_any(),
         }
@@ -65,5 +69,5 @@ pub fn Overview() -> impl IntoView {
             </section>
         </div>
     }
-    .into_any()
+    .erase()
 }

@@ -6,23 +6,27 @@ use leptos_router::hooks::use_query_map;
 use crate::api::session::SetUp as CreateAdministrator;
 use crate::ui::components::failure;
 use crate::ui::components::icon::mark;
+use crate::ui::components::submit_button::submit_button;
+use crate::ui::erase::Erase;
+use crate::ui::state::post::Post;
 use crate::ui::state::title;
+
+const MISTAKE: &str =
+    "A username has 1 to 64 characters, none of them a control character; a password has at least 12.";
 
 #[component]
 pub fn SetUp() -> impl IntoView {
     title::set("Set up");
     let token = use_query_map().read_untracked().get("token").unwrap_or_default();
-    let create = ServerAction::<CreateAdministrator>::new();
-    let answer = create.value();
-    let problem = move || failure::of_form(answer.get().and_then(Result::err));
+    let post = Post::to::<CreateAdministrator>(MISTAKE);
     view! {
         <main class="lone">
             <div class="card">
                 {mark()}
                 <h1>"Set up Docket"</h1>
                 <p class="soft">"Create the first administrator. This link works once."</p>
-                {problem}
-                <ActionForm action=create attr:class="stack">
+                {move || failure::of_form(post.problem())}
+                <form class="stack" method="post" action=post.url on:submit=post.submitting()>
                     <input type="hidden" name="token" value=token />
                     <label class="field-label" for="username">"Username"</label>
                     <input
@@ -37,12 +41,10 @@ pub fn SetUp() -> impl IntoView {
                     />
                     <label class="field-label" for="password">"Password"</label>
                     <input id="password" class="field" type="password" name="password" autocomplete="new-password" required />
-                    <button type="submit" class="button button-primary" aria-busy=move || create.pending().get().then_some("true")>
-                        "Create and sign in"
-                    </button>
-                </ActionForm>
+                    {submit_button(post, "Create and sign in", "Creating…")}
+                </form>
             </div>
         </main>
     }
-    .into_any()
+    .erase()
 }

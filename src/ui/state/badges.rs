@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
-use crate::api::jobs::job_statuses;
+use crate::api::call::call;
+use crate::api::jobs::JobStatuses;
 use crate::error::AppError;
 use crate::model::id::JobId;
 use crate::model::job::{Job, JobBadge};
@@ -79,8 +80,8 @@ impl Badges {
 
     /// Asks for all watched jobs at once, and says which of them came to rest.
     pub async fn ask(self, project: String) -> Result<Vec<Settled>, AppError> {
-        let ids = self.watched.try_with_value(question).unwrap_or_default();
-        let answer = job_statuses(project, ids).await?;
+        let jobs = self.watched.try_with_value(question).unwrap_or_default();
+        let answer = call(JobStatuses { project, jobs }).output().await?;
         Ok(answer.into_iter().filter_map(|badge| self.hear(badge)).collect())
     }
 

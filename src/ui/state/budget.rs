@@ -2,18 +2,19 @@
 
 use leptos::prelude::*;
 
-use crate::api::upstream::budgets;
-use crate::error::AppError;
+use crate::api::call::call;
+use crate::api::upstream::GetBudgets;
 use crate::model::budget::Budgets;
+use crate::ui::state::asked::Asked;
 
-pub type BudgetResource = Resource<Result<Budgets, AppError>>;
+pub type AskedBudget = Asked<Budgets>;
 
-pub fn provide(project: String) -> BudgetResource {
-    let resource = Resource::new(|| (), move |()| budgets(project.clone()));
-    provide_context(resource);
-    resource
+pub fn provide(project: String) -> AskedBudget {
+    let budget = Asked::once(move || call(GetBudgets { project: project.clone() }));
+    provide_context(budget);
+    budget
 }
 
-pub fn get() -> BudgetResource {
+pub fn get() -> AskedBudget {
     expect_context()
 }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use crate::model::day::Day;
 use crate::model::time::Timestamp;
+use crate::ui::erase::effect;
 use crate::ui::state::browser;
 
 /// The server's time when it renders a page. The server provides it; without it the system's clock serves.
@@ -24,7 +25,7 @@ pub fn provide() {
     });
     let clock = Clock { now: RwSignal::new(rendered_at.into_inner()), in_browser: RwSignal::new(false) };
     provide_context(clock);
-    Effect::new(move || {
+    effect(move || {
         clock.in_browser.set(true);
         clock.tick();
     });

@@ -3,6 +3,7 @@
 use leptos::html::Textarea;
 use leptos::prelude::*;
 
+use crate::ui::erase::effect;
 use crate::ui::state::browser;
 
 /// What the names of all drafts in the browser's storage begin with.
@@ -35,7 +36,7 @@ impl Draft {
     /// Once the field is there, puts the kept text into it: unless somebody typed before the page was interactive, or the
     /// page came with a text of its own that goes first.
     pub fn restore(self, page_goes_first: bool) {
-        Effect::new(move || {
+        effect(move || {
             let Some(field) = self.field.get() else { return };
             let rendered = field.default_value().unwrap_or_default();
             let taken = field.value() != rendered || (page_goes_first && !rendered.is_empty());

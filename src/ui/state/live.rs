@@ -7,10 +7,11 @@ use leptos::task::spawn_local;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::job::JobState;
+use crate::ui::erase::effect;
 use crate::ui::links;
 use crate::ui::state::badges::{Badges, Settled};
 use crate::ui::state::browser;
-use crate::ui::state::budget::BudgetResource;
+use crate::ui::state::budget::AskedBudget;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::title;
 use crate::ui::state::toasts::Toasts;
@@ -31,7 +32,7 @@ pub struct Live {
     badges: Badges,
     toasts: Toasts,
     clock: Clock,
-    budget: BudgetResource,
+    budget: AskedBudget,
     unseen: RwSignal<u32>,
     trouble: RwSignal<Option<AppError>>,
     asked: RwSignal<u32>,
@@ -41,7 +42,7 @@ pub struct Live {
 }
 
 /// Starts the live updates of `project` for as long as the caller lives. They begin once the page is interactive.
-pub fn start(project: String, budget: BudgetResource) -> Live {
+pub fn start(project: String, budget: AskedBudget) -> Live {
     let live = Live {
         project: StoredValue::new(project),
         badges: Badges::get(),
@@ -56,7 +57,7 @@ pub fn start(project: String, budget: BudgetResource) -> Live {
         last_asked_at: StoredValue::new(0),
     };
     provide_context(live);
-    Effect::new(move || {
+    effect(move || {
         // The owner of this effect drops the timer when the frame goes.
         StoredValue::new_local(browser::every(1000, move || live.beat()));
         let seen = window_event_listener(ev::visibilitychange, move |_| live.look());
@@ -86,7 +87,7 @@ impl Live {
 
     /// Asks soon: something was sent just now.
     pub fn hurry(self) {
-        self.budget.refetch();
+        self.budget.again();
         self.ask();
     }
 
@@ -100,7 +101,7 @@ impl Live {
             self.clock.tick();
         }
         if beat.is_multiple_of(BUDGET) {
-            self.budget.refetch();
+            self.budget.again();
         }
         let calm = self.trouble.try_get_untracked().flatten().is_some() || !self.badges.any_moving();
         let wait = if calm { WHILE_STILL } else { WHILE_MOVING };

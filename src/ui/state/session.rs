@@ -2,23 +2,24 @@
 
 use leptos::prelude::*;
 
-use crate::api::session::current_session;
-use crate::error::AppError;
+use crate::api::call::call;
+use crate::api::session::GetCurrentSession;
 use crate::model::user::CurrentSession;
+use crate::ui::state::asked::Asked;
 
-pub type SessionResource = Resource<Result<CurrentSession, AppError>>;
+pub type AskedSession = Asked<CurrentSession>;
 
-pub fn provide() -> SessionResource {
-    let session = Resource::new(|| (), |()| current_session());
+pub fn provide() -> AskedSession {
+    let session = Asked::once(|| call(GetCurrentSession {}));
     provide_context(session);
     session
 }
 
-pub fn get() -> SessionResource {
+pub fn get() -> AskedSession {
     expect_context()
 }
 
 /// Whether this person may start jobs and send follow-ups. To be asked inside a Suspense.
-pub fn can_start_jobs(session: SessionResource) -> bool {
+pub fn can_start_jobs(session: AskedSession) -> bool {
     matches!(session.get(), Some(Ok(session)) if session.can_start_jobs())
 }

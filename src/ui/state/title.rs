@@ -21,12 +21,17 @@ pub fn set(name: impl Into<String>) {
 /// The one title element. Once, at the root.
 pub fn view() -> impl IntoView {
     let PageTitle { name, unseen } = expect_context();
-    view! { <Title text=move || written(&name.read(), unseen.get()) /> }
+    view! { <Title text=move || as_content(written(&name.read(), unseen.get())) /> }
 }
 
 /// The count of jobs that finished unseen; the live updates raise it and clear it.
 pub fn unseen() -> RwSignal<u32> {
     expect_context::<PageTitle>().unseen
+}
+
+/// `text` as the content of a title. Leptos writes it into a page as it is; a script sets it as text.
+fn as_content(text: String) -> String {
+    if cfg!(feature = "ssr") { text.replace('&', "&amp;").replace('<', "&lt;") } else { text }
 }
 
 fn written(name: &str, unseen: u32) -> String {
@@ -44,6 +49,12 @@ fn written(name: &str, unseen: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(feature = "ssr")]
+    fn a_title_cannot_leave_its_element() {
+        assert_eq!(as_content("</title><script>&lt;".to_owned()), "&lt;/title>&lt;script>&amp;lt;");
+    }
 
     #[test]
     fn the_title_counts_what_finished_unseen() {

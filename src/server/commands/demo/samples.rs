@@ -186,10 +186,10 @@ pub(super) async fn fill(store: &Store, clock: &Clock, projects: &[Project]) -> 
     if !store.users().await?.is_empty() {
         return Ok(());
     }
+    // Nobody signs in as the sample people: nobody knows this password.
+    let hash = password::hash(SecretString::from(uuid::Uuid::new_v4().to_string())).await?;
     for name in PEOPLE {
-        // Nobody signs in as them: nobody knows this password.
-        let secret = SecretString::from(uuid::Uuid::new_v4().to_string());
-        store.add_user(name, Role::Operator, &password::hash(secret).await?, clock.now()).await?;
+        store.add_user(name, Role::Operator, &hash, clock.now()).await?;
     }
     for sample in SAMPLES {
         let started = clock.now().plus_seconds(-3600 * sample.hours_ago - 20);

@@ -5,11 +5,12 @@ use leptos::prelude::*;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::keys;
 use crate::ui::components::loading::{nothing, suspended};
+use crate::ui::erase::{Erase, handler};
 use crate::ui::state::browser;
 use crate::ui::state::drafts;
-use crate::ui::state::session::SessionResource;
+use crate::ui::state::session::AskedSession;
 
-pub(super) fn account(session: SessionResource) -> AnyView {
+pub(super) fn account(session: AskedSession) -> AnyView {
     let who = move || match session.get() {
         Some(Ok(session)) => view! {
             <p class="who">
@@ -17,7 +18,7 @@ pub(super) fn account(session: SessionResource) -> AnyView {
                 <span class="faint">{session.role.as_str()}</span>
             </p>
         }
-        .into_any(),
+        .erase(),
         _ => ().into_any(),
     };
     view! {
@@ -28,7 +29,7 @@ pub(super) fn account(session: SessionResource) -> AnyView {
                 class="quiet js-only"
                 title="Light or dark (.)"
                 aria-label="Switch between light and dark"
-                on:click=|_| browser::toggle_theme()
+                on:click=handler(|_| browser::toggle_theme())
             >
                 {icon(icon::MOON)}
             </button>
@@ -37,17 +38,17 @@ pub(super) fn account(session: SessionResource) -> AnyView {
                 class="quiet js-only"
                 title="Keyboard shortcuts (?)"
                 aria-label="Keyboard shortcuts"
-                on:click=|_| keys::open_help()
+                on:click=handler(|_| keys::open_help())
             >
                 {icon(icon::QUESTION)}
             </button>
             // A plain post: the next page knows nothing of this one.
-            <form method="post" action="/api/session/logout" on:submit=|_| drafts::forget_all()>
+            <form method="post" action="/api/session/logout" on:submit=handler(|_| drafts::forget_all())>
                 <button type="submit" class="quiet" title="Sign out">
                     {icon(icon::SIGN_OUT)} <span class="visually-hidden">"Sign out"</span>
                 </button>
             </form>
         </div>
     }
-    .into_any()
+    .erase()
 }

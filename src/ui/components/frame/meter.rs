@@ -6,10 +6,11 @@ use crate::model::budget::{Budgets, Meter};
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::components::loading::suspended;
 use crate::ui::components::moment::until;
-use crate::ui::state::budget::BudgetResource;
+use crate::ui::erase::Erase;
+use crate::ui::state::budget::AskedBudget;
 use crate::ui::state::clock::Clock;
 
-pub(super) fn meters(budget: BudgetResource) -> AnyView {
+pub(super) fn meters(budget: AskedBudget) -> AnyView {
     let content = move || match budget.get() {
         Some(Ok(budgets)) => both(budgets),
         // The budget is no reason to disturb: what needs it says so when it is spent.
@@ -26,13 +27,17 @@ fn both(budgets: Budgets) -> AnyView {
             <p class="faint">"Resets gradually"</p>
         </section>
     }
-    .into_any()
+    .erase()
 }
 
 fn meter(name: &'static str, what: &'static str, meter: Meter) -> AnyView {
     let clock = Clock::get();
     let spent = meter.left() == 0;
     let share = per_mille(u64::from(meter.used), u64::from(meter.limit));
+    let bar = format!(
+        r#"<rect class="meter-track" width="100%" height="100%"/><rect class="meter-used" width="{}" height="100%"/>"#,
+        length(share)
+    );
     let next = move || match meter.next_fits_at {
         Some(at) if spent => format!("Next in {}", until(at, clock.now())),
         _ => String::new(),
@@ -43,16 +48,13 @@ fn meter(name: &'static str, what: &'static str, meter: Meter) -> AnyView {
                 <span>{name}</span>
                 <span class="numeric" title=what>{format!("{} of {} this hour", meter.used, meter.limit)}</span>
             </p>
-            <svg class="meter-bar" aria-hidden="true">
-                <rect class="meter-track" width="100%" height="100%" />
-                <rect class="meter-used" width=length(share) height="100%" />
-            </svg>
-            <p class="meter-next">{next}</p>
+            <svg class="meter-bar" aria-hidden="true" inner_html=bar></svg>
+            <p class="meter-next">{move || next()}</p>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 fn skeleton() -> AnyView {
-    view! { <div class="skeleton skeleton-meter"></div> }.into_any()
+    view! { <div class="skeleton skeleton-meter"></div> }.erase()
 }

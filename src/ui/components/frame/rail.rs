@@ -10,10 +10,11 @@ use crate::error::ErrorCode;
 use crate::model::user::Project;
 use crate::ui::components::icon::{self, icon, mark};
 use crate::ui::components::loading::{nothing, suspended};
+use crate::ui::erase::Erase;
 use crate::ui::links;
-use crate::ui::state::session::SessionResource;
+use crate::ui::state::session::AskedSession;
 
-pub(super) fn top(project: &str, session: SessionResource) -> AnyView {
+pub(super) fn top(project: &str, session: AskedSession) -> AnyView {
     let overview = links::overview(project);
     view! {
         <header class="rail-top">
@@ -28,22 +29,22 @@ pub(super) fn top(project: &str, session: SessionResource) -> AnyView {
             </nav>
         </header>
     }
-    .into_any()
+    .erase()
 }
 
 fn item(href: String, exact: bool, outline: &'static str, name: &'static str) -> AnyView {
     let pathname = use_location().pathname;
     let target = href.clone();
-    let current = move || {
+    let is_here = move || {
         let here = pathname.read();
         let below = here.strip_prefix(target.as_str()).is_some_and(|rest| rest.starts_with('/'));
-        (*here == target || (below && !exact)).then_some("page")
+        *here == target || (below && !exact)
     };
-    view! { <li><a href=href aria-current=current>{icon(outline)} <span>{name}</span></a></li> }.into_any()
+    view! { <li><a href=href aria-current=move || is_here().then_some("page")>{icon(outline)} <span>{name}</span></a></li> }.erase()
 }
 
 /// Which project this is, and the others. Signing in comes first where the session is over.
-fn switcher(project: &str, session: SessionResource) -> AnyView {
+fn switcher(project: &str, session: AskedSession) -> AnyView {
     let current = project.to_owned();
     let location = use_location();
     let content = move || match session.get() {
@@ -51,9 +52,9 @@ fn switcher(project: &str, session: SessionResource) -> AnyView {
         Some(Ok(session)) => menu(&current, session.projects),
         Some(Err(error)) if error.code == ErrorCode::Unauthenticated => {
             let here = location.pathname.get_untracked() + "?" + &location.search.get_untracked();
-            view! { <Redirect path=links::login(here.trim_end_matches('?')) /> }.into_any()
+            view! { <Redirect path=links::login(here.trim_end_matches('?')) /> }.erase()
         }
-        Some(Err(_)) => view! { <span class="project-name">{current.clone()}</span> }.into_any(),
+        Some(Err(_)) => view! { <span class="project-name">{current.clone()}</span> }.erase(),
     };
     suspended(nothing, Arc::new(content))
 }
@@ -63,13 +64,13 @@ fn menu(current: &str, projects: Vec<Project>) -> AnyView {
         projects.iter().find(|project| project.id.as_str() == current).map(|project| project.name.clone());
     let name = name.unwrap_or_else(|| current.to_owned());
     if projects.len() < 2 {
-        return view! { <span class="project-name">{name}</span> }.into_any();
+        return view! { <span class="project-name">{name}</span> }.erase();
     }
     let entries = projects.into_iter().map(|project| {
         let is_current = (project.id.as_str() == current).then_some("true");
         // Another project is another page altogether, with its own budget and badges.
         let href = links::overview(project.id.as_str());
-        view! { <li><a href=href rel="external" aria-current=is_current>{project.name}</a></li> }
+        view! { <li><a href=href rel="external" aria-current=is_current>{project.name}</a></li> }.erase()
     });
     view! {
         <details class="switcher">
@@ -81,5 +82,5 @@ fn menu(current: &str, projects: Vec<Project>) -> AnyView {
             <ul class="menu">{entries.collect_view()}</ul>
         </details>
     }
-    .into_any()
+    .erase()
 }

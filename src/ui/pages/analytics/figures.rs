@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::model::views::{ViewCounts, Views};
 use crate::ui::charts::number::{ai_share, grouped};
 use crate::ui::components::moment::ago;
+use crate::ui::erase::Erase;
 
 pub fn figures(totals: ViewCounts) -> AnyView {
     view! {
@@ -14,21 +15,21 @@ pub fn figures(totals: ViewCounts) -> AnyView {
             {figure("By AI agents", format!("{} ({})", grouped(totals.ai), ai_share(totals)), "figure figure-ai")}
         </dl>
     }
-    .into_any()
+    .erase()
 }
 
 fn figure(name: &'static str, value: String, class: &'static str) -> AnyView {
-    view! { <div class=class><dt>{name}</dt> <dd>{value}</dd></div> }.into_any()
+    view! { <div class=class><dt>{name}</dt> <dd>{value}</dd></div> }.erase()
 }
 
 /// How old the figures are and where they come from.
 pub fn provenance(answer: &Views) -> AnyView {
     let warning =
-        answer.stale.then(|| view! { <strong>"The upstream could not be asked just now. "</strong> });
+        answer.stale.then(|| view! { <strong>"The upstream could not be asked just now. "</strong> }.erase());
     view! {
         <p class="provenance">
             {warning} "Live from the upstream, fetched " {ago(answer.fetched_at)}
         </p>
     }
-    .into_any()
+    .erase()
 }

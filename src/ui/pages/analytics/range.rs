@@ -6,6 +6,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::preset::Preset;
 use crate::ui::charts::number::counted;
 use crate::ui::components::search_form;
+use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::pages::analytics::query::AnalyticsQuery;
 
@@ -21,6 +22,7 @@ pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyVi
                 <a href=href data-noscroll aria-current=(chosen == Some(preset)).then_some("true")>{preset.label()}</a>
             </li>
         }
+        .erase()
     });
     let (from, to) = match range {
         Some(range) => (range.from().to_string(), range.to().to_string()),
@@ -30,7 +32,7 @@ pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyVi
         <div class="ranges">
             <ul class="segments" aria-label="Days">{presets.collect_view()}</ul>
             <form class="custom-range" method="get" action=links::analytics(project) on:submit=search_form::navigating()>
-                <input type="hidden" name="limit" value=query.limit />
+                <input type="hidden" name="limit" value=query.limit.to_string() />
                 <label for="from">"From"</label>
                 <input id="from" class="field" type="date" name="from" value=from max=today.to_string() required />
                 <label for="to">"to"</label>
@@ -39,7 +41,7 @@ pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyVi
             </form>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// `28 days, 2026-10-25 to 2026-11-21 (UTC). Today is still being counted.`

@@ -6,11 +6,12 @@ use crate::model::views::{PageViews, Views};
 use crate::ui::charts::number::{ai_share, grouped};
 use crate::ui::charts::{bar, scale};
 use crate::ui::components::icon::{self, icon};
+use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::pages::analytics::query::{AnalyticsQuery, SIZES};
 
 pub(super) fn table(project: &str, query: &AnalyticsQuery, answer: &Views, may_start: bool) -> AnyView {
-    let longest = scale::longest(answer.views.iter().map(|page| &page.counts));
+    let longest = scale::longest(&answer.views);
     let first = query.offset() + 1;
     let rows =
         answer.views.iter().zip(first..).map(|(page, rank)| row(project, page, rank, longest, may_start));
@@ -32,11 +33,11 @@ pub(super) fn table(project: &str, query: &AnalyticsQuery, answer: &Views, may_s
             <tbody>{rows.collect_view()}</tbody>
         </table>
     }
-    .into_any()
+    .erase()
 }
 
 fn row(project: &str, page: &PageViews, rank: i64, longest: u64, may_start: bool) -> AnyView {
-    let counts = page.counts;
+    let counts = page.counts();
     let start = may_start.then(|| {
         let label = format!("Start a job about {}", page.path);
         view! {
@@ -44,11 +45,11 @@ fn row(project: &str, page: &PageViews, rank: i64, longest: u64, may_start: bool
                 {icon(icon::PLUS)}
             </a>
         }
-        .into_any()
+        .erase()
     });
     view! {
         <tr data-path=page.path.clone()>
-            <td class="rank">{rank}</td>
+            <td class="rank">{rank.to_string()}</td>
             <th scope="row" class="path">{page.path.clone()}</th>
             <td class="bars">{bar::stacked(counts, longest)}</td>
             <td class="numeric by-reader">{grouped(counts.human)}</td>
@@ -58,7 +59,7 @@ fn row(project: &str, page: &PageViews, rank: i64, longest: u64, may_start: bool
             <td class="start">{start}</td>
         </tr>
     }
-    .into_any()
+    .erase()
 }
 
 pub(super) fn pager(project: &str, query: &AnalyticsQuery, answer: &Views) -> AnyView {
@@ -69,15 +70,15 @@ pub(super) fn pager(project: &str, query: &AnalyticsQuery, answer: &Views) -> An
     let next = answer.has_more.then(|| query.on_page(query.page + 1).href(project));
     let sizes = SIZES.into_iter().map(|size| {
         let current = (size == query.limit).then_some("true");
-        view! { <li><a href=query.sized(size).href(project) data-noscroll aria-current=current>{size}</a></li> }
+        view! { <li><a href=query.sized(size).href(project) data-noscroll aria-current=current>{size.to_string()}</a></li> }.erase()
     });
     view! {
         <nav class="pager" aria-label="Pages of the table">
             <span class="pager-place numeric">{place}</span>
-            {previous.map(|href| view! { <a class="button" rel="prev" href=href>"Previous"</a> })}
-            {next.map(|href| view! { <a class="button" rel="next" href=href>"Next"</a> })}
+            {previous.map(|href| view! { <a class="button" rel="prev" href=href>"Previous"</a> }.erase())}
+            {next.map(|href| view! { <a class="button" rel="next" href=href>"Next"</a> }.erase())}
             <div class="sizes"><span id="sizes">"Rows per page"</span> <ul class="segments" aria-labelledby="sizes">{sizes.collect_view()}</ul></div>
         </nav>
     }
-    .into_any()
+    .erase()
 }

@@ -7,6 +7,7 @@ use crate::model::time::Timestamp;
 use crate::ui::components::badge::delivery_badge;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
+use crate::ui::erase::Erase;
 use crate::ui::pages::job::head::again;
 
 pub(super) fn conversation(job: &Job, may_send: bool) -> AnyView {
@@ -20,7 +21,7 @@ pub(super) fn conversation(job: &Job, may_send: bool) -> AnyView {
         </ol>
         {explained}
     }
-    .into_any()
+    .erase()
 }
 
 fn follow_up(sent: &FollowUp) -> AnyView {
@@ -49,11 +50,11 @@ fn message(author: &str, at: Timestamp, text: &str, state: DeliveryState, note: 
                 <p class="message-head"><strong>{author.to_owned()}</strong> {ago(at)}</p>
                 <p class="message-text">{text.to_owned()}</p>
                 <div class="message-foot">{delivery_badge(state)}</div>
-                {note.map(|note| view! { <p class="hint">{note}</p> })}
+                {note.map(|note| view! { <p class="hint">{note}</p> }.erase())}
             </div>
         </li>
     }
-    .into_any()
+    .erase()
 }
 
 /// The delivery of the job's own prompt, read back from its state.
@@ -113,16 +114,16 @@ fn explained(job: &Job, may_send: bool) -> AnyView {
         ),
     };
     let edit = (may_send && job.state == JobState::Rejected)
-        .then(|| view! { <a class="button" href=again(job)>"Edit and send again"</a> }.into_any());
+        .then(|| view! { <a class="button" href=again(job)>"Edit and send again"</a> }.erase());
     view! {
         <div class=class>
             {icon(outline)}
             <div>
                 <p>{text}</p>
-                {job.reason.clone().map(|reason| view! { <p class="soft">{reason}</p> })}
+                {job.reason.clone().map(|reason| view! { <p class="soft">{reason}</p> }.erase())}
                 {edit}
             </div>
         </div>
     }
-    .into_any()
+    .erase()
 }

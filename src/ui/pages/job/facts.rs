@@ -5,13 +5,15 @@ use leptos::prelude::*;
 use crate::model::job::Job;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
+use crate::ui::erase::{Erase, handler};
 use crate::ui::state::browser;
 use crate::ui::state::toasts::Toasts;
 
 pub(super) fn facts(job: &Job) -> AnyView {
     let remote = job.remote.as_ref();
-    let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
-    let paths = job.paths.iter().map(|path| view! { <code class="tag">{path.clone()}</code> }).collect_view();
+    let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.erase());
+    let paths =
+        job.paths.iter().map(|path| view! { <code class="tag">{path.clone()}</code> }.erase()).collect_view();
     view! {
         <aside class="facts" aria-label="Facts">
             <dl>
@@ -26,13 +28,13 @@ pub(super) fn facts(job: &Job) -> AnyView {
             </dl>
         </aside>
     }
-    .into_any()
+    .erase()
 }
 
 /// Nothing where there is no value.
 fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
     match value {
-        Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any(),
+        Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.erase(),
         None => ().into_any(),
     }
 }
@@ -46,9 +48,9 @@ fn id(id: &str) -> AnyView {
     };
     view! {
         <code class="upstream-id">{id.to_owned()}</code>
-        <button type="button" class="quiet js-only" aria-label="Copy the upstream id" title="Copy" on:click=copy>
+        <button type="button" class="quiet js-only" aria-label="Copy the upstream id" title="Copy" on:click=handler(copy)>
             {icon(icon::COPY)}
         </button>
     }
-    .into_any()
+    .erase()
 }

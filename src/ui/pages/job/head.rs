@@ -6,6 +6,7 @@ use crate::model::job::{Job, JobBadge, JobState};
 use crate::ui::components::badge::job_badge;
 use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
+use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::state::title;
 
@@ -18,7 +19,7 @@ pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> A
     let request = request.map(|link| pull_request(link, "button button-loud"));
     let again = (may_send && !job.state.is_moving()).then(|| {
         let words = if matches!(job.state, JobState::Rejected) { "Edit and send again" } else { "Run again" };
-        view! { <a class="button" href=again(job)>{words}</a> }.into_any()
+        view! { <a class="button" href=again(job)>{words}</a> }.erase()
     });
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
@@ -35,7 +36,7 @@ pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> A
             <div class="actions">{again} {request}</div>
         </header>
     }
-    .into_any()
+    .erase()
 }
 
 /// The form for a new job with this one's text.

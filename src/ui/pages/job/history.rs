@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::model::job::HistoryEntry;
 use crate::ui::charts::number::counted;
 use crate::ui::components::moment::exactly;
+use crate::ui::erase::Erase;
 
 pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
     if entries.is_empty() {
@@ -17,18 +18,21 @@ pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
             <ol>{lines}</ol>
         </details>
     }
-    .into_any()
+    .erase()
 }
 
 fn line(entry: &HistoryEntry) -> AnyView {
-    let about = (entry.message > 0).then(|| format!("Follow-up {}: ", entry.message));
-    let detail = entry.detail.clone().map(|detail| view! { <span class="soft">{detail}</span> });
+    let what = match entry.message {
+        0 => entry.state.clone(),
+        follow_up => format!("Follow-up {follow_up}: {}", entry.state),
+    };
+    let detail = entry.detail.clone().map(|detail| view! { <span class="soft">{detail}</span> }.erase());
     view! {
         <li>
             <span class="history-at">{exactly(entry.at)}</span>
-            <span>{about} {entry.state.clone()}</span>
+            <span>{what}</span>
             {detail}
         </li>
     }
-    .into_any()
+    .erase()
 }

@@ -10,6 +10,7 @@ use crate::ui::charts::number::grouped;
 use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::search_form;
+use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::pages::jobs::query::JobsQuery;
 
@@ -43,7 +44,7 @@ pub(super) fn filters(
                 </a>
             </li>
         }
-        .into_any()
+        .erase()
     });
     view! {
         <div class="filters">
@@ -59,7 +60,7 @@ pub(super) fn filters(
             {query.author.clone().map(|author| by_author(project, query, author))}
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 fn search(project: &str, query: &JobsQuery) -> AnyView {
@@ -80,7 +81,7 @@ fn search(project: &str, query: &JobsQuery) -> AnyView {
             <button type="submit" class="visually-hidden">"Search"</button>
         </form>
     }
-    .into_any()
+    .erase()
 }
 
 fn by_author(project: &str, query: &JobsQuery, author: String) -> AnyView {
@@ -90,7 +91,7 @@ fn by_author(project: &str, query: &JobsQuery, author: String) -> AnyView {
             "Started by " <strong>{author}</strong> " · " <a href=lifted>"show everyone’s"</a>
         </p>
     }
-    .into_any()
+    .erase()
 }
 
 /// How many jobs are in `state` now: those counted, corrected by what changed on the page since.

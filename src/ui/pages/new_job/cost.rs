@@ -4,11 +4,12 @@ use leptos::prelude::*;
 
 use crate::model::budget::Meter;
 use crate::ui::components::moment::until;
-use crate::ui::state::budget::BudgetResource;
+use crate::ui::erase::Erase;
+use crate::ui::state::budget::AskedBudget;
 use crate::ui::state::clock::Clock;
 
 /// To be shown inside a Suspense.
-pub(super) fn cost(budget: BudgetResource) -> AnyView {
+pub(super) fn cost(budget: AskedBudget) -> AnyView {
     let clock = Clock::get();
     let text = move || match budget.get() {
         Some(Ok(budgets)) => {
@@ -17,7 +18,7 @@ pub(super) fn cost(budget: BudgetResource) -> AnyView {
         }
         _ => String::new(),
     };
-    view! { <p class="cost">{text}</p> }.into_any()
+    view! { <p class="cost">{move || text()}</p> }.erase()
 }
 
 fn sentence(starts: Meter, wait: Option<String>) -> String {

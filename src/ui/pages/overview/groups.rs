@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::{Job, JobPage, JobState};
 use crate::ui::components::job_row::job_row;
+use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::pages::jobs::no_jobs_yet;
 use crate::ui::state::badges::Badges;
@@ -31,7 +32,7 @@ pub(super) fn groups(project: &str, page: JobPage) -> AnyView {
         {section("Finished lately", "Nothing finished yet.", of(Group::Finished), FINISHED)}
         <p class="more"><a href=links::jobs(project)>"All jobs"</a></p>
     }
-    .into_any()
+    .erase()
 }
 
 fn section<'a>(
@@ -43,10 +44,10 @@ fn section<'a>(
     let badges = Badges::get();
     let rows: Vec<_> = jobs.take(most).map(|job| job_row(job, badges.watch(job))).collect();
     let body = match rows.is_empty() {
-        true => view! { <p class="none">{none}</p> }.into_any(),
-        false => view! { <ul class="job-list job-list-short">{rows}</ul> }.into_any(),
+        true => view! { <p class="none">{none}</p> }.erase(),
+        false => view! { <ul class="job-list job-list-short">{rows}</ul> }.erase(),
     };
-    view! { <section class="group"><h2>{heading}</h2> {body}</section> }.into_any()
+    view! { <section class="group"><h2>{heading}</h2> {body}</section> }.erase()
 }
 
 fn group_of(job: &Job) -> Group {

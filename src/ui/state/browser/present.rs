@@ -2,10 +2,13 @@
 
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
+use leptos::server_fn::redirect::call_redirect_hook;
+use leptos::task::spawn_local;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::js_sys::Date;
 use web_sys::{HtmlDocument, Storage};
 
+use crate::api::call::{self, Answer};
 use crate::model::time::Timestamp;
 
 /// A timer that runs until it is dropped.
@@ -29,6 +32,17 @@ pub fn every(millis: u32, action: impl FnMut() + 'static) -> Every {
 
 pub fn after(millis: u32, action: impl FnOnce() + 'static) {
     Timeout::new(millis, action).forget();
+}
+
+/// Posts a form's fields, says what was answered, and goes where the server function sends the browser.
+pub fn post(path: &'static str, fields: String, heard: impl FnOnce(Answer) + 'static) {
+    spawn_local(async move {
+        let call::Reply { answer, redirect } = call::post(path, &fields).await;
+        heard(answer);
+        if let Some(place) = redirect {
+            call_redirect_hook(&place);
+        }
+    });
 }
 
 /// Whether nobody can see the page.

@@ -1,0 +1,181 @@
+/** axe finds nothing to object to, on any page, light or dark. */
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import type { Job, State } from "../fixtures/api.ts";
+import { STRANGER, at, badge, expect, open, test } from "../fixtures/docket.ts";
+
+// Colours are judged at rest, not half-way through a change.
+test.use({ contextOptions: { reducedMotion: "reduce" } });
+
+async function expectNothingToObjectTo(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.map(({ id, help, nodes }) => ({ id, help, where: nodes.map(({ target, failureSummary }) => [target, failureSummary]) }));
+    expect.soft(found, `violations, ${colorScheme}`).toEqual([]);
+  }
+}
+
+const PAGES = {
+  "the overview": at(""),
+  "the list of jobs": at("/jobs"),
+  "a filtered and searched list": at("/jobs?status=completed&q=guide&author=jonas"),
+  "a list without matches": at("/jobs?q=nothing-is-called-so"),
+  "the form for a new job": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
+  analytics: at("/analytics?limit=25"),
+  "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),
+};
+
+for (const [name, path] of Object.entries(PAGES)) {
+  test(`${name} is accessible`, async ({ page }) => {
+    await open(page, path);
+    await expectNothingToObjectTo(page);
+  });
+}
+
+const JOBS: Record<string, (job: Job) => boolean> = {
+  "with a pull request and a follow-up": (job) => job.follow_ups.length > 0,
+  "without changes": (job) => job.state === "completed" && !job.remote?.pr_link,
+  "that failed": (job) => job.state === "failed",
+  "that was rejected": (job) => job.state === "rejected",
+  "whose outcome is not known": (job) => job.state === "unknown",
+};
+
+for (const [name, fits] of Object.entries(JOBS)) {
+  test(`a job ${name} is accessible`, async ({ page, api }) => {
+    const job = await api.jobThat(fits);
+    await open(page, at(`/jobs/${job.id}`));
+    const history = page.locator("details.history summary");
+    if (await history.isVisible()) await history.click();
+    await expectNothingToObjectTo(page);
+  });
+}
+
+/** What the demonstration's jobs do not come to by themselves, as the endpoints would tell it. */
+for (const state of ["active", "queued", "sending", "archived", "other"] satisfies State[]) {
+  test(`a job that is ${state} is accessible`, async ({ page, api }) => {
+    const job = await api.start("emulator:slow Work on");
+    const changed_at = new Date(Date.now() + 60_000).toISOString();
+    const status = state === "other" ? "paused" : state;
+    await page.route("**/api/jobs/statuses", (route) =>
+      route.fulfill({ json: [{ id: job.id, state, status, pr_link: null, changed_at }] }),
+    );
+    await page.route("**/api/jobs/get", async (route) => {
+      const told = (await (await route.fetch()).json()) as Job;
+      await route.fulfill({ json: { ...told, state, changed_at, remote: { ...told.remote, status } } });
+    });
+    await open(page, at(`/jobs/${job.id}`));
+    await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+    await expect(badge(page, job.id)).toHaveAttribute("data-status", state);
+    await expectNothingToObjectTo(page);
+  });
+}
+
+test("a list with a job in every state is accessible", async ({ page, api }) => {
+  const states: State[] = ["queued", "sending", "active", "completed", "archived", "failed", "rejected", "unknown", "other"];
+  const { jobs } = await api.jobs();
+  const changed_at = new Date(Date.now() + 60_000).toISOString();
+  const badges = states.map((state, at) => ({ id: jobs[at]?.id, state, status: "paused", pr_link: null, changed_at }));
+  await page.route("**/api/jobs/statuses", (route) => route.fulfill({ json: badges }));
+  await open(page, at("/jobs"));
+  await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+  for (const { id, state } of badges) await expect(badge(page, id ?? "")).toHaveAttribute("data-status", state);
+  await expectNothingToObjectTo(page);
+});
+
+test("the list of shortcuts is accessible", async ({ page }) => {
+  await open(page, at("/jobs"));
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await expectNothingToObjectTo(page);
+});
+
+test("an open choice of projects, and a note, are accessible", async ({ page, api, context }) => {
+  await context.grantPermissions(["clipboard-write"]);
+  const job = await api.jobThat((job) => job.remote !== null);
+  await open(page, at(`/jobs/${job.id}`));
+  await page.getByRole("button", { name: "Copy the upstream id" }).click();
+  await page.locator("summary").filter({ hasText: "Acme Docs" }).click();
+  await expect(page.getByRole("link", { name: "Acme API" })).toBeVisible();
+  await expect(page.getByText("The id was copied")).toBeVisible();
+  await expectNothingToObjectTo(page);
+});
+
+test("a refused form is accessible", async ({ page, trouble }) => {
+  trouble.expects(/status of 400/);
+  await open(page, at("/jobs/new"));
+  await page.getByLabel("Prompt").fill("Too much");
+  await page.getByLabel("Pages").fill(`/${"long".repeat(130)}`);
+  await page.getByRole("button", { name: "Start job" }).click();
+  await expect(page.getByRole("alert")).toBeVisible();
+  await expectNothingToObjectTo(page);
+});
+
+test("what is not there, and what cannot be shown, are accessible", async ({ page, trouble }) => {
+  trouble.expects(/status of 404/, /status of 400/);
+  for (const path of ["/nowhere", at("/jobs/01920000-0000-7000-8000-000000000000"), at("/jobs?status=finished")]) {
+    await open(page, path);
+    await expectNothingToObjectTo(page);
+  }
+});
+
+test("an empty Docket, and one whose budget is spent, are accessible", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 429/);
+  const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1", DOCKET_ANALYTICS_PER_HOUR: "1", DOCKET_ANALYTICS_RESERVE: "0" } });
+  const page = await visit(docket, { storageState: docket.session, reducedMotion: "reduce" });
+  for (const path of [at(""), at("/jobs")]) {
+    await open(page, path);
+    await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
+    await expectNothingToObjectTo(page);
+  }
+  await open(page, at("/jobs/new"));
+  await page.getByLabel("Prompt").fill("The only one");
+  await page.getByRole("button", { name: "Start job" }).click();
+  await expect(page.getByRole("list", { name: "Conversation" })).toBeVisible();
+  for (const path of [at("/jobs/new"), at("/analytics")]) {
+    await open(page, path);
+    await expectNothingToObjectTo(page);
+  }
+});
+
+test("what a viewer sees is accessible", async ({ serve, visit }) => {
+  const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const page = await visit(await serve({ people: [viewer] }), { as: viewer, reducedMotion: "reduce" });
+  for (const path of [at("/jobs/new"), at("/analytics?limit=25")]) {
+    await open(page, path);
+    await expectNothingToObjectTo(page);
+  }
+});
+
+test.describe("on a screen 390 px wide", () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test("pages are accessible too", async ({ page, api }) => {
+    const job = await api.jobThat((job) => job.follow_ups.length > 0);
+    for (const path of ["", "/jobs", "/jobs/new", "/analytics?limit=25", `/jobs/${job.id}`]) {
+      await open(page, at(path));
+      await expectNothingToObjectTo(page);
+    }
+  });
+});
+
+test.describe("to a stranger", () => {
+  test.use({ storageState: STRANGER });
+
+  for (const path of ["/login", "/setup?token=nothing"]) {
+    test(`${path} is accessible`, async ({ page }) => {
+      await open(page, path);
+      await expectNothingToObjectTo(page);
+    });
+  }
+
+  test("a refused sign-in is accessible", async ({ page, trouble }) => {
+    trouble.expects(/status of 401/);
+    await open(page, "/login");
+    await page.getByLabel("Username").fill("nobody");
+    await page.getByLabel("Password").fill("nothing at all");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page.getByRole("alert")).toBeVisible();
+    await expectNothingToObjectTo(page);
+  });
+});

@@ -1,0 +1,214 @@
+/** Who reads which page: the figures are the upstream's, and what is asked for stands in the address. */
+import type { Page } from "@playwright/test";
+import type { Counts } from "../fixtures/api.ts";
+import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
+
+const ANALYTICS = at("/analytics");
+const DAY = 24 * 60 * 60 * 1000;
+
+const tableRows = (page: Page) => page.locator("tr[data-path]");
+
+/** The UTC day that was so many days ago. */
+function day(ago: number): string {
+  return new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString("en-GB");
+}
+
+/** The three figures over the table, as they are written. */
+async function expectFigures(page: Page, totals: Counts): Promise<void> {
+  const figure = (name: string) => page.locator(".figure").filter({ has: page.getByText(name, { exact: true }) }).locator("dd");
+  await expect(figure("Views")).toHaveText(grouped(totals.total));
+  await expect(figure("By people")).toHaveText(grouped(totals.human));
+  await expect(figure("By AI agents")).toHaveText(new RegExp(`^${grouped(totals.ai)} \\(\\d+%\\)$`));
+}
+
+test("the figures and every row are those of the endpoint", async ({ page, api }) => {
+  await open(page, ANALYTICS);
+  const answer = await api.views();
+  await expectFigures(page, answer.totals);
+  await expect(tableRows(page)).toHaveCount(50);
+  const cells = await tableRows(page).evaluateAll((rows) =>
+    rows.map((row) => [row.getAttribute("data-path"), ...[...row.querySelectorAll("td.numeric")].map((cell) => cell.textContent)]),
+  );
+  const written = answer.views.map(({ path, human, ai, total }) => [path, ...[human, ai, total].map(grouped)]);
+  expect(cells.map((row) => row.slice(0, 4))).toEqual(written);
+  await expect(page.getByText(/^Live from the upstream, fetched just now$/)).toBeVisible();
+});
+
+test("each row has a bar of its people and its AI agents, in proportion to the longest", async ({ page, api }) => {
+  await open(page, ANALYTICS);
+  const { views } = await api.views();
+  const longest = Math.max(...views.map(({ human, ai }) => human + ai));
+  const bars = await page.locator("tr[data-path] svg.bar").evaluateAll((bars) =>
+    bars.map((bar) => ({
+      label: bar.getAttribute("aria-label"),
+      widths: [...bar.querySelectorAll("rect")].map((part) => part.getBoundingClientRect().width / bar.getBoundingClientRect().width),
+    })),
+  );
+  expect(bars).toHaveLength(views.length);
+  for (const [at, { human, ai }] of views.entries()) {
+    expect(bars[at]?.label).toBe(`${grouped(human)} human, ${grouped(ai)} AI`);
+    for (const [part, count] of [human, ai].entries()) {
+      // A part that is not nothing is drawn at least 4 thousandths long.
+      const width = count > 0 ? Math.max(count / longest, 0.004) : 0;
+      expect(bars[at]?.widths[part]).toBeCloseTo(width, 2);
+    }
+  }
+  await expect(page.locator(".legend")).toHaveText(/Human\s*AI/);
+});
+
+const PRESETS = { Today: 0, "7 days": 6, "90 days": 89 };
+
+for (const [name, ago] of Object.entries(PRESETS)) {
+  test(`the preset ${name} counts today and the days before it`, async ({ page, api }) => {
+    await open(page, ANALYTICS);
+    await page.getByRole("link", { name, exact: true }).click();
+    const [from, to] = [day(ago), day(0)];
+    await expect(page).toHaveURL(`${ANALYTICS}?from=${from}&to=${to}`);
+    await expect(page.getByRole("link", { name, exact: true })).toHaveAttribute("aria-current", "true");
+    await expect(page.getByLabel("From", { exact: true })).toHaveValue(from);
+    await expect(page.getByLabel("to", { exact: true })).toHaveValue(to);
+    await expect(page.getByText(`${ago + 1} day${ago ? "s" : ""}, ${from} to ${to} (UTC). Today is still being counted.`)).toBeVisible();
+    await expectFigures(page, (await api.views({ from, to })).totals);
+  });
+}
+
+test("the preset of 28 days is the default, and stays out of the address", async ({ page }) => {
+  await open(page, `${ANALYTICS}?from=${day(6)}&to=${day(0)}`);
+  await page.getByRole("link", { name: "28 days", exact: true }).click();
+  await expect(page).toHaveURL(ANALYTICS);
+  await expect(page.getByRole("link", { name: "28 days", exact: true })).toHaveAttribute("aria-current", "true");
+  await expect(page.getByText(`28 days, ${day(27)} to ${day(0)} (UTC).`)).toBeVisible();
+});
+
+test("month to date begins on the first", async ({ page }) => {
+  await open(page, ANALYTICS);
+  await page.getByRole("link", { name: "Month to date" }).click();
+  await expect(page).toHaveURL(`${ANALYTICS}?from=${day(0).slice(0, 8)}01&to=${day(0)}`);
+});
+
+test("both days of a range count: two days are the sum of each", async ({ page, api }) => {
+  const [first, second] = [day(9), day(8)];
+  await open(page, ANALYTICS);
+  await page.getByLabel("From", { exact: true }).fill(first);
+  await page.getByLabel("to", { exact: true }).fill(second);
+  await page.getByRole("button", { name: "Show" }).click();
+  await expect.poll(() => Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject({ from: first, to: second });
+  await expect(page.getByText(`2 days, ${first} to ${second} (UTC)`)).toBeVisible();
+  const each = [await api.views({ from: first, to: first }), await api.views({ from: second, to: second })].map(({ totals }) => totals);
+  const sum = (of: keyof Counts) => each.reduce((sum, totals) => sum + totals[of], 0);
+  await expectFigures(page, { human: sum("human"), ai: sum("ai"), total: sum("total") });
+  expect(sum("total")).toBeGreaterThan(0);
+});
+
+test("pages and page sizes are links, and stand in the address", async ({ page, api }) => {
+  await open(page, ANALYTICS);
+  await expect(page.getByRole("link", { name: "Previous" })).toHaveCount(0);
+  await page.getByRole("link", { name: "25", exact: true }).click();
+  await expect(page).toHaveURL(`${ANALYTICS}?limit=25`);
+  await expect(tableRows(page)).toHaveCount(25);
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(page).toHaveURL(`${ANALYTICS}?page=2&limit=25`);
+  await expect(page.getByText("Rows 26 to 50")).toBeVisible();
+  const second = await api.views({ limit: 25, offset: 25 });
+  await expect(tableRows(page).first()).toHaveAttribute("data-path", second.views[0]?.path ?? "");
+  await expect(tableRows(page).first().locator("td.rank")).toHaveText("26");
+
+  await page.reload();
+  await interactive(page);
+  await expect(page.getByText("Rows 26 to 50")).toBeVisible();
+  await page.getByRole("link", { name: "250", exact: true }).click();
+  await expect(page, "another page size begins at the first page").toHaveURL(`${ANALYTICS}?limit=250`);
+  await expect(tableRows(page)).toHaveCount(250);
+  await page.goBack();
+  await expect(page.getByText("Rows 26 to 50")).toBeVisible();
+  await page.getByRole("link", { name: "Previous" }).click();
+  await expect(page).toHaveURL(`${ANALYTICS}?limit=25`);
+  await expect(page.getByText("Rows 1 to 25")).toBeVisible();
+});
+
+test("the last page has no next one", async ({ page, api }) => {
+  const [from, to] = [day(27), day(0)];
+  let pages = 1;
+  while ((await api.views({ from, to, limit: 250, offset: 250 * (pages - 1) })).has_more) pages += 1;
+  await open(page, `${ANALYTICS}?page=${pages}&limit=250`);
+  await expect(tableRows(page).first()).toBeVisible();
+  await expect(page.getByRole("link", { name: "Next" })).toHaveCount(0);
+  await open(page, `${ANALYTICS}?page=${pages + 1}&limit=250`);
+  await expect(page.getByText("No more rows")).toBeVisible();
+  await page.getByRole("link", { name: "Previous" }).click();
+  await expect(tableRows(page).first()).toBeVisible();
+});
+
+test("the back button undoes a range, in the form too", async ({ page }) => {
+  await open(page, ANALYTICS);
+  await page.getByLabel("From", { exact: true }).fill(day(3));
+  await page.getByLabel("to", { exact: true }).fill(day(2));
+  await page.getByRole("button", { name: "Show" }).click();
+  await expect(page.getByText(`2 days, ${day(3)} to ${day(2)} (UTC)`)).toBeVisible();
+  await page.goBack();
+  await expect(page.getByText(`28 days, ${day(27)} to ${day(0)} (UTC).`)).toBeVisible();
+  await expect(page.getByLabel("From", { exact: true })).toHaveValue(day(27));
+  await expect(page.getByLabel("to", { exact: true })).toHaveValue(day(0));
+});
+
+const BAD = {
+  "that ends before it begins": `from=${day(1)}&to=${day(5)}`,
+  "of what is no day": "from=yesterday&to=today",
+  "of a day that does not exist": "from=2026-02-30&to=2026-03-01",
+  "in pages of too many rows": "limit=251",
+  "in pages of no rows": "limit=0",
+};
+
+for (const [name, query] of Object.entries(BAD)) {
+  test(`a range ${name} is refused in a sentence`, async ({ page, trouble }) => {
+    trouble.expects(/status of 400/);
+    const response = await page.goto(`${ANALYTICS}?${query}`);
+    expect(response?.status()).toBe(400);
+    await interactive(page);
+    await expect(page.getByRole("alert").getByRole("heading")).toHaveText("That cannot be shown");
+    await expect(page.getByRole("alert").getByRole("paragraph")).toHaveText(/^[A-Z“].+\.$/);
+    await page.getByRole("link", { name: "7 days", exact: true }).click();
+    await expect(page.locator(".figures")).toBeVisible();
+  });
+}
+
+test("days without views are said to be so", async ({ page }) => {
+  await open(page, `${ANALYTICS}?from=2020-01-01&to=2020-01-02`);
+  await expect(page.getByRole("heading", { name: "No views in these days" })).toBeVisible();
+  await page.getByRole("link", { name: "Show the last 28 days" }).click();
+  await expect(page).toHaveURL(ANALYTICS);
+  await expect(tableRows(page).first()).toBeVisible();
+});
+
+test("a row starts a job about its page", async ({ page }) => {
+  await open(page, ANALYTICS);
+  const path = (await tableRows(page).nth(2).getAttribute("data-path")) ?? "";
+  await page.getByRole("link", { name: `Start a job about ${path}`, exact: true }).click();
+  await expect(page).toHaveURL(at(`/jobs/new?path=${path}`));
+  await expect(page.getByLabel("Pages")).toHaveValue(path);
+  await expect(page.getByLabel("Prompt")).toHaveValue("");
+});
+
+test("the overview shows the same week", async ({ page, api }) => {
+  await open(page, at(""));
+  const { totals, views } = await api.views({ from: day(6), to: day(0), limit: 6 });
+  await expectFigures(page, totals);
+  await expect(page.locator(".week [data-path]")).toHaveCount(6);
+  await expect(page.locator(".week [data-path]").first()).toHaveAttribute("data-path", views[0]?.path ?? "");
+});
+
+test("a question for which the hour's budget has no room is refused in a sentence", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 429/);
+  const docket = await serve({ environment: { DOCKET_ANALYTICS_PER_HOUR: "1", DOCKET_ANALYTICS_RESERVE: "0" } });
+  // Signing in has shown the overview, and spent the one question.
+  const page = await visit(docket, { storageState: docket.session });
+  const response = await page.goto(ANALYTICS);
+  expect(response?.status()).toBe(429);
+  await interactive(page);
+  await expect(page.getByRole("alert")).toContainText("The hour’s budget is spent");
+  await expect(page.getByRole("region", { name: "Budget of upstream calls" })).toContainText("1 of 1 this hour");
+});

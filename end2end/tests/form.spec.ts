@@ -1,0 +1,244 @@
+/** What a person types is not lost, and is sent once. */
+import type { Page } from "@playwright/test";
+import { STRANGER, at, expect, fillInSignIn, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+
+const NEW_JOB = at("/jobs/new");
+const TEXT = "Rewrite the quickstart.\n\nKeep the <b>structure</b> & the tone.";
+/** Longer than a page's path may be: refused before anything is sent upstream. */
+const TOO_LONG = `/${"long".repeat(130)}`;
+
+const prompt = (page: Page) => page.getByLabel("Prompt");
+const start = (page: Page) => page.getByRole("button", { name: /^Start/ });
+
+/** A text that no other test uses. */
+function unique(text: string): string {
+  return `${text} ${Math.random().toString(36).slice(2)}`;
+}
+
+test("a text survives a reload, and another page in between", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill(TEXT);
+  await page.reload();
+  await interactive(page);
+  await expect(prompt(page)).toHaveValue(TEXT);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Analytics" }).click();
+  await expect(page).toHaveTitle("Analytics · Docket");
+  await page.goBack();
+  await expect(prompt(page)).toHaveValue(TEXT);
+});
+
+test("a text survives a refusal, which is said in a sentence", async ({ page, trouble }) => {
+  trouble.expects(/status of 400.*jobs\/create/);
+  await open(page, NEW_JOB);
+  await prompt(page).fill(TEXT);
+  await page.getByLabel("Pages").fill(TOO_LONG);
+  await start(page).click();
+  await expect(page.getByRole("alert")).toContainText("A page's path has at most 500 characters");
+  await expect(page).toHaveURL(NEW_JOB);
+  await expect(prompt(page)).toHaveValue(TEXT);
+  await expect(page.getByLabel("Pages")).toHaveValue(TOO_LONG);
+  await page.reload();
+  await interactive(page);
+  await expect(prompt(page)).toHaveValue(TEXT);
+
+  await page.getByLabel("Pages").fill("/quickstart");
+  await start(page).click();
+  await jobOf(page);
+  await expect(page.getByRole("list", { name: "Conversation" })).toContainText("Keep the <b>structure</b> & the tone.");
+});
+
+test("a text survives the end of the session", async ({ page, context, demo, trouble, api }) => {
+  trouble.expects(/status of 401.*jobs\/create/);
+  const text = unique("Explain retries");
+  await open(page, NEW_JOB);
+  await prompt(page).fill(text);
+  await context.clearCookies();
+  await start(page).click();
+  await expect(page).toHaveURL(`/login?next=${NEW_JOB}`);
+  await fillInSignIn(page, demo.administrator);
+  await expect(page).toHaveURL(NEW_JOB);
+  await expect(prompt(page)).toHaveValue(text);
+  await start(page).click();
+  await jobOf(page);
+  expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
+});
+
+test("a text survives that Docket cannot be reached", async ({ page, context, trouble, api }) => {
+  trouble.expects(/ERR_INTERNET_DISCONNECTED/);
+  const text = unique("Explain timeouts");
+  await open(page, NEW_JOB);
+  await prompt(page).fill(text);
+  await context.setOffline(true);
+  await start(page).click();
+  await expect(page.getByRole("alert")).toContainText("Docket could not be reached.");
+  await expect(prompt(page)).toHaveValue(text);
+  await context.setOffline(false);
+  await start(page).click();
+  await jobOf(page);
+  expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
+});
+
+test("a text for which the hour's budget has no room survives, and the form says when there is room", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 429.*jobs\/create/);
+  const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, NEW_JOB);
+  await expect(page.getByText("Uses the last job start left this hour.")).toBeVisible();
+  await prompt(page).fill("The only one");
+  await start(page).click();
+  await jobOf(page);
+  await expect(page.getByRole("region", { name: "Budget of upstream calls" })).toContainText("1 of 1 this hour");
+  await open(page, NEW_JOB);
+  await expect(page.getByText(/^All 1 job starts of this hour are used; the next one fits in \d+ min\.$/)).toBeVisible();
+  await prompt(page).fill(TEXT);
+  await start(page).click();
+  await expect(page.getByRole("alert")).toContainText(/budget|hour/);
+  await expect(prompt(page)).toHaveValue(TEXT);
+});
+
+test("a double click starts one job", async ({ page, api }) => {
+  const text = unique("Sort the glossary");
+  await open(page, NEW_JOB);
+  await prompt(page).fill(text);
+  await start(page).dblclick();
+  await jobOf(page);
+  expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
+});
+
+test("a double click before the page is interactive starts one job", async ({ page, api }) => {
+  await page.route("**/*.wasm", () => {});
+  const text = unique("Sort the index");
+  await page.goto(NEW_JOB, { waitUntil: "commit" });
+  await prompt(page).fill(text);
+  await start(page).dblclick();
+  await jobOf(page);
+  expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
+});
+
+test("what is typed before the page is interactive stays", async ({ page }) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/*.wasm", async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto(NEW_JOB, { waitUntil: "commit" });
+  await prompt(page).fill(TEXT);
+  await page.getByLabel("Pages").fill("/quickstart");
+  release();
+  await interactive(page);
+  await expect(prompt(page)).toHaveValue(TEXT);
+  await expect(page.getByLabel("Pages")).toHaveValue("/quickstart");
+});
+
+for (const keys of ["Control+Enter", "Meta+Enter"]) {
+  test(`${keys} sends`, async ({ page }) => {
+    await open(page, NEW_JOB);
+    await prompt(page).fill("Fix the typos");
+    await prompt(page).press(keys);
+    await jobOf(page);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Fix the typos");
+  });
+}
+
+test("an empty prompt is not sent", async ({ page }) => {
+  await open(page, NEW_JOB);
+  let posts = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith("/api/jobs/create")) posts += 1;
+  });
+  await start(page).click();
+  await expect(prompt(page)).toBeFocused();
+  expect(await prompt(page).evaluate((field: HTMLTextAreaElement) => field.validity.valueMissing)).toBe(true);
+  await prompt(page).press("Control+Enter");
+  await expect(page).toHaveURL(NEW_JOB);
+  expect(posts).toBe(0);
+});
+
+test("the address can bring a prompt and a page, and a kept text does not cover them", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("Something else");
+  await open(page, `${NEW_JOB}?prompt=${encodeURIComponent(TEXT)}&path=/guides/webhooks`);
+  await expect(prompt(page)).toHaveValue(TEXT);
+  await expect(page.getByLabel("Pages")).toHaveValue("/guides/webhooks");
+});
+
+test("a sent text is forgotten, and the next form is empty", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("Fix the other typos");
+  await start(page).click();
+  await jobOf(page);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
+  await page.getByRole("link", { name: "New job" }).click();
+  await expect(prompt(page)).toHaveValue("");
+  await page.reload();
+  await interactive(page);
+  await expect(prompt(page)).toHaveValue("");
+});
+
+test("a follow-up survives a reload, apart from any other text", async ({ page, api }) => {
+  const [first, second] = (await api.jobs({ status: "completed" })).jobs;
+  await open(page, at(`/jobs/${first?.id}`));
+  await page.getByLabel("Follow-up").fill(TEXT);
+  await page.reload();
+  await interactive(page);
+  await expect(page.getByLabel("Follow-up")).toHaveValue(TEXT);
+  await open(page, at(`/jobs/${second?.id}`));
+  await expect(page.getByLabel("Follow-up")).toHaveValue("");
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).toHaveValue("");
+});
+
+test("the end of the session while a job is watched is said, and leads back to where one was", async ({ page, context, api, demo, trouble }) => {
+  trouble.expects(/status of 401.*jobs\/statuses/);
+  const job = await api.start("emulator:slow Go on");
+  await open(page, at(`/jobs/${job.id}`));
+  await page.getByLabel("Follow-up").fill(TEXT);
+  await context.clearCookies();
+  await expect(page.getByText("Your session has ended. What you are writing is kept in this browser.")).toBeVisible();
+  await page.getByRole("link", { name: "Sign in again" }).click();
+  await fillInSignIn(page, demo.administrator);
+  await expect(page).toHaveURL(at(`/jobs/${job.id}`));
+  await expect(page.getByLabel("Follow-up")).toHaveValue(TEXT);
+});
+
+test("texts in the making are gone after signing out", async ({ visit, demo }) => {
+  const page = await visit(demo, { as: demo.administrator });
+  await open(page, NEW_JOB);
+  await prompt(page).fill(TEXT);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await expect(page).toHaveURL("/login");
+  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`markup in a kept text does nothing, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ demo, visit, trouble }) => {
+    if (javaScriptEnabled) trouble.expects(/status of 400.*jobs\/create/);
+    const markup = `\n</textarea><script>document.title="taken"</script><img src="/nothing" onerror="document.title='taken'">&lt;b>`;
+    const page = await visit(demo, { storageState: demo.session, javaScriptEnabled });
+    await page.goto(NEW_JOB);
+    if (javaScriptEnabled) await interactive(page);
+    await prompt(page).fill(markup);
+    await page.getByLabel("Pages").fill(TOO_LONG);
+    await start(page).click();
+    await expect(page.getByRole("alert")).toBeVisible();
+    await expect(prompt(page)).toHaveValue(markup);
+
+    // From the server's own copy, in a browser that has none.
+    const elsewhere = await visit(demo, { storageState: { ...STRANGER, cookies: demo.session.cookies }, javaScriptEnabled });
+    await elsewhere.goto(NEW_JOB);
+    if (javaScriptEnabled) await interactive(elsewhere);
+    await expect(prompt(elsewhere)).toHaveValue(markup);
+    await expect(elsewhere).toHaveTitle("New job · Docket");
+    await expect(elsewhere.locator("textarea")).toHaveCount(1);
+    await expect(elsewhere.locator("img")).toHaveCount(0);
+    // The same by address.
+    await elsewhere.goto(`${NEW_JOB}?prompt=${encodeURIComponent(markup)}`);
+    await expect(prompt(elsewhere)).toHaveValue(markup);
+    await expect(elsewhere).toHaveTitle("New job · Docket");
+    // Sent after all, so that the next form is empty again.
+    await prompt(elsewhere).fill("Nothing in particular");
+    await start(elsewhere).click();
+    await jobOf(elsewhere);
+  });
+}

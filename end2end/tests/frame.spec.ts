@@ -1,0 +1,272 @@
+/** What is around every page: projects, theme, keyboard, budget, and how it fits a small screen. */
+import type { Page } from "@playwright/test";
+import { OTHER_PROJECT, STRANGER, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+
+const html = (page: Page) => page.locator("html");
+const shortcuts = (page: Page) => page.getByRole("dialog", { name: "Keyboard shortcuts" });
+
+/** The colour behind the page. */
+function ground(page: Page): Promise<string> {
+  return page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+}
+
+test("another project is another overview, with jobs of its own", async ({ page, api }) => {
+  await open(page, at(""));
+  await page.locator("summary").filter({ hasText: "Acme Docs" }).click();
+  await page.getByRole("link", { name: "Acme API" }).click();
+  await expect(page).toHaveURL(at("", OTHER_PROJECT));
+  await expect(page.locator("summary").filter({ hasText: "Acme API" })).toBeVisible();
+  await interactive(page);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
+  await expect(page).toHaveURL(at("/jobs", OTHER_PROJECT));
+  const theirs = await api.jobs({ project: OTHER_PROJECT });
+  await expect(page.getByRole("list", { name: "Jobs" }).getByRole("listitem")).toHaveCount(theirs.jobs.length);
+  for (const job of theirs.jobs) await expect(badge(page, job.id)).toBeVisible();
+});
+
+test("the rail says which page this is", async ({ page }) => {
+  for (const [path, name] of [["", "Overview"], ["/jobs", "Jobs"], ["/jobs/new", "Jobs"], ["/analytics", "Analytics"]] as const) {
+    await open(page, at(path));
+    const current = page.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]");
+    await expect(current).toHaveText(name);
+  }
+});
+
+for (const system of ["light", "dark"] as const) {
+  const other = system === "light" ? "dark" : "light";
+
+  test.describe(`on a ${system} system`, () => {
+    test.use({ colorScheme: system });
+
+    test(`the theme is ${system}, and the other one once chosen, from the first pixel on`, async ({ page, context }) => {
+      await open(page, at("/jobs"));
+      await expect(html(page)).not.toHaveAttribute("data-theme");
+      const before = await ground(page);
+      await page.getByRole("button", { name: "Switch between light and dark" }).click();
+      await expect(html(page)).toHaveAttribute("data-theme", other);
+      const after = await ground(page);
+      expect(after).not.toBe(before);
+
+      const cookie = (await context.cookies()).find(({ name }) => name === "theme");
+      expect(cookie?.value).toBe(other);
+      // The document itself brings the choice: no script has to repaint it.
+      const document = await (await page.request.get(at("/analytics"))).text();
+      expect(document).toContain(`data-theme="${other}"`);
+      await page.route("**/*.{js,wasm}", () => {});
+      await page.goto(at("/analytics"), { waitUntil: "domcontentloaded" });
+      await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+      expect(await ground(page)).toBe(after);
+    });
+  });
+}
+
+test.describe("by keyboard", () => {
+  test("? lists the shortcuts, Escape closes the list, and the focus is back where it was", async ({ page }) => {
+    await open(page, at("/jobs"));
+    await page.getByRole("link", { name: "New job" }).focus();
+    await page.keyboard.press("?");
+    await expect(shortcuts(page)).toBeVisible();
+    await expect(shortcuts(page).getByRole("term")).toHaveCount(9);
+    await page.keyboard.press("Escape");
+    await expect(shortcuts(page)).toBeHidden();
+    await expect(page.getByRole("link", { name: "New job" })).toBeFocused();
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+    await shortcuts(page).getByRole("button", { name: "Close" }).click();
+    await expect(shortcuts(page)).toBeHidden();
+  });
+
+  test("/ searches, c starts a job, g j and g a and g o go places", async ({ page }) => {
+    await open(page, at(""));
+    await page.keyboard.press("g");
+    await page.keyboard.press("j");
+    await expect(page).toHaveURL(at("/jobs"));
+    await page.keyboard.press("/");
+    await expect(page.getByRole("searchbox", { name: "Search jobs" })).toBeFocused();
+    await page.keyboard.type("c?.gj");
+    await expect(page.getByRole("searchbox", { name: "Search jobs" }), "while typing, keys are letters").toHaveValue("c?.gj");
+    await expect(page).toHaveURL(at("/jobs"));
+    await page.getByRole("heading", { level: 1 }).click();
+    await page.keyboard.press("g");
+    await page.keyboard.press("a");
+    await expect(page).toHaveURL(at("/analytics"));
+    await page.keyboard.press("g");
+    await page.keyboard.press("o");
+    await expect(page).toHaveURL(at(""));
+    await page.keyboard.press("c");
+    await expect(page).toHaveURL(at("/jobs/new"));
+  });
+
+  test("j and k walk over the rows, Enter opens one", async ({ page, api }) => {
+    await open(page, at("/jobs"));
+    const titles = page.locator(".job-title");
+    await page.keyboard.press("j");
+    await expect(titles.nth(0)).toBeFocused();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await expect(titles.nth(2)).toBeFocused();
+    await page.keyboard.press("k");
+    await expect(titles.nth(1)).toBeFocused();
+    await page.keyboard.press("Enter");
+    expect(await jobOf(page)).toBe((await api.jobs()).jobs[1]?.id);
+  });
+
+  test("j and k walk over the pages of analytics too", async ({ page }) => {
+    await open(page, at("/analytics"));
+    await page.keyboard.press("k");
+    await expect(page.locator("tr[data-path] a").last()).toBeFocused();
+    await page.keyboard.press("k");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(/\/jobs\/new\?path=/);
+  });
+
+  test(". changes the theme, and a key with Control is the browser's", async ({ page }) => {
+    await open(page, at("/analytics"));
+    await page.keyboard.press("Control+.");
+    await page.keyboard.press("Control+c");
+    await expect(html(page)).not.toHaveAttribute("data-theme");
+    await expect(page).toHaveURL(at("/analytics"));
+    await page.keyboard.press(".");
+    await expect(html(page)).toHaveAttribute("data-theme", "dark");
+    await page.keyboard.press(".");
+    await expect(html(page)).toHaveAttribute("data-theme", "light");
+  });
+
+  test("the first stop leads past the rail, and going to a page begins at its content", async ({ page }) => {
+    await open(page, at("/jobs"));
+    await page.keyboard.press("Tab");
+    const skip = page.getByRole("link", { name: "Skip to content" });
+    await expect(skip).toBeFocused();
+    await expect(skip).toBeInViewport();
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("main")).toBeFocused();
+    await page.keyboard.press("Tab");
+    await expect(page.getByRole("link", { name: "New job" })).toBeFocused();
+
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Analytics" }).click();
+    await expect(page).toHaveURL(at("/analytics"));
+    await expect(page.getByRole("main")).toBeFocused();
+  });
+});
+
+test("the budget meter follows what is spent", async ({ page, api }) => {
+  const { creates } = await api.budgets();
+  await open(page, at("/jobs/new"));
+  const meter = page.getByRole("region", { name: "Budget of upstream calls" });
+  await expect(meter).toContainText(`Agent${creates.used} of ${creates.limit} this hour`);
+  await expect(meter).toContainText(/Analytics\d+ of \d+ this hour/);
+  await page.getByLabel("Prompt").fill("Spend one");
+  await page.getByRole("button", { name: "Start job" }).click();
+  await jobOf(page);
+  await expect(meter).toContainText(`Agent${creates.used + 1} of ${creates.limit} this hour`);
+});
+
+test.describe("on a screen 390 px wide", () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
+
+  test("no page is wider than the screen", async ({ page, api, visit, demo }) => {
+    const { jobs } = await api.jobs();
+    const long = await api.start(`${"Unbreakable".repeat(40)} ${"https://example.com/".repeat(10)}`, {
+      paths: `/${"deep/".repeat(60)}, /quickstart`,
+    });
+    const states = ["completed", "failed", "rejected", "unknown"].map((state) => jobs.find((job) => job.state === state)?.id);
+    const paths = ["", "/jobs", "/jobs?q=nothing-is-called-so", "/jobs/new", "/analytics", "/analytics?limit=250&page=2", "/analytics?from=2020-01-01&to=2020-01-02"];
+    for (const path of [...paths, ...[long.id, ...states].map((id) => `/jobs/${id}`)]) {
+      await open(page, at(path));
+      expect.soft(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
+    }
+    const stranger = await visit(demo, { viewport: { width: 390, height: 844 } });
+    for (const path of ["/login", "/setup?token=none"]) {
+      await open(stranger, path);
+      expect.soft(await stranger.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
+    }
+  });
+
+  test("the main job is done with a thumb", async ({ page }) => {
+    await open(page, at(""));
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).tap();
+    await page.getByRole("link", { name: "New job" }).tap();
+    await page.getByLabel("Prompt").fill("Sent from a train");
+    await page.getByRole("button", { name: "Start job" }).tap();
+    const job = await jobOf(page);
+    await expect(badge(page, job)).toBeInViewport();
+    await expect(page.getByRole("button", { name: "Send follow-up" })).toBeInViewport();
+  });
+});
+
+test("an address that leads nowhere is answered with 404, and a way back", async ({ page, trouble }) => {
+  trouble.expects(/status of 404/);
+  for (const path of ["/nowhere", at("/nowhere"), at("/jobs/new/nowhere")]) {
+    const response = await page.goto(path);
+    expect(response?.status(), path).toBe(404);
+    await expect(page.getByRole("heading", { name: "Nothing is here" })).toBeVisible();
+    await expect(page).toHaveTitle("Not found · Docket");
+  }
+  await page.getByRole("link", { name: "Go to the overview" }).click();
+  await expect(page).toHaveURL(at(""));
+});
+
+test("a project that does not exist is said to be none, on each of its pages", async ({ page, trouble }) => {
+  trouble.expects(/status of 404/);
+  for (const path of ["", "/jobs", "/jobs/new", "/analytics"]) {
+    const response = await page.goto(at(path, "nobodys"));
+    expect(response?.status(), path).toBe(404);
+    await expect(page.getByRole("alert").first()).toContainText("Not found");
+  }
+});
+
+test("a viewer reads everything and is offered nothing that starts a job", async ({ serve, visit }) => {
+  const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const docket = await serve({ people: [viewer] });
+  const administrator = await visit(docket, { storageState: docket.session });
+  await open(administrator, at("/jobs/new"));
+  await administrator.getByLabel("Prompt").fill("emulator:slow Written by somebody else");
+  await administrator.getByRole("button", { name: "Start job" }).click();
+  const job = await jobOf(administrator);
+
+  const page = await visit(docket, { as: viewer });
+  for (const path of ["", "/jobs", "/analytics", `/jobs/${job}`]) {
+    await open(page, at(path));
+    await expect(page.getByText("viewer", { exact: true })).toBeVisible();
+    await expect(page.getByRole("link", { name: /New job|Start a job|Run again|Edit and send/ })).toHaveCount(0);
+    await expect(page.getByRole("button", { name: /Start|Send/ })).toHaveCount(0);
+  }
+  await expect(badge(page, job)).toHaveAttribute("data-status", "active");
+  await expect(page.getByLabel("Follow-up")).toHaveCount(0);
+  await page.keyboard.press("c");
+  await page.keyboard.press("?");
+  await expect(shortcuts(page)).toBeVisible();
+  await expect(page).toHaveURL(at(`/jobs/${job}`));
+  await open(page, at("/jobs/new"));
+  await expect(page.getByRole("heading", { name: "Your role reads only" })).toBeVisible();
+  await expect(page.getByLabel("Prompt")).toHaveCount(0);
+});
+
+test("an empty list does not invite a viewer to start a job", async ({ serve, visit }) => {
+  const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const docket = await serve({ people: [viewer] });
+  const page = await visit(docket, { as: viewer });
+  for (const path of ["", "/jobs"]) {
+    await open(page, at(path));
+    await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
+    await expect(page.getByRole("link", { name: "Start with an example" })).toHaveCount(0);
+  }
+});
+
+test.describe("printed", () => {
+  test("an analytics page is a report, without the rail", async ({ page }) => {
+    await open(page, at("/analytics"));
+    await page.emulateMedia({ media: "print" });
+    await expect(page.getByRole("navigation", { name: "Main" })).toBeHidden();
+    await expect(page.getByRole("button", { name: "Sign out" })).toBeHidden();
+    await expect(page.locator(".figures")).toBeVisible();
+    await expect(page.locator("tr[data-path]").first()).toBeVisible();
+  });
+});
+
+test("a stranger's address leads to sign-in, whatever it is", async ({ demo, visit }) => {
+  const page = await visit(demo, { storageState: STRANGER });
+  for (const path of [at(""), at("/jobs/new?prompt=x"), "/nowhere"]) {
+    await page.goto(path);
+    await expect(page).toHaveURL(`/login?next=${encodeURIComponent(path)}`);
+  }
+});

@@ -1,0 +1,47 @@
+/** Every page becomes interactive, and takes over what the server rendered without a word of complaint. */
+import { OTHER_PROJECT, PROJECT, STRANGER, at, expect, open, test } from "../fixtures/docket.ts";
+
+const PAGES = {
+  "the overview": at(""),
+  "the list of jobs": at("/jobs"),
+  "a filtered list": at("/jobs?status=completed&q=guide&author=jonas"),
+  "a list without matches": at("/jobs?q=nothing-is-called-so"),
+  "the form for a new job": at("/jobs/new"),
+  "a form that is filled in": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
+  analytics: at("/analytics"),
+  "a later page of analytics": at("/analytics?page=3&limit=25"),
+  "another project": at("", OTHER_PROJECT),
+};
+
+for (const [name, path] of Object.entries(PAGES)) {
+  test(`${name} becomes interactive`, async ({ page }) => {
+    await open(page, path);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(page).toHaveTitle(/ · Docket$/);
+    await expect(page.locator(".no-js").filter({ visible: true }), "what stands in for JavaScript").toHaveCount(0);
+  });
+}
+
+for (const state of ["active", "completed", "failed", "rejected", "unknown"]) {
+  test(`the page of a job that is ${state} becomes interactive`, async ({ page, api }) => {
+    const job = state === "active" ? await api.start("emulator:slow Keep at it") : await api.jobThat((job) => job.state === state);
+    await open(page, at(`/jobs/${job.id}`));
+    await expect(page.locator(`[data-job="${job.id}"]`)).toHaveAttribute("data-status", state);
+  });
+}
+
+test("an address that leads nowhere becomes interactive", async ({ page, trouble }) => {
+  trouble.expects(/status of 404/);
+  await open(page, "/nowhere");
+});
+
+test.describe("without a session", () => {
+  test.use({ storageState: STRANGER });
+
+  for (const path of ["/login", `/login?next=/p/${PROJECT}/jobs`, "/setup?token=nothing"]) {
+    test(`${path} becomes interactive`, async ({ page }) => {
+      await open(page, path);
+      await expect(page.getByLabel("Password")).toBeVisible();
+    });
+  }
+});

@@ -1,0 +1,138 @@
+/** The page of one job: the conversation, the facts, and what a state means for the reader. */
+import type { Page } from "@playwright/test";
+import { PROJECT, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+
+const conversation = (page: Page) => page.getByRole("list", { name: "Conversation" }).getByRole("listitem");
+const facts = (page: Page) => page.getByRole("complementary", { name: "Facts" });
+
+test("the conversation is in order, with who said it and what became of it", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.follow_ups.some(({ author }) => author === "maya"));
+  await open(page, at(`/jobs/${job.id}`));
+  await expect(conversation(page)).toHaveCount(2);
+  await expect(conversation(page).nth(0)).toContainText("priya");
+  await expect(conversation(page).nth(0)).toContainText("Explain how to verify webhook signatures.");
+  await expect(conversation(page).nth(0).locator("[data-delivery]")).toHaveAttribute("data-delivery", "accepted");
+  await expect(conversation(page).nth(1)).toContainText("maya");
+  await expect(conversation(page).nth(1)).toContainText("Please also say what happens with clock skew");
+  await expect(page.getByText("The agent is done and opened a pull request.")).toBeVisible();
+  await page.getByText(/^History, \d+ entries$/).click();
+  await expect(page.locator(".history li").first()).toBeVisible();
+});
+
+test("the facts are those of the upstream, and its id can be copied", async ({ page, context, api }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
+  await open(page, at(`/jobs/${job.id}`));
+  const { id, model, repository, ref } = job.remote ?? {};
+  for (const fact of [id, model, repository, ref, "/guides/migration", "/quickstart"]) {
+    await expect(facts(page)).toContainText(fact ?? "");
+  }
+  await page.getByRole("button", { name: "Copy the upstream id" }).click();
+  await expect(page.getByRole("status").getByText("The id was copied")).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(id);
+  await page.getByRole("button", { name: "Dismiss" }).click();
+  await expect(page.getByText("The id was copied")).toHaveCount(0);
+});
+
+test("a delivery whose outcome is not known says what may have happened, and is not sent again by itself", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.state === "unknown");
+  await open(page, at(`/jobs/${job.id}`));
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "unknown");
+  await expect(conversation(page).locator("[data-delivery]")).toHaveAttribute("data-delivery", "unknown");
+  const notice = page.locator(".notice").filter({ hasText: "the agent may be working on it or may never have seen it" });
+  await expect(notice).toContainText("it is never sent twice by itself");
+  await expect(notice).toContainText("The platform did not answer in time.");
+  await expect(page.getByLabel("Follow-up")).toHaveCount(0);
+  await page.getByRole("link", { name: "Run again" }).click();
+  await expect(page.getByLabel("Prompt")).toHaveValue(job.prompt);
+  await expect(page.getByLabel("Pages")).toHaveValue("/integrations/slack");
+});
+
+test("a rejected job says that nothing runs and why, and its text can be edited and sent again", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.state === "rejected");
+  await open(page, at(`/jobs/${job.id}`));
+  const notice = page.locator(".notice").filter({ hasText: "The agent surely did not take this job, so nothing runs." });
+  await expect(notice).toContainText("prompt mentions a repository this key cannot write to");
+  await expect(page.getByLabel("Follow-up")).toHaveCount(0);
+  await notice.getByRole("link", { name: "Edit and send again" }).click();
+  await expect(page).toHaveURL(/\/jobs\/new\?prompt=/);
+  await expect(page.getByLabel("Prompt")).toHaveValue(job.prompt);
+  await page.getByRole("button", { name: "Start job" }).click();
+  const again = await jobOf(page);
+  expect(again).not.toBe(job.id);
+  await expect(badge(page, again)).toHaveAttribute("data-status", "active");
+});
+
+test("a failed job and one without changes say so, and offer a next step", async ({ page, api }) => {
+  const failed = await api.jobThat((job) => job.state === "failed");
+  await open(page, at(`/jobs/${failed.id}`));
+  await expect(page.getByText("The agent met an error that it could not get over.")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Run again" })).toBeVisible();
+  await expect(page.getByLabel("Follow-up")).toBeVisible();
+
+  const unchanged = await api.jobThat((job) => job.state === "completed" && !job.remote?.pr_link);
+  await open(page, at(`/jobs/${unchanged.id}`));
+  await expect(badge(page, unchanged.id)).toHaveText("Completed, no changes");
+  await expect(page.getByText("The agent is done and changed no files.")).toBeVisible();
+  await expect(page.getByRole("main").getByRole("link", { name: /^Pull request/ })).toHaveCount(0);
+});
+
+test("a prompt is text, whatever it looks like", async ({ page, api }) => {
+  const prompt = `<img src=x onerror="document.title='taken'"> & <script>document.title="taken"</script>\n\n  indented`;
+  const job = await api.start(prompt);
+  await open(page, at(`/jobs/${job.id}`));
+  await expect(conversation(page).locator(".message-text")).toHaveText(prompt, { useInnerText: true });
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(prompt.split("\n")[0] ?? "");
+  await expect(page).toHaveTitle(`${prompt.split("\n")[0]} · Docket`);
+  await open(page, at("/jobs"));
+  await expect(page.getByRole("link", { name: prompt.split("\n")[0] })).toBeVisible();
+  await expect(page.locator("main img")).toHaveCount(0);
+});
+
+test("a text too long for an address is brought to the next form all the same", async ({ page, api }) => {
+  const prompt = `emulator:fail ${"A long story. ".repeat(300)}The end.`;
+  const job = await api.start(prompt);
+  await expect.poll(async () => (await api.job(job.id)).state, { timeout: 25_000 }).toBe("failed");
+  await open(page, at(`/jobs/${job.id}`));
+  await page.getByRole("link", { name: "Run again" }).click();
+  await expect(page).toHaveURL(at(`/jobs/new?from=${job.id}`));
+  await expect(page.getByLabel("Prompt")).toHaveValue(prompt);
+});
+
+test("going from one job to another shows the other, with a box of its own", async ({ page, api }) => {
+  const [first, second] = (await api.jobs({ status: "completed" })).jobs;
+  await open(page, at(`/jobs/${first?.id}`));
+  await page.getByLabel("Follow-up").fill("For the first one");
+  await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Jobs" }).click();
+  await page.locator(`a[href$="/jobs/${second?.id}"]`).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(second?.prompt.split("\n")[0] ?? "");
+  await expect(page.getByLabel("Follow-up")).toHaveValue("");
+  await page.goBack();
+  await page.goBack();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(first?.prompt.split("\n")[0] ?? "");
+  await expect(page.getByLabel("Follow-up")).toHaveValue("For the first one");
+});
+
+test.describe("a job that is not there", () => {
+  for (const [id, status] of [["01920000-0000-7000-8000-000000000000", 404], ["nonsense", 400]] as const) {
+    test(`${id} is answered with ${status} and a way on`, async ({ page, trouble }) => {
+      trouble.expects(new RegExp(`status of ${status}`));
+      const response = await page.goto(at(`/jobs/${id}`));
+      expect(response?.status()).toBe(status);
+      await interactive(page);
+      await expect(page.getByRole("alert")).toBeVisible();
+      await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
+      await expect(page).toHaveTitle(/^.+ · Docket$/);
+    });
+  }
+
+  test("because it is another project's", async ({ page, api, trouble }) => {
+    trouble.expects(/status of 404/);
+    const job = await api.jobThat(() => true);
+    const response = await page.goto(at(`/jobs/${job.id}`, "acme-api"));
+    expect(response?.status()).toBe(404);
+    await expect(page.getByRole("alert")).toContainText("Not found");
+    await expect(page.getByText(job.prompt)).toHaveCount(0);
+    expect(job.project).toBe(PROJECT);
+  });
+});

@@ -1,0 +1,206 @@
+/** The list of jobs: what is filtered and searched stands in the address, and the counts are true. */
+import type { Page } from "@playwright/test";
+import { Api, type State } from "../fixtures/api.ts";
+import { PROJECT, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+
+const LIST = at("/jobs");
+
+const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
+const chip = (page: Page, name: string) =>
+  page.getByRole("list", { name: "Filter by state" }).getByRole("link", { name: new RegExp(`^${name} `) });
+const search = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
+
+const NAMES: Partial<Record<State, string>> = {
+  active: "Active",
+  completed: "Completed",
+  failed: "Failed",
+  rejected: "Rejected",
+  unknown: "Unknown",
+};
+
+test("the chips count what there is, and only what there is", async ({ page, api }) => {
+  await open(page, LIST);
+  await expect(async () => {
+    const { counts } = await api.jobs();
+    const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    await expect(chip(page, "All").locator(".count")).toHaveText(String(total), { timeout: 100 });
+    for (const [state, name] of Object.entries(NAMES)) {
+      const count = counts[state as State] ?? 0;
+      await expect(chip(page, name).filter({ visible: true })).toHaveCount(count > 0 ? 1 : 0, { timeout: 100 });
+      if (count > 0) await expect(chip(page, name).locator(".count")).toHaveText(String(count), { timeout: 100 });
+    }
+  }).toPass();
+  await expect(chip(page, "Archived").filter({ visible: true })).toHaveCount(0);
+});
+
+for (const [state, name] of [["failed", "Failed"], ["rejected", "Rejected"], ["unknown", "Unknown"]] as const) {
+  test(`the chip ${name} shows those jobs alone, and lifts the filter when it is chosen again`, async ({ page, api }) => {
+    await open(page, LIST);
+    await chip(page, name).click();
+    await expect(page).toHaveURL(`${LIST}?status=${state}`);
+    await expect(chip(page, name)).toHaveAttribute("aria-current", "true");
+    const { jobs, counts } = await api.jobs({ status: state });
+    await expect(rows(page)).toHaveCount(jobs.length);
+    expect(jobs.length).toBe(counts[state]);
+    for (const job of jobs) await expect(badge(page, job.id)).toHaveAttribute("data-status", state);
+
+    await page.reload();
+    await interactive(page);
+    await expect(rows(page)).toHaveCount(jobs.length);
+    await chip(page, name).click();
+    await expect(page).toHaveURL(LIST);
+    expect(await rows(page).count()).toBeGreaterThan(jobs.length);
+  });
+}
+
+test("the search finds texts in prompts and follow-ups, and stands in the address", async ({ page, api }) => {
+  await open(page, LIST);
+  await search(page).fill("Clock Skew");
+  await search(page).press("Enter");
+  await expect(page).toHaveURL(/\/jobs\?q=Clock(\+|%20)Skew$/);
+  await expect(rows(page)).toHaveCount(1);
+  const job = await api.jobThat((job) => job.follow_ups.some(({ prompt }) => prompt.includes("clock skew")));
+  await expect(badge(page, job.id)).toBeVisible();
+
+  await search(page).fill("");
+  await search(page).press("Enter");
+  await expect(page).toHaveURL(LIST);
+  expect(await rows(page).count()).toBeGreaterThan(1);
+});
+
+test("a search is no pattern", async ({ page }) => {
+  for (const text of ["%", "_", "100%", "'", "!", "<b>"]) {
+    await open(page, `${LIST}?q=${encodeURIComponent(text)}`);
+    await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
+    await expect(search(page)).toHaveValue(text);
+  }
+  await page.getByRole("link", { name: "Show all jobs" }).click();
+  await expect(page).toHaveURL(LIST);
+  await expect(rows(page).first()).toBeVisible();
+  await expect(search(page)).toHaveValue("");
+});
+
+test("state, search and author narrow the list together, and the back button undoes them one by one", async ({ page, api }) => {
+  await open(page, LIST);
+  const all = await rows(page).count();
+  await search(page).fill("guide");
+  await search(page).press("Enter");
+  await expect(page).toHaveURL(`${LIST}?q=guide`);
+  const found = await api.jobs({ q: "guide" });
+  await expect(rows(page)).toHaveCount(found.jobs.length);
+
+  await chip(page, "Completed").click();
+  await expect(page).toHaveURL(`${LIST}?status=completed&q=guide`);
+  const completed = await api.jobs({ q: "guide", status: "completed" });
+  await expect(rows(page)).toHaveCount(completed.jobs.length);
+
+  const author = completed.jobs[0]?.author ?? "";
+  await rows(page).first().getByRole("link", { name: author, exact: true }).click();
+  await expect(page).toHaveURL(`${LIST}?author=${author}`);
+  await expect(page.getByText(`Started by ${author}`)).toBeVisible();
+  const theirs = await api.jobs({ author });
+  await expect(rows(page)).toHaveCount(theirs.jobs.length);
+
+  await page.goBack();
+  await expect(page).toHaveURL(`${LIST}?status=completed&q=guide`);
+  await expect(rows(page)).toHaveCount(completed.jobs.length);
+  await expect(search(page)).toHaveValue("guide");
+  await page.goBack();
+  await expect(page).toHaveURL(`${LIST}?q=guide`);
+  await expect(rows(page)).toHaveCount(found.jobs.length);
+  await page.goBack();
+  await expect(page).toHaveURL(LIST);
+  await expect(rows(page)).toHaveCount(all);
+  await expect(search(page)).toHaveValue("");
+  await page.goForward();
+  await expect(search(page)).toHaveValue("guide");
+});
+
+test("a search keeps the state and the author", async ({ page }) => {
+  await open(page, `${LIST}?status=completed&author=jonas`);
+  await search(page).fill("migration");
+  await search(page).press("Enter");
+  await expect(rows(page)).toHaveCount(1);
+  const fields = Object.fromEntries(new URL(page.url()).searchParams);
+  expect(fields).toEqual({ status: "completed", q: "migration", author: "jonas" });
+  await page.getByRole("link", { name: "show everyone’s" }).click();
+  await expect(page).toHaveURL(`${LIST}?status=completed&q=migration`);
+});
+
+test("a filter that does not exist is said to be none", async ({ page, trouble }) => {
+  trouble.expects(/status of 400/);
+  const response = await page.goto(`${LIST}?status=finished`);
+  expect(response?.status()).toBe(400);
+  await expect(page.getByRole("alert")).toContainText("That cannot be shown");
+});
+
+test("a row leads to its job and its pull request, and says who, when and about which page", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
+  await open(page, LIST);
+  const row = rows(page).filter({ has: badge(page, job.id) });
+  await expect(row).toContainText("/guides/migration");
+  await expect(row).toContainText("+1");
+  await expect(row.getByRole("link", { name: "jonas" })).toBeVisible();
+  await expect(row.getByTitle("1 follow-up")).toBeVisible();
+  await expect(row.locator("time")).toHaveText("2 d ago");
+  await expect(row.locator("time")).toHaveAttribute("title", /\d{4}/);
+  await expect(row.getByRole("link", { name: "Pull request #256" })).toHaveAttribute(
+    "href",
+    `https://git.example/acme/${PROJECT}/pull/256`,
+  );
+  await row.getByRole("link", { name: "Write a migration guide from version 2 to version 3." }).click();
+  await expect(page).toHaveURL(`${LIST}/${job.id}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Write a migration guide from version 2 to version 3.");
+});
+
+test("an empty list teaches the first step", async ({ serve, visit }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, LIST);
+  await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
+  await page.getByRole("link", { name: "Start with an example" }).click();
+  await expect(page.getByLabel("Prompt")).toHaveValue(/^Check the quickstart/);
+  await open(page, at(""));
+  await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
+});
+
+test("older jobs are on further pages, each job on one", async ({ serve, visit, playwright }) => {
+  test.setTimeout(60_000);
+  const docket = await serve();
+  const request = await playwright.request.newContext({ storageState: docket.session });
+  const api = new Api(request, docket.url, PROJECT);
+  const prompts = Array.from({ length: 53 }, (_, at) => `Job number ${at + 1}`);
+  for (const prompt of prompts) await api.start(prompt);
+  await request.dispose();
+
+  const page = await visit(docket, { storageState: docket.session });
+  const titles = () => rows(page).locator(".job-title").allTextContents();
+  await open(page, LIST);
+  await expect(rows(page)).toHaveCount(50);
+  const newest = await titles();
+  await expect(chip(page, "All").locator(".count")).toHaveText("53");
+  await page.getByRole("link", { name: "Older" }).click();
+  await expect(rows(page)).toHaveCount(3);
+  await expect(page).toHaveURL(/\?cursor=/);
+  expect([...newest, ...(await titles())]).toEqual(prompts.toReversed());
+  await expect(page.getByRole("link", { name: "Older" })).toHaveCount(0);
+  await page.getByRole("link", { name: "Newest" }).click();
+  await expect(page).toHaveURL(LIST);
+  await expect(rows(page)).toHaveCount(50);
+});
+
+test("the overview says what runs, what needs a person and what finished", async ({ page, api }) => {
+  const running = await api.start("emulator:slow Keep the overview busy");
+  await open(page, at(""));
+  const group = (name: string) => page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
+  await expect(badge(group("Running now"), running.id)).toHaveAttribute("data-status", "active");
+  const { jobs } = await api.jobs();
+  for (const state of ["unknown", "rejected", "failed"]) {
+    const job = jobs.find((job) => job.state === state);
+    await expect(badge(group("Needs you"), job?.id ?? "")).toHaveAttribute("data-status", state);
+  }
+  const finished = jobs.find((job) => job.remote?.pr_link);
+  await expect(badge(group("Finished lately"), finished?.id ?? "")).toHaveAttribute("data-status", "completed");
+  await page.getByRole("link", { name: "All jobs" }).click();
+  await expect(page).toHaveURL(LIST);
+});

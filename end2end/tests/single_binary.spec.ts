@@ -1,0 +1,194 @@
+/** One file is the whole product: alone in a directory, started from elsewhere, it serves the whole site. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingHttpHeaders, get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { UNTIL_DONE, at, badge, expect, jobOf, open, startDemo, stopped, test } from "../fixtures/docket.ts";
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Asks as no browser would: nothing is decoded, nothing is followed. */
+function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+      response.on("error", reject);
+    }).on("error", reject);
+  });
+}
+
+/** The addresses of the stylesheet, the script and the WebAssembly, as the sign-in page names them. */
+async function assetsOf(url: string): Promise<string[]> {
+  const page = (await ask(`${url}/login`)).body.toString();
+  const assets = [...page.matchAll(/<link[^>]* href="([^"]+\.(?:css|js|wasm))"/g)].map(([, path]) => path ?? "");
+  expect(assets.map((path) => path.split(".").at(-1)).toSorted()).toEqual(["css", "js", "wasm"]);
+  return assets.map((path) => new URL(path, url).href);
+}
+
+const TYPES: Record<string, RegExp> = {
+  css: /^text\/css/,
+  js: /^(text|application)\/javascript/,
+  wasm: /^application\/wasm$/,
+};
+
+test("nothing lies beside the binary, and it leaves nothing there nor where it runs", async ({ binary, demo, page }) => {
+  await open(page, at(""));
+  expect(demo.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(await binary.neighbours()).toEqual(["docket"]);
+  expect(await binary.leftElsewhere()).toEqual([]);
+});
+
+test("every page of the site is served with all it needs", async ({ page, api }) => {
+  const answers: { url: string; status: number }[] = [];
+  page.on("response", (response) => answers.push({ url: response.url(), status: response.status() }));
+  const job = await api.jobThat((job) => job.remote !== null);
+  for (const path of ["", "/jobs", "/jobs/new", "/analytics", `/jobs/${job.id}`]) await open(page, at(path));
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  const types = new Set(answers.map(({ url }) => new URL(url).pathname.split(".")[1] ?? "page"));
+  expect([...types].toSorted()).toEqual(expect.arrayContaining(["css", "js", "page", "wasm"]));
+  const origins = new Set(answers.map(({ url }) => new URL(url).origin));
+  expect(origins.size, "places that anything came from").toBe(1);
+});
+
+test("assets are sent in the smallest form that is accepted, and are the same in each", async ({ demo }) => {
+  for (const url of await assetsOf(demo.url)) {
+    const plain = await ask(url);
+    const gzip = await ask(url, { "accept-encoding": "gzip" });
+    const brotli = await ask(url, { "accept-encoding": "gzip, deflate, br, zstd" });
+    const refused = await ask(url, { "accept-encoding": "br;q=0, gzip;q=0" });
+    expect([plain, gzip, brotli, refused].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect([plain, gzip, brotli, refused].map(({ headers }) => headers["content-encoding"])).toEqual([undefined, "gzip", "br", undefined]);
+    for (const { headers } of [plain, gzip, brotli]) {
+      expect(headers["content-type"]).toMatch(TYPES[url.split(".").at(-1) ?? ""] ?? /^$/);
+      expect(headers.vary).toMatch(/accept-encoding/i);
+      expect(headers["x-content-type-options"]).toBe("nosniff");
+    }
+    expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true);
+    expect(brotliDecompressSync(brotli.body).equals(plain.body)).toBe(true);
+    expect(refused.body.equals(plain.body)).toBe(true);
+    expect(brotli.body.length).toBeLessThan(gzip.body.length);
+    expect(gzip.body.length).toBeLessThan(plain.body.length);
+  }
+});
+
+test("assets are kept for ever under their address, and what is not is asked for with its mark", async ({ demo }) => {
+  for (const url of await assetsOf(demo.url)) {
+    const { headers } = await ask(url);
+    expect(headers["cache-control"]).toContain("immutable");
+    expect(headers["cache-control"]).toMatch(/max-age=\d{7,}/);
+  }
+  for (const url of [...(await assetsOf(demo.url)), `${demo.url}/favicon.svg`]) {
+    const marks = new Set<string>();
+    for (const encoding of ["identity", "gzip", "br"]) {
+      const { headers } = await ask(url, { "accept-encoding": encoding });
+      const mark = headers.etag ?? "";
+      expect(mark).toMatch(/^"[^"]+"$/);
+      marks.add(mark);
+      const again = await ask(url, { "accept-encoding": encoding, "if-none-match": mark });
+      expect(again.status).toBe(304);
+      expect(again.body.length).toBe(0);
+      expect((await ask(url, { "accept-encoding": encoding, "if-none-match": '"other"' })).status).toBe(200);
+    }
+    expect(marks.size, "each form has a mark of its own").toBe(3);
+  }
+});
+
+test("an asset that does not exist is a 404, and no path leaves the site's files", async ({ demo }) => {
+  const [asset = ""] = await assetsOf(demo.url);
+  for (const url of [asset.replace(/[^/]+$/, "other.js"), asset.replace(/[^/]+$/, "..%2f..%2fCargo.toml"), `${asset}.br`]) {
+    expect((await ask(url)).status, url).toBe(404);
+  }
+});
+
+test("pages are compressed, kept by no cache, and carry a policy", async ({ demo }) => {
+  const { headers, body } = await ask(`${demo.url}/login`, { "accept-encoding": "br" });
+  expect(headers["content-encoding"]).toBe("br");
+  expect(brotliDecompressSync(body).toString()).toContain("Sign in to Docket");
+  expect(headers["cache-control"]).toBe("no-store");
+  expect(headers["content-security-policy"]).toMatch(/script-src 'nonce-[^']{16,}'/);
+  expect(headers["content-security-policy"]).not.toContain("unsafe-inline");
+  const other = await ask(`${demo.url}/login`);
+  expect(other.headers["content-security-policy"]).not.toBe(headers["content-security-policy"]);
+  expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("it says that it is up and that it is ready, without a session; all else asks for one", async ({ demo }) => {
+  for (const probe of ["/healthz", "/readyz"]) {
+    const { status, body } = await ask(demo.url + probe);
+    expect(status).toBe(200);
+    expect(body.toString().length).toBeLessThan(20);
+  }
+  for (const path of ["/", at(""), at("/jobs"), "/nowhere"]) {
+    const { status, headers } = await ask(demo.url + path, { accept: "text/html" });
+    expect(status).toBe(303);
+    expect(headers.location).toMatch(/^\/login/);
+  }
+});
+
+test("SIGTERM ends it with 0 while a page is open and a job runs; the next start has kept all, and the page goes on", async ({ serve, visit, trouble }) => {
+  test.setTimeout(60_000);
+  trouble.expects(/ERR_CONNECTION_REFUSED/);
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, at("/jobs/new"));
+  await page.getByLabel("Prompt").fill("emulator:pull-request Outlive a restart");
+  await page.getByRole("button", { name: "Start job" }).click();
+  const job = await jobOf(page);
+
+  const ended = await docket.processes[0]?.stop("SIGTERM");
+  expect(ended?.code, ended?.stderr).toBe(0);
+  await expect(page.getByText("Docket cannot be reached.")).toBeVisible();
+  await docket.startAgain();
+  await expect(badge(page, job)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
+  await expect(page.getByText("Docket cannot be reached.")).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByRole("list", { name: "Conversation" })).toContainText("Outlive a restart");
+});
+
+test("SIGINT ends the demonstration with 0, and its folder is taken up by the next one", async ({ binary, browser, visit }) => {
+  const data = await mkdtemp(join(tmpdir(), "docket-data-"));
+  const first = await startDemo(binary, browser, data);
+  const page = await visit(first, { storageState: first.session });
+  await open(page, at("/jobs/new"));
+  await page.getByLabel("Prompt").fill("emulator:slow Outlive a restart");
+  await page.getByRole("button", { name: "Start job" }).click();
+  const job = await jobOf(page);
+  await page.close();
+  const ended = await first.processes[0]?.stop("SIGINT");
+  expect(ended?.code, ended?.stderr).toBe(0);
+
+  const second = await startDemo(binary, browser, data);
+  const again = await visit(second, { storageState: second.session });
+  await open(again, at(`/jobs/${job}`));
+  await expect(again.getByRole("heading", { level: 1 })).toHaveText("emulator:slow Outlive a restart");
+  await expect(badge(again, job)).toHaveAttribute("data-status", /active|completed|failed/);
+  await again.close();
+  await stopped(second);
+  await rm(data, { recursive: true, force: true });
+});
+
+test("it says what it is, and what is wrong with its configuration, before it listens", async ({ binary }) => {
+  const version = await binary.run(["--version"]);
+  expect(version.code).toBe(0);
+  expect(version.stdout).toMatch(/^docket \d+\.\d+\.\d+/);
+  const help = await binary.run(["--help"]);
+  expect(help.code).toBe(0);
+  for (const word of ["serve", "demo", "emulator", "check", "user", "backup", "DOCKET_API_KEY"]) expect(help.stdout).toContain(word);
+
+  const unconfigured = await binary.run(["serve"]);
+  expect(unconfigured.code).toBe(2);
+  expect(unconfigured.stderr).toMatch(/DOCKET_UPSTREAM_URL/);
+  const misspelt = await binary.run(["demo"], { DOCKET_ADDRESS: "127.0.0.1:0" });
+  expect(misspelt.code).toBe(2);
+  expect(misspelt.stderr).toMatch(/DOCKET_ADDRESS/);
+  expect((await binary.run(["dance"])).code).toBe(2);
+});

@@ -1,0 +1,23 @@
+//! What people are told while the database does not answer: without it nobody's session can be read, and the session
+//! layer itself then answers with a bare 500.
+
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::error::AppError;
+
+/// Puts a sentence and the right status in place of an answer that has neither.
+pub(super) async fn explain(request: Request, next: Next) -> Response {
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let page = accept.is_some_and(|accept| accept.contains("text/html"));
+    let response = next.run(request).await;
+    let bare = !response.headers().contains_key(header::CONTENT_TYPE);
+    if response.status() != StatusCode::INTERNAL_SERVER_ERROR || !bare {
+        return response;
+    }
+    let error = AppError::database_unavailable();
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    if page { (status, error.message).into_response() } else { (status, axum::Json(error)).into_response() }
+}
