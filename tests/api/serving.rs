@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Browser, KEY, PASSWORD, Served, TestApp, Workplace, intent, remote_job, until};
+use crate::helpers::{
+    Browser, KEY, PASSWORD, Served, TestApp, Workplace, intent, remote_job, until, views_answer,
+};
 
 /// A panel with one administrator, and a browser that is signed in.
 async fn panel(place: &Workplace) -> (Served, Browser) {
@@ -48,6 +50,36 @@ async fn against_the_emulator_a_job_goes_from_prompt_to_its_end() {
     for path in ["/p/docs", "/p/docs/jobs", "/p/docs/analytics"] {
         assert_eq!(browser.get(path).await.status, 200, "{path}");
     }
+}
+
+/// Pages that are rendered at once share threads, and must share nothing else.
+#[tokio::test]
+async fn every_page_keeps_its_own_title_however_many_are_rendered_at_once() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let place = place_for(&app.upstream.url());
+    let (_server, browser) = panel(&place).await;
+    let mut pages = vec![
+        ("/p/docs/jobs".to_owned(), "Jobs".to_owned()),
+        ("/p/docs/jobs/new".to_owned(), "New job".to_owned()),
+        ("/p/docs/analytics".to_owned(), "Analytics".to_owned()),
+    ];
+    for n in 0..5 {
+        let prompt = format!("Prompt number {n}");
+        let job = browser.created(&prompt).await;
+        pages.push((format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()), prompt));
+    }
+    let (browser, pages) = (&browser, &pages);
+    futures::future::join_all((0..16).map(|person| async move {
+        for round in 0..25 {
+            let (path, title) = &pages[(person + round) % pages.len()];
+            let page = browser.get(path).await;
+            assert_eq!(page.status, 200, "{path}");
+            assert!(page.text.contains(&format!("<title>{title} · Docket</title>")), "{path} is not {title}");
+        }
+    }))
+    .await;
 }
 
 #[tokio::test]

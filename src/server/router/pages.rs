@@ -1,5 +1,7 @@
 //! The pages: Leptos's routes, each rendered with the panel, a nonce policy and the person's theme.
 
+use std::sync::LazyLock;
+
 use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{CONTENT_SECURITY_POLICY, COOKIE};
@@ -9,15 +11,19 @@ use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, any};
 use leptos::nonce::use_nonce;
 use leptos::prelude::{IntoView, provide_context, use_context};
-use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
+use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
 use crate::app::{App, shell};
 use crate::server::panel::Panel;
 use crate::ui::state::clock::ServerNow;
 
+/// Every page of the app. Made once in a process: while Leptos makes the list, no resource loads anywhere, and a page
+/// that is being rendered then would never end.
+static PAGES: LazyLock<Vec<AxumRouteListing>> = LazyLock::new(|| generate_route_list(App));
+
 pub(super) fn routes(panel: &Panel) -> Router<Panel> {
     let document = document(panel);
-    Router::new().leptos_routes_with_context(panel, generate_route_list(App), context(panel), document)
+    Router::new().leptos_routes_with_context(panel, PAGES.clone(), context(panel), document)
 }
 
 /// Any other path: the app's own page that says so, as a 404.

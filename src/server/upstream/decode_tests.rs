@@ -36,7 +36,7 @@ fn a_full_job_is_taken_whole() {
     let job = job(full_job().to_string().as_bytes()).unwrap();
     assert_eq!(job.id, "job_1");
     assert_eq!(job.repository.as_deref(), Some("acme/docs"));
-    assert_eq!(job.created_at.unwrap().to_string(), "2026-11-21T09:00:00.25Z");
+    assert_eq!(job.created_at.unwrap().to_string(), "2026-11-21T09:00:00.250Z");
     assert_eq!(job.archived_at, None);
 }
 

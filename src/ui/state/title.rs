@@ -3,14 +3,16 @@
 use leptos::prelude::*;
 use leptos_meta::Title;
 
-#[derive(Clone, Copy)]
+/// Counted, not kept in Leptos's arena: on the server, Leptos reads the title when the arena at hand may be the one of
+/// another request, where the same key finds nothing or somebody else's title.
+#[derive(Clone)]
 struct PageTitle {
-    name: RwSignal<String>,
-    unseen: RwSignal<u32>,
+    name: ArcRwSignal<String>,
+    unseen: ArcRwSignal<u32>,
 }
 
 pub fn provide() {
-    provide_context(PageTitle { name: RwSignal::new(String::new()), unseen: RwSignal::new(0) });
+    provide_context(PageTitle { name: ArcRwSignal::new(String::new()), unseen: ArcRwSignal::new(0) });
 }
 
 /// Names the page that is shown now.
@@ -26,7 +28,7 @@ pub fn view() -> impl IntoView {
 
 /// The count of jobs that finished unseen; the live updates raise it and clear it.
 pub fn unseen() -> RwSignal<u32> {
-    expect_context::<PageTitle>().unseen
+    expect_context::<PageTitle>().unseen.into()
 }
 
 /// `text` as the content of a title. Leptos writes it into a page as it is; a script sets it as text.
