@@ -1,0 +1,32 @@
+/** The pictures of the README, taken from the demonstration as it is a few seconds after its start. */
+import { join, resolve } from "node:path";
+import type { Page } from "@playwright/test";
+import { at, expect, interactive, test } from "../fixtures/docket.ts";
+
+const FOLDER = resolve(import.meta.dirname, "../../docs/screenshots");
+
+async function take(page: Page, path: string, name: string): Promise<void> {
+  await page.goto(path);
+  await interactive(page);
+  await expect(page.locator(".skeleton")).toHaveCount(0);
+  await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: "disabled" });
+}
+
+test("the overview, a job and the list in light", async ({ page, api }) => {
+  const { id } = await api.jobThat((job) => job.remote?.pr_link != null && job.follow_ups.length > 0);
+  await page.emulateMedia({ colorScheme: "light" });
+  await take(page, at(""), "overview-light");
+  await take(page, at(`/jobs/${id}`), "job-light");
+  await take(page, at("/jobs"), "jobs-light");
+});
+
+test("readership in dark", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await take(page, at("/analytics"), "analytics-dark");
+});
+
+test("the overview on a phone", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await take(page, at(""), "overview-phone");
+});
