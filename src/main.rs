@@ -20,7 +20,7 @@ use tracing_subscriber::EnvFilter;
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Configuration file [default: Leptos.toml, if there is one]
+    /// Configuration file [default: Leptos.toml beside the binary, or in the working directory]
     #[arg(long, global = true, env = "DOCKET_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
 }

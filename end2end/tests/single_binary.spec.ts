@@ -1,9 +1,10 @@
 /** One file is the whole product: alone in a directory, started from elsewhere, it serves the whole site. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type IncomingHttpHeaders, get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { Binary } from "../fixtures/binary.ts";
 import { UNTIL_DONE, at, badge, expect, jobOf, open, startDemo, stopped, test } from "../fixtures/docket.ts";
 
 interface Answer {
@@ -191,4 +192,14 @@ test("it says what it is, and what is wrong with its configuration, before it li
   expect(misspelt.code).toBe(2);
   expect(misspelt.stderr).toMatch(/DOCKET_ADDRESS/);
   expect((await binary.run(["dance"])).code).toBe(2);
+});
+
+test("its configuration file lies beside it, wherever it is started", async () => {
+  const binary = await Binary.alone();
+  await writeFile(join(binary.home, "Leptos.toml"), "poll_seconds = 0\n");
+  const { code, stderr } = await binary.run(["serve"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("poll_seconds");
+  expect(stderr).toContain(join(binary.home, "Leptos.toml"));
+  await binary.remove();
 });

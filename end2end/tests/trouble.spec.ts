@@ -28,12 +28,10 @@ const TROUBLE: Record<string, { make: (page: Page) => Promise<unknown>; said: Re
   "what the policy forbids": {
     make: (page) =>
       page.evaluate(() => {
-        const script = document.createElement("script");
-        script.textContent = "document.title = 'taken'";
-        document.head.append(script);
-        document.body.setAttribute("style", "color: red");
+        document.body.setAttribute("onclick", "document.title = 'taken'");
+        document.body.click();
       }),
-    said: /the policy script-src-elem forbids inline/,
+    said: /the policy script-src-attr forbids inline/,
   },
 };
 

@@ -1,7 +1,7 @@
 //! Where values come from: the file, overridden by the environment. Knows every key there is, and no types.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 use thiserror::Error;
@@ -72,11 +72,10 @@ struct Value {
 }
 
 impl Source {
-    /// Reads `file` (or `Leptos.toml` in the working directory, if there is one) and the environment, which
-    /// wins. A key that does not exist is an error that names it.
+    /// Reads `file` (or the [`default_file`], if there is one) and the environment, which wins. A key that does not
+    /// exist is an error that names it.
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
-        let default = Path::new("Leptos.toml");
-        let path = file.unwrap_or(default);
+        let path = &file.map_or_else(default_file, Path::to_path_buf);
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if file.is_none() && error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -181,6 +180,13 @@ impl Key {
 }
 
 /// The error for a required value that is not there.
+/// `Leptos.toml` beside the binary, or else in the working directory.
+fn default_file() -> PathBuf {
+    const NAME: &str = "Leptos.toml";
+    let beside = std::env::current_exe().ok().and_then(|binary| Some(binary.parent()?.join(NAME)));
+    beside.filter(|file| file.exists()).unwrap_or_else(|| PathBuf::from(NAME))
+}
+
 pub(super) fn missing(name: &str) -> ConfigError {
     let example = known(name).map_or("", |key| key.example);
     ConfigError(format!(

@@ -7,7 +7,7 @@ use crate::ui::erase::Erase;
 use crate::ui::state::drafts::Draft;
 
 /// What a person can have done wrong in a form with a prompt.
-pub const MISTAKE: &str = "The prompt is empty or too long (at most 32768 characters unless configured otherwise), or a page’s path does not begin with a slash.";
+pub const MISTAKE: &str = "The prompt needs between 1 and 32,768 characters; each page needs a path that begins with a slash and has at most 500.";
 
 /// What differs between the box for a new job and the one for a follow-up.
 pub struct PromptField {

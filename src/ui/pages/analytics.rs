@@ -33,7 +33,7 @@ pub fn Analytics() -> impl IntoView {
     let answer = {
         let project = project.clone();
         Asked::on(
-            move || query.track(),
+            move || query.with(|_| ()),
             move || {
                 let query = query.get_untracked();
                 let (limit, offset) = (Some(query.limit), Some(query.offset()));

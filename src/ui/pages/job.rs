@@ -18,6 +18,7 @@ use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm};
 use crate::ui::components::failure;
 use crate::ui::components::loading::{self, nothing, suspended};
+use crate::ui::components::page_head::page_head;
 use crate::ui::components::prompt_field::MISTAKE;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::state::asked::Asked;
@@ -68,7 +69,11 @@ fn job_page(project: String, id: String) -> AnyView {
     let page = move || match job.get() {
         None => ().into_any(),
         Some(Ok(job)) => shown(&job, session::can_start_jobs(session)),
-        Some(Err(error)) => failure::panel(&error, first.retry()),
+        Some(Err(error)) => view! {
+            {page_head("Job", ().into_any(), ().into_any())}
+            {failure::panel(&error, first.retry())}
+        }
+        .erase(),
     };
     let follow_up = move || follow_up_box(job, form, session, send, draft);
     view! {

@@ -29,7 +29,7 @@ pub fn Jobs() -> impl IntoView {
     let jobs = {
         let project = project.clone();
         Asked::on(
-            move || query.track(),
+            move || query.with(|_| ()),
             move || {
                 let JobsQuery { status, q, author, cursor } = query.get_untracked();
                 call(ListJobs { project: project.clone(), status, q, author, cursor })
@@ -47,7 +47,7 @@ pub fn Jobs() -> impl IntoView {
             false => ().into_any(),
         }
     };
-    let content = move |page| list(&project, &query.get_untracked(), page);
+    let content = move |page| list(&project, &query.get_untracked(), page, session::can_start_jobs(session));
     view! {
         {page_head(
             "Jobs",
@@ -59,7 +59,7 @@ pub fn Jobs() -> impl IntoView {
     .erase()
 }
 
-fn list(project: &str, query: &JobsQuery, page: JobPage) -> AnyView {
+fn list(project: &str, query: &JobsQuery, page: JobPage, may_start: bool) -> AnyView {
     let badges = Badges::get();
     let shown: Vec<_> = page.jobs.iter().map(|job| (job.state, badges.watch(job))).collect();
     let rows =
@@ -69,7 +69,7 @@ fn list(project: &str, query: &JobsQuery, page: JobPage) -> AnyView {
     let body = match (page.jobs.is_empty(), query.is_filtered()) {
         (false, _) => view! { <ul class="job-list" aria-label="Jobs">{rows}</ul> }.erase(),
         (true, true) => nothing_found(project),
-        (true, false) => no_jobs_yet(project),
+        (true, false) => no_jobs_yet(project, may_start),
     };
     view! {
         {filters::filters(project, query, page.counts, shown)}
@@ -89,11 +89,12 @@ fn nothing_found(project: &str) -> AnyView {
 }
 
 /// Also used by the overview.
-pub fn no_jobs_yet(project: &str) -> AnyView {
+pub fn no_jobs_yet(project: &str, may_start: bool) -> AnyView {
     let example = "Check the quickstart against the current SDK and fix every step that no longer works.";
-    let start =
-        view! { <a class="button" href=links::new_job(project, example, "")>"Start with an example"</a> }
-            .erase();
+    let href = links::new_job(project, example, "");
+    let start = may_start
+        .then(|| view! { <a class="button" href=href>"Start with an example"</a> }.erase())
+        .into_any();
     empty(
         "No jobs yet",
         "A job is a task for the documentation agent, written in plain words. It works on the repository by itself and opens a pull request for you to read.",

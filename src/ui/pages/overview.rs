@@ -53,7 +53,7 @@ pub fn Overview() -> impl IntoView {
     };
     let shown = {
         let project = project.clone();
-        move |page| groups::groups(&project, page)
+        move |page| groups::groups(&project, page, session::can_start_jobs(session))
     };
     view! {
         {page_head(

@@ -23,7 +23,8 @@ impl<T: DeserializeOwned + 'static> Asked<T> {
         Self::on(|| (), question)
     }
 
-    /// Asks, and asks again whenever something that `on` reads has changed.
+    /// Asks, and asks again whenever something that `on` reads has changed. A memo must be read, not only tracked: one
+    /// that was never read counts as changed when the page becomes interactive, and all would be asked twice.
     pub fn on(
         on: impl Fn() + Send + Sync + 'static,
         question: impl Fn() -> Call<T> + Send + Sync + 'static,

@@ -59,10 +59,12 @@ impl AnalyticsQuery {
         Self { limit, page: 1, ..self.clone() }
     }
 
-    /// Over other days, from the first page; `None` is the default range.
+    /// Over other days, from the first page; `None` is the default range. A page size that there is not is left behind.
     pub(super) fn over(&self, days: Option<(String, String)>) -> Self {
         let (from, to) = days.unzip();
-        Self { from, to, page: 1, limit: self.limit }
+        let limit =
+            if (1..=i64::from(PageLimit::MAX)).contains(&self.limit) { self.limit } else { DEFAULT_SIZE };
+        Self { from, to, page: 1, limit }
     }
 }
 
@@ -100,5 +102,8 @@ mod tests {
         let days = ("2026-11-01".to_owned(), "2026-11-21".to_owned());
         let href = query(&[("page", "3"), ("limit", "25")]).over(Some(days)).href("docs");
         assert_eq!(href, "/p/docs/analytics?from=2026-11-01&to=2026-11-21&limit=25");
+        for limit in ["0", "251", "-1"] {
+            assert_eq!(query(&[("limit", limit)]).over(None).href("docs"), "/p/docs/analytics");
+        }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyVi
     });
     let (from, to) = match range {
         Some(range) => (range.from().to_string(), range.to().to_string()),
-        None => (query.from.clone().unwrap_or_default(), query.to.clone().unwrap_or_default()),
+        None => (day_in(&query.from), day_in(&query.to)),
     };
     view! {
         <div class="ranges">
@@ -34,14 +34,20 @@ pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyVi
             <form class="custom-range" method="get" action=links::analytics(project) on:submit=search_form::navigating()>
                 <input type="hidden" name="limit" value=query.limit.to_string() />
                 <label for="from">"From"</label>
-                <input id="from" class="field" type="date" name="from" value=from max=today.to_string() required />
+                <input id="from" class="field" type="date" name="from" value=from.clone() prop:value=from max=today.to_string() required />
                 <label for="to">"to"</label>
-                <input id="to" class="field" type="date" name="to" value=to max=today.to_string() required />
+                <input id="to" class="field" type="date" name="to" value=to.clone() prop:value=to max=today.to_string() required />
                 <button class="button" type="submit">"Show"</button>
             </form>
         </div>
     }
     .erase()
+}
+
+/// What a field for days can hold of what the address says.
+fn day_in(text: &Option<String>) -> String {
+    let day = text.as_deref().and_then(|text| text.parse::<Day>().ok());
+    day.map(|day| day.to_string()).unwrap_or_default()
 }
 
 /// `28 days, 2026-10-25 to 2026-11-21 (UTC). Today is still being counted.`

@@ -77,6 +77,7 @@ fn search(project: &str, query: &JobsQuery) -> AnyView {
                 name="q"
                 placeholder="Search prompts and follow-ups"
                 value=query.q.clone().unwrap_or_default()
+                prop:value=query.q.clone().unwrap_or_default()
             />
             <button type="submit" class="visually-hidden">"Search"</button>
         </form>

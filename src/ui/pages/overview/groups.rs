@@ -21,9 +21,9 @@ enum Group {
     Finished,
 }
 
-pub(super) fn groups(project: &str, page: JobPage) -> AnyView {
+pub(super) fn groups(project: &str, page: JobPage, may_start: bool) -> AnyView {
     if page.jobs.is_empty() {
-        return no_jobs_yet(project);
+        return no_jobs_yet(project, may_start);
     }
     let of = |group: Group| page.jobs.iter().filter(move |job| group_of(job) == group);
     view! {
