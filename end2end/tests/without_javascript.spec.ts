@@ -179,6 +179,7 @@ test("nothing that needs JavaScript is shown", async ({ page, api }) => {
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expect(page.locator(".js-only").filter({ visible: true })).toHaveCount(0);
     await expect(page.locator(".skeleton").filter({ visible: true })).toHaveCount(0);
+    await page.locator("summary", { hasText: "Acme Docs" }).click();
     await expect(page.getByRole("link", { name: "Acme API" }), "the other project").toHaveAttribute("href", "/p/acme-api");
   }
   expect(page.url()).toContain(PROJECT);
