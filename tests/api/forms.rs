@@ -73,7 +73,7 @@ async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
     assert!(!path.contains("keep"), "the text is in the address");
     let page = operator.get(&path).await;
     assert_eq!(page.status, 200);
-    assert!(page.text.contains("at most 32768"), "the reason is not on the page");
+    assert!(page.text.contains("between 1 and 32,768 characters"), "the reason is not on the page");
     assert!(page.text.contains(&text), "the text is not on the page");
 
     // A second mistake replaces the first, and a success leaves none behind.
