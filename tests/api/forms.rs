@@ -80,7 +80,10 @@ async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
     let again = own_path(&app, &create(&operator, " ", Some(&format!("{}{path}", app.origin()))).await);
     assert_eq!(again.matches("__path").count(), again.matches("__err").count());
     let page = operator.get(&again).await;
-    assert!(page.text.contains("between 1 and 32,768 characters"), "the second reason is not on the page: {again}");
+    assert!(
+        page.text.contains("between 1 and 32,768 characters"),
+        "the second reason is not on the page: {again}"
+    );
 }
 
 #[tokio::test]
