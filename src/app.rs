@@ -5,8 +5,10 @@ use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
-use crate::ui::components::frame::Frame;
-use crate::ui::pages::{analytics, home, job, jobs, login, new_job, not_found, overview, set_up};
+use crate::ui::components::frame::{AdminFrame, Frame};
+use crate::ui::pages::{
+    admin_upstream, analytics, home, job, jobs, login, new_job, not_found, overview, set_up,
+};
 use crate::ui::state;
 
 /// The document around the app: everything a browser needs before the first pixel.
@@ -51,6 +53,9 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("jobs/new") view=new_job::NewJob />
                     <Route path=path!("jobs/:job") view=job::JobPage />
                     <Route path=path!("analytics") view=analytics::Analytics />
+                </ParentRoute>
+                <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
+                    <Route path=path!("upstream") view=admin_upstream::AdminUpstream />
                 </ParentRoute>
             </Routes>
         </Router>

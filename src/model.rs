@@ -8,5 +8,6 @@ pub mod job;
 pub mod paging;
 pub mod preset;
 pub mod time;
+pub mod upstream;
 pub mod user;
 pub mod views;

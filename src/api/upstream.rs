@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::error::AppError;
 use crate::model::budget::Budgets;
+use crate::model::upstream::UpstreamStatus;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 
@@ -12,5 +13,13 @@ use crate::server::auth::guard;
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
-    caller.panel.governor.budgets(&project).await
+    let budgets = caller.panel.governor.budgets(&project).await?;
+    Ok(caller.may_hear(budgets))
+}
+
+/// Limits, pauses, the last outcome of each operation and what is left to rest. For administrators.
+#[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
+pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
+    let panel = guard::admin()?.panel;
+    Ok(panel.governor.status(&panel.projects).await?)
 }

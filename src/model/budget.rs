@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::time::Timestamp;
+use crate::model::upstream::Notice;
 
 /// One budget over the last rolling hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +12,7 @@ pub struct Meter {
     pub used: u32,
     /// Calls allowed in 60 minutes.
     pub limit: u32,
-    /// When the next call fits, if none fits now.
+    /// When the next call fits, if none fits now: the hour is used up, or the upstream asked for a pause.
     pub next_fits_at: Option<Timestamp>,
 }
 
@@ -24,10 +25,12 @@ pub struct Budgets {
     pub follow_ups: Meter,
     /// Analytics questions, shared by all projects of the key.
     pub analytics: Meter,
+    pub notice: Option<Notice>,
 }
 
 impl Meter {
+    /// How many calls fit now.
     pub fn left(self) -> u32 {
-        self.limit.saturating_sub(self.used)
+        if self.next_fits_at.is_some() { 0 } else { self.limit.saturating_sub(self.used) }
     }
 }

@@ -17,7 +17,7 @@ pub use http::{Http, PublicUrl, listen_address};
 pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
 pub use source::{ConfigError, KEYS, Key, Source};
-pub use upstream::{ApiKey, UpstreamConfig};
+pub use upstream::{ApiKey, BREAKS_AFTER, UpstreamConfig};
 
 use crate::model::user::Project;
 

@@ -14,6 +14,7 @@ use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
+use crate::server::upstream::health::Health;
 use crate::server::upstream::views::ViewsAnswers;
 
 #[derive(Clone)]
@@ -38,8 +39,9 @@ impl Panel {
         store: Store,
         clock: Clock,
     ) -> anyhow::Result<Self> {
-        let client = Upstream::new(upstream)?;
-        let governor = Governor::new(store.clone(), clock.clone(), budget);
+        let health = Health::new(clock.clone(), upstream.breaks_after);
+        let governor = Governor::new(store.clone(), clock.clone(), budget, health);
+        let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
         let timing = Timing { poll_interval: upstream.poll_interval, exchange: upstream.timeout };
         Ok(Self {
             projects: projects.into(),

@@ -2,10 +2,13 @@
 //! Must not decide what a failure means for a job; it says only how far a request can have come.
 
 mod body;
+mod breaker;
 pub mod client;
 pub mod decode;
 mod error;
 pub mod governor;
+pub mod health;
+mod retry;
 pub mod views;
 
 pub use client::Upstream;

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+/// How the upstream is doing, for administrators.
+pub const UPSTREAM: &str = "/admin/upstream";
+
 pub fn overview(project: &str) -> String {
     format!("/p/{project}")
 }

@@ -1,5 +1,6 @@
 //! One module a route. A page creates its resources, then lays out named pieces.
 
+pub mod admin_upstream;
 pub mod analytics;
 pub mod home;
 pub mod job;

@@ -4,7 +4,9 @@ use axum::http::request::Parts;
 use leptos::prelude::use_context;
 
 use crate::error::{AppError, ErrorCode};
+use crate::model::budget::Budgets;
 use crate::model::id::ProjectId;
+use crate::model::upstream::Notice;
 use crate::model::user::{CurrentSession, Role};
 use crate::server::panel::Panel;
 use crate::server::store::users::User;
@@ -26,6 +28,11 @@ pub fn operator() -> Result<Caller, AppError> {
     with_role(Role::Operator)
 }
 
+/// The caller, who administers.
+pub fn admin() -> Result<Caller, AppError> {
+    with_role(Role::Admin)
+}
+
 fn with_role(role: Role) -> Result<Caller, AppError> {
     let caller = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Caller>().cloned());
     let caller = caller.ok_or_else(|| AppError::new(ErrorCode::Unauthenticated, "Sign in to continue."))?;
@@ -44,6 +51,15 @@ impl Caller {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
         let known = self.panel.projects.iter().any(|project| project.id == id);
         known.then_some(id).ok_or_else(|| AppError::not_found("That project does not exist here."))
+    }
+
+    /// `budgets` as this person may see them: only administrators can do something about the key.
+    pub fn may_hear(&self, budgets: Budgets) -> Budgets {
+        let notice = budgets.notice.map(|notice| match notice {
+            Notice::KeyRefused if self.user.role < Role::Admin => Notice::Failing,
+            notice => notice,
+        });
+        Budgets { notice, ..budgets }
     }
 
     pub fn session(&self) -> CurrentSession {

@@ -9,6 +9,7 @@ use crate::server::clock::Clock;
 use crate::server::config::Config;
 use crate::server::store::Store;
 use crate::server::upstream::governor::{Governor, Scope};
+use crate::server::upstream::health::Health;
 use crate::server::upstream::views::ViewsQuestion;
 use crate::server::upstream::{Upstream, UpstreamError};
 
@@ -29,8 +30,9 @@ pub async fn check(config: Config) -> anyhow::Result<()> {
     };
     say("database", Ok(format!("{} opens and is up to date", config.database.url)));
     let clock = Clock::system();
-    let governor = Governor::new(store.clone(), clock.clone(), config.budget);
-    let upstream = Upstream::new(&config.upstream)?;
+    let health = Health::new(clock.clone(), config.upstream.breaks_after);
+    let governor = Governor::new(store.clone(), clock.clone(), config.budget, health);
+    let upstream = Upstream::new(&config.upstream, governor.clone(), clock.clone())?;
     let mut good = true;
     for project in &config.projects {
         let outcome = read_one(&upstream, &governor, project, Day::of(clock.now())).await;
@@ -70,10 +72,13 @@ fn advice(error: &UpstreamError) -> &'static str {
             "The key's scope or its list of addresses does not allow it."
         }
         UpstreamError::Refused { status: 404, .. } => "Check the project's id in DOCKET_PROJECTS.",
-        UpstreamError::Refused { status: 429, .. } => "The hour's limit is used up: try again later.",
+        UpstreamError::LimitReached { .. } => "The hour's limit is used up: try again later.",
         UpstreamError::Refused { .. } => "Check DOCKET_UPSTREAM_URL and DOCKET_PROJECTS.",
         UpstreamError::TimedOut => "It may be busy: try again, or raise DOCKET_UPSTREAM_TIMEOUT_SECONDS.",
-        UpstreamError::BadAnswer(_) => "Check that DOCKET_UPSTREAM_URL is the admin API's base address.",
+        UpstreamError::Status(500..) => "It does not work at the moment: try again later.",
+        UpstreamError::Status(_) | UpstreamError::BadAnswer(_) => {
+            "Check that DOCKET_UPSTREAM_URL is the admin API's base address."
+        }
     }
 }
 

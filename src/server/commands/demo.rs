@@ -15,7 +15,7 @@ use super::serve::{run, stop_on_signal};
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
-use crate::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, parse_projects};
+use crate::server::config::{ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, parse_projects};
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
 use crate::server::panel::Panel;
@@ -53,6 +53,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let emulator_stop = CancellationToken::new();
     let upstream = super::emulator::in_background(&emulator, emulator_stop.clone()).await?;
     let upstream = UpstreamConfig {
+        breaks_after: BREAKS_AFTER,
         base_url: format!("http://{upstream}/").parse()?,
         api_key,
         timeout: Duration::from_secs(30),

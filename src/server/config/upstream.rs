@@ -14,7 +14,12 @@ pub struct UpstreamConfig {
     pub timeout: Duration,
     /// The shortest time between two reads of one job.
     pub poll_interval: Duration,
+    /// After how many failures in a row the upstream is left to rest.
+    pub breaks_after: u32,
 }
+
+/// Not configurable: nobody would know what to set it to.
+pub const BREAKS_AFTER: u32 = 5;
 
 /// The admin key. Must never reach a page, a log, an error or the database: it has no `Debug` and no
 /// `Display`, and [`ApiKey::bearer`] is for the one place that writes the `Authorization` header.
@@ -29,6 +34,7 @@ impl UpstreamConfig {
             api_key: api_key(source)?,
             timeout: Duration::from_secs(source.or_default("upstream_timeout_seconds", &seconds)?.into()),
             poll_interval: Duration::from_secs(source.or_default("poll_seconds", &seconds)?.into()),
+            breaks_after: BREAKS_AFTER,
         })
     }
 }

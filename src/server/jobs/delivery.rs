@@ -7,7 +7,6 @@ use anyhow::Context;
 use tracing::Instrument;
 
 use crate::model::job::RemoteJob;
-use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{Intent, Settlement};
 use crate::server::upstream::UpstreamError;
@@ -53,7 +52,7 @@ impl Jobs {
         let scope = Scope::of_message(&project, position);
         match self.governor.acquire_for(message_id, &scope).await? {
             Leave::Taken => Ok(()),
-            Leave::BudgetSpent => self.postpone(message_id, &scope).await,
+            Leave::Later(due) => Ok(self.store.postpone(message_id, due).await?),
             Leave::Send { intent, remote_id, permit } => {
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
                 self.record(&intent, outcome).await
@@ -109,12 +108,5 @@ impl Jobs {
             }
         }
         Ok(())
-    }
-
-    /// Leaves a message queued until the budget has room again.
-    async fn postpone(&self, message_id: &str, scope: &Scope) -> anyhow::Result<()> {
-        let next = self.governor.meter(scope).await?.next_fits_at;
-        let due: Timestamp = next.unwrap_or_else(|| self.clock.now().plus_seconds(1));
-        Ok(self.store.postpone(message_id, due).await?)
     }
 }

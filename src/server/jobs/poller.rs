@@ -43,10 +43,17 @@ impl Jobs {
     async fn read(&self, due: &DueRead) -> anyhow::Result<bool> {
         let now = self.clock.now();
         let next = self.next_read(due, now);
+        let permit = match self.governor.acquire_read(&due.project).await? {
+            Ok(permit) => permit,
+            Err(until) => {
+                self.store.claim_read(due, next.max(until)).await?;
+                return Ok(false);
+            }
+        };
         if !self.store.claim_read(due, next).await? {
             return Ok(false);
         }
-        match self.upstream.job(&due.project, &due.remote_id).await {
+        match self.upstream.job(permit, &due.project, &due.remote_id).await {
             Ok(remote) => self.record_read(due, &remote).await?,
             Err(UpstreamError::Refused { status: 404, .. }) => {
                 self.store.record_lost(due, LOST_STATUS, self.clock.now()).await?;

@@ -4,17 +4,55 @@ use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, new_id};
 use crate::model::budget::Meter;
+use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
 impl Store {
-    /// Counts one call in `scope` if the hour before `now` has room for it.
+    /// Counts one call in `scope` if the hour before `now` has room for it and no pause forbids it.
     pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let acquired = acquire_in(&mut tx, scope, limit, now).await?;
         tx.commit().await?;
         Ok(acquired)
+    }
+
+    /// Keeps everybody from calling in `scope` before `until`.
+    pub async fn pause_calls(&self, scope: &str, until: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO upstream_pauses (scope, ends_at) VALUES ($1, $2)
+             ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at",
+        )
+        .bind(scope)
+        .bind(until.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// When calls in `scope` may be made again, if that is after `now`.
+    pub async fn paused_until(&self, scope: &str, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let ends_at: Option<i64> =
+            sqlx::query_scalar("SELECT ends_at FROM upstream_pauses WHERE scope = $1 AND ends_at > $2")
+                .bind(scope)
+                .bind(now.as_millis())
+                .fetch_optional(&self.pool)
+                .await?;
+        Ok(ends_at.map(Timestamp::from_millis))
+    }
+
+    /// How many prompts of `project` wait to be sent: those that start a job, or the follow-ups.
+    pub async fn waiting_prompts(&self, project: &ProjectId, follow_ups: bool) -> Result<u32, StoreError> {
+        let waiting: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE m.state = 'queued' AND j.project = $1 AND (m.position > 0) = ($2 > 0)",
+        )
+        .bind(project.as_str())
+        .bind(i64::from(follow_ups))
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(u32::try_from(waiting).unwrap_or(u32::MAX))
     }
 
     /// How much of `limit` the hour before `now` has used.
@@ -26,7 +64,8 @@ impl Store {
                 .fetch_one(&self.pool)
                 .await?;
         let used = u32::try_from(used).unwrap_or(u32::MAX);
-        let next_fits_at = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
+        let fits = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
+        let next_fits_at = fits.max(self.paused_until(scope, now).await?);
         Ok(Meter { used, limit, next_fits_at })
     }
 
@@ -60,12 +99,18 @@ pub(super) async fn acquire_in(
         .bind(now.as_millis() - 2 * HOUR_MILLIS)
         .execute(&mut **tx)
         .await?;
+    let paused: i64 =
+        sqlx::query_scalar("SELECT COUNT(*) FROM upstream_pauses WHERE scope = $1 AND ends_at > $2")
+            .bind(scope)
+            .bind(now.as_millis())
+            .fetch_one(&mut **tx)
+            .await?;
     let used: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2")
         .bind(scope)
         .bind(now.as_millis() - HOUR_MILLIS)
         .fetch_one(&mut **tx)
         .await?;
-    if used >= i64::from(limit) {
+    if paused > 0 || used >= i64::from(limit) {
         return Ok(false);
     }
     sqlx::query("INSERT INTO upstream_calls (id, scope, at) VALUES ($1, $2, $3)")

@@ -1,20 +1,22 @@
-//! The reqwest client for the four operations: one deadline over the whole exchange, no redirects, a cap on
-//! the body. The only place that writes the `Authorization` header. Must not retry, and must not call
-//! without a [`Permit`].
+//! The reqwest client for the four operations: one deadline over the whole exchange with all its tries, no redirects, a
+//! cap on the body. The only place that writes the `Authorization` header. Must not call without a [`Permit`], and must
+//! not send again what may have been taken.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::json;
 use url::Url;
 
-use super::governor::Permit;
+use super::governor::{Governor, Permit};
+use super::retry::{self, Retries};
 use super::views::ViewsQuestion;
 use super::{UpstreamError, body, decode};
 use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
+use crate::server::clock::Clock;
 use crate::server::config::{ApiKey, UpstreamConfig};
 
 /// Shorter than servers keep idle connections open; five seconds is a common default.
@@ -26,10 +28,15 @@ pub struct Upstream {
     http: reqwest::Client,
     base_url: Arc<Url>,
     key: ApiKey,
+    /// For one whole exchange.
+    deadline: Duration,
+    governor: Governor,
+    clock: Clock,
+    retries: Retries,
 }
 
 impl Upstream {
-    pub fn new(config: &UpstreamConfig) -> anyhow::Result<Self> {
+    pub fn new(config: &UpstreamConfig, governor: Governor, clock: Clock) -> anyhow::Result<Self> {
         // A second call finds a provider installed already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut http = reqwest::Client::builder()
@@ -50,44 +57,54 @@ impl Upstream {
             http: http.build()?,
             base_url: Arc::new(config.base_url.clone()),
             key: config.api_key.clone(),
+            deadline: config.timeout,
+            governor,
+            clock,
+            retries: Retries::default(),
         })
     }
 
     /// Starts a job.
     pub async fn create(
         &self,
-        _: Permit,
+        permit: Permit,
         project: &ProjectId,
         prompt: &str,
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job"]);
         let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
-        self.job_in(&self.exchange(request).await?)
+        self.exchange(permit, request, |answer| self.job_in(answer)).await
     }
 
     /// Sends a further prompt to the upstream's job `remote_id`.
     pub async fn follow_up(
         &self,
-        _: Permit,
+        permit: Permit,
         project: &ProjectId,
         remote_id: &str,
         prompt: &str,
     ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id, "message"]);
         let request = self.http.request(Method::POST, url).json(&json!({ "prompt": prompt }));
-        self.job_in(&self.exchange(request).await?)
+        self.exchange(permit, request, |answer| self.job_in(answer)).await
     }
 
     /// Reads a job. No published limit: the poller bounds the rate.
-    pub async fn job(&self, project: &ProjectId, remote_id: &str) -> Result<RemoteJob, UpstreamError> {
+    pub async fn job(
+        &self,
+        permit: Permit,
+        project: &ProjectId,
+        remote_id: &str,
+    ) -> Result<RemoteJob, UpstreamError> {
         let url = self.url(&["v2", "agent", project.as_str(), "job", remote_id]);
-        self.job_in(&self.exchange(self.http.request(Method::GET, url)).await?)
+        let request = self.http.request(Method::GET, url);
+        self.exchange(permit, request, |answer| self.job_in(answer)).await
     }
 
     /// Asks for page views.
     pub async fn views(
         &self,
-        _: Permit,
+        permit: Permit,
         question: &ViewsQuestion,
     ) -> Result<decode::ViewsAnswer, UpstreamError> {
         let mut url = self.url(&["v1", "analytics", question.project.as_str(), "views"]);
@@ -96,18 +113,62 @@ impl Upstream {
             .append_pair("dateTo", &question.range.to().plus_days(1).to_string())
             .append_pair("limit", &question.limit.get().to_string())
             .append_pair("offset", &question.offset.to_string());
-        let mut answer = decode::views(&self.exchange(self.http.request(Method::GET, url)).await?)?;
+        let request = self.http.request(Method::GET, url);
+        let mut answer = self.exchange(permit, request, decode::views).await?;
         for row in &mut answer.views {
             row.path = self.key.mask(&row.path);
         }
         Ok(answer)
     }
 
-    /// One exchange: the body of a 2xx answer, or how it went wrong.
-    async fn exchange(&self, request: RequestBuilder) -> Result<Vec<u8>, UpstreamError> {
-        let request = request.header(ACCEPT, "application/json").header(AUTHORIZATION, self.authorization()?);
+    /// What `read` finds in the body of a 2xx answer, or how it went wrong.
+    async fn exchange<T>(
+        &self,
+        permit: Permit,
+        request: RequestBuilder,
+        read: impl Fn(&[u8]) -> Result<T, UpstreamError>,
+    ) -> Result<T, UpstreamError> {
+        let result = self.tries(&permit, request).await.and_then(|answer| read(&answer));
+        self.governor.health().note(permit.operation(), &result);
+        result
+    }
+
+    async fn tries(&self, permit: &Permit, request: RequestBuilder) -> Result<Vec<u8>, UpstreamError> {
+        let deadline = Instant::now() + self.deadline;
+        self.retries.count(Instant::now());
+        let mut tries = 0;
+        loop {
+            let Some(request) = request.try_clone() else {
+                return Err(UpstreamError::NotConnected("the request cannot be sent".to_owned()));
+            };
+            let outcome = self.one_try(request, deadline).await;
+            tries += 1;
+            let Err(error) = &outcome else { return outcome };
+            if let UpstreamError::LimitReached { pause } = error {
+                self.governor.pause(permit, *pause).await;
+            }
+            let now = Instant::now();
+            let Some(pause) = self.retries.pause(permit.operation(), error, tries, now, deadline) else {
+                return outcome;
+            };
+            tokio::time::sleep(pause).await;
+            let never_sent = matches!(error, UpstreamError::NotConnected(_));
+            if !never_sent && !self.governor.renew(permit).await {
+                return outcome;
+            }
+        }
+    }
+
+    async fn one_try(&self, request: RequestBuilder, deadline: Instant) -> Result<Vec<u8>, UpstreamError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let request = request.timeout(left).header(ACCEPT, "application/json");
+        let request = request.header(AUTHORIZATION, self.authorization()?);
         let response = request.send().await.map_err(not_answered)?;
         let status = response.status();
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            let pause = retry::after(response.headers().get(RETRY_AFTER), self.clock.now());
+            return Err(UpstreamError::LimitReached { pause });
+        }
         if status.is_client_error() {
             // The status alone decides; a body that breaks off only costs its explanation.
             let explanation = body::read(response).await.unwrap_or_default();
@@ -117,7 +178,7 @@ impl Upstream {
             });
         }
         if !status.is_success() {
-            return Err(UpstreamError::BadAnswer(format!("status {}", status.as_u16())));
+            return Err(UpstreamError::Status(status.as_u16()));
         }
         body::read(response).await
     }

@@ -1,30 +1,46 @@
-//! The budget of upstream calls: what a scope is, how much it may use, and the permits without which the
-//! client does not call. Counts live in the database, so that a restart keeps them.
+//! Who may call the upstream, and when: the budget of each scope, the pauses that the upstream asked for, and the
+//! breakers. Gives the permits without which the client does not call. Counts and pauses live in the database, so that
+//! a restart keeps them. Must not call the upstream.
+
+use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::{Budgets, Meter};
 use crate::model::id::ProjectId;
+use crate::model::time::Timestamp;
+use crate::model::upstream::{LimitStatus, Operation, UpstreamStatus};
+use crate::model::user::Project;
 use crate::server::clock::Clock;
 use crate::server::config::Budget;
 use crate::server::store::intents::{Claim, Intent};
 use crate::server::store::{Store, StoreError};
+use crate::server::upstream::health::Health;
 
-/// Leave to make one upstream call that costs budget. Only the governor makes one.
-pub struct Permit(());
+/// Leave to make one upstream call. Only the governor makes one.
+pub struct Permit {
+    scope: Scope,
+}
 
-/// One of the limits that the upstream publishes.
+/// What one limit or one pause of the upstream is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     Creates(ProjectId),
     FollowUps(ProjectId),
     /// One limit for all projects of the key.
     Analytics,
+    /// No limit is published: only pauses hold.
+    Reads(ProjectId),
 }
 
 /// What came of asking to send a queued message.
 pub enum Leave {
-    Send { intent: Intent, remote_id: Option<String>, permit: Permit },
-    BudgetSpent,
+    Send {
+        intent: Intent,
+        remote_id: Option<String>,
+        permit: Permit,
+    },
+    /// Not before then.
+    Later(Timestamp),
     Taken,
 }
 
@@ -33,30 +49,86 @@ pub struct Governor {
     store: Store,
     clock: Clock,
     budget: Budget,
+    health: Health,
 }
 
 impl Governor {
-    pub fn new(store: Store, clock: Clock, budget: Budget) -> Self {
-        Self { store, clock, budget }
+    pub fn new(store: Store, clock: Clock, budget: Budget, health: Health) -> Self {
+        Self { store, clock, budget, health }
     }
 
     /// Leave for one call now, or the error that says when the next one fits.
     pub async fn acquire(&self, scope: &Scope) -> Result<Permit, AppError> {
-        let limit = self.limit(scope);
+        self.acquire_within(scope, self.limit(scope)).await
+    }
+
+    /// Leave for one call of background work, which never touches what is kept for people.
+    pub async fn acquire_in_background(&self, scope: &Scope) -> Result<Permit, AppError> {
+        let kept = if *scope == Scope::Analytics { self.budget.analytics_reserve } else { 0 };
+        self.acquire_within(scope, self.limit(scope).saturating_sub(kept)).await
+    }
+
+    async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
+        self.health.admit(scope.operation()).map_err(resting)?;
         if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
-            return Ok(Permit(()));
+            return Ok(Permit { scope: scope.clone() });
         }
         Err(self.spent(scope).await?)
     }
 
     /// Leave to send a queued message: claimed and counted in one commit.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<Leave, StoreError> {
-        let claim = self.store.claim(message_id, &scope.key(), self.limit(scope), self.clock.now()).await?;
+        if let Err(until) = self.health.admit(scope.operation()) {
+            return Ok(Leave::Later(until));
+        }
+        let now = self.clock.now();
+        let claim = self.store.claim(message_id, &scope.key(), self.limit(scope), now).await?;
         Ok(match claim {
-            Claim::Sending { intent, remote_id } => Leave::Send { intent, remote_id, permit: Permit(()) },
-            Claim::BudgetSpent => Leave::BudgetSpent,
+            Claim::Sending { intent, remote_id } => {
+                Leave::Send { intent, remote_id, permit: Permit { scope: scope.clone() } }
+            }
+            Claim::BudgetSpent => {
+                let next = self.meter(scope).await?.next_fits_at;
+                Leave::Later(next.unwrap_or_else(|| now.plus_seconds(1)))
+            }
             Claim::Taken => Leave::Taken,
         })
+    }
+
+    /// Leave to read a job of `project` now, or when it may be read.
+    pub async fn acquire_read(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
+        let scope = Scope::Reads(project.clone());
+        if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
+            return Ok(Err(until));
+        }
+        Ok(self.health.admit(scope.operation()).map(|()| Permit { scope }))
+    }
+
+    /// Leave to use `permit` once more after the upstream has answered. One that never reached it needs none.
+    pub(super) async fn renew(&self, permit: &Permit) -> bool {
+        let (key, now) = (permit.scope.key(), self.clock.now());
+        let renewed = match &permit.scope {
+            Scope::Reads(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
+            scope => self.store.acquire_call(&key, self.limit(scope), now).await,
+        };
+        renewed
+            .inspect_err(|error| tracing::error!(%error, "a further try could not be counted"))
+            .unwrap_or(false)
+    }
+
+    /// Nothing is sent in the permit's scope for so long, by anybody.
+    pub(super) async fn pause(&self, permit: &Permit, pause: Duration) {
+        let scope = permit.scope.key();
+        tracing::warn!(scope, seconds = pause.as_secs(), "the upstream asked to wait");
+        let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        let until = Timestamp::from_millis(self.clock.now().as_millis().saturating_add(millis));
+        if let Err(error) = self.store.pause_calls(&scope, until).await {
+            tracing::error!(scope, %error, "the pause could not be recorded");
+        }
+    }
+
+    pub fn health(&self) -> &Health {
+        &self.health
     }
 
     /// Refuses, without counting, what would not fit now.
@@ -76,6 +148,41 @@ impl Governor {
             creates: self.meter(&Scope::Creates(project.clone())).await?,
             follow_ups: self.meter(&Scope::FollowUps(project.clone())).await?,
             analytics: self.meter(&Scope::Analytics).await?,
+            notice: self.health.notice(),
+        })
+    }
+
+    /// Everything an administrator may want to know.
+    pub async fn status(&self, projects: &[Project]) -> Result<UpstreamStatus, StoreError> {
+        let mut limits = vec![self.limit_status(&Scope::Analytics, None).await?];
+        for project in projects {
+            for scope in [Scope::Creates(project.id.clone()), Scope::FollowUps(project.id.clone())] {
+                limits.push(self.limit_status(&scope, Some(project)).await?);
+            }
+        }
+        Ok(UpstreamStatus {
+            operations: self.health.operations(),
+            limits,
+            key_refused_at: self.health.key_refused_at(),
+        })
+    }
+
+    async fn limit_status(
+        &self,
+        scope: &Scope,
+        project: Option<&Project>,
+    ) -> Result<LimitStatus, StoreError> {
+        let waiting = match scope {
+            Scope::Creates(project) => self.store.waiting_prompts(project, false).await?,
+            Scope::FollowUps(project) => self.store.waiting_prompts(project, true).await?,
+            Scope::Analytics | Scope::Reads(_) => 0,
+        };
+        Ok(LimitStatus {
+            operation: scope.operation(),
+            project: project.map(|project| project.name.clone()),
+            meter: self.meter(scope).await?,
+            waiting,
+            paused_until: self.store.paused_until(&scope.key(), self.clock.now()).await?,
         })
     }
 
@@ -89,20 +196,19 @@ impl Governor {
             ),
             None => "Try again in a moment".to_owned(),
         };
-        Ok(AppError::new(
-            ErrorCode::BudgetSpent,
-            format!(
-                "All {} {} of the last hour are used, and nothing was sent. {when}.",
-                meter.limit,
-                scope.noun()
-            ),
-        ))
+        let why = if meter.used < meter.limit {
+            format!("The platform asked Docket to wait with further {}", scope.noun())
+        } else {
+            format!("All {} {} of the last hour are used", meter.limit, scope.noun())
+        };
+        Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}, and nothing was sent. {when}.")))
     }
 
     fn limit(&self, scope: &Scope) -> u32 {
         match scope {
             Scope::Creates(_) | Scope::FollowUps(_) => self.budget.agent_per_hour,
             Scope::Analytics => self.budget.analytics_per_hour,
+            Scope::Reads(_) => u32::MAX,
         }
     }
 }
@@ -113,11 +219,21 @@ impl Scope {
         if position == 0 { Self::Creates(project.clone()) } else { Self::FollowUps(project.clone()) }
     }
 
+    fn operation(&self) -> Operation {
+        match self {
+            Self::Creates(_) => Operation::Create,
+            Self::FollowUps(_) => Operation::FollowUp,
+            Self::Analytics => Operation::Views,
+            Self::Reads(_) => Operation::Read,
+        }
+    }
+
     fn key(&self) -> String {
         match self {
             Self::Creates(project) => format!("creates:{project}"),
             Self::FollowUps(project) => format!("follow-ups:{project}"),
             Self::Analytics => "analytics".to_owned(),
+            Self::Reads(project) => format!("reads:{project}"),
         }
     }
 
@@ -126,6 +242,26 @@ impl Scope {
             Self::Creates(_) => "job starts",
             Self::FollowUps(_) => "follow-ups",
             Self::Analytics => "analytics questions",
+            Self::Reads(_) => "reads of jobs",
         }
     }
+}
+
+impl Permit {
+    pub(super) fn operation(&self) -> Operation {
+        self.scope.operation()
+    }
+}
+
+fn resting(until: Timestamp) -> AppError {
+    let at = until.to_datetime();
+    AppError::new(
+        ErrorCode::UpstreamFailed,
+        format!(
+            "The platform has failed again and again, so Docket lets it rest; nothing was sent. The next try is at {:02}:{:02}:{:02} UTC.",
+            at.hour(),
+            at.minute(),
+            at.second()
+        ),
+    )
 }

@@ -25,18 +25,25 @@ pub struct ViewsQuestion {
     pub offset: u64,
 }
 
-/// The answers, and the way to new ones.
+/// The answers, and the way to new ones. Cloning gives another handle on the same answers.
 #[derive(Clone)]
 pub struct ViewsAnswers {
     upstream: Upstream,
     governor: Governor,
     clock: Clock,
-    cache: Cache<ViewsQuestion, Views>,
+    /// Answers while they are fresh; also where identical questions wait for one call.
+    fresh: Cache<ViewsQuestion, Views>,
+    /// The last good answers, however old.
+    last_good: Cache<ViewsQuestion, Views>,
+    /// Questions that failed a moment ago: their last good answer is not refreshed again at once.
+    failed: Cache<ViewsQuestion, ()>,
 }
 
 /// Days in the range when none is asked for.
 const DEFAULT_DAYS: i64 = 28;
 const CACHED_ANSWERS: u64 = 1_000;
+/// How long after a failure an old answer is given without asking again.
+const AFTER_A_FAILURE: Duration = Duration::from_secs(60);
 
 impl ViewsQuestion {
     /// A question from what a person typed; both days inclusive, the last 28 days unless told.
@@ -66,25 +73,58 @@ impl ViewsQuestion {
 
 impl ViewsAnswers {
     pub fn new(upstream: Upstream, governor: Governor, clock: Clock) -> Self {
-        let cache = Cache::builder()
-            .max_capacity(CACHED_ANSWERS)
-            .expire_after(Freshness { clock: clock.clone() })
-            .build();
-        Self { upstream, governor, clock, cache }
+        let answers = || Cache::builder().max_capacity(CACHED_ANSWERS);
+        Self {
+            fresh: answers().expire_after(Freshness { clock: clock.clone() }).build(),
+            last_good: answers().build(),
+            failed: Cache::builder().max_capacity(CACHED_ANSWERS).time_to_live(AFTER_A_FAILURE).build(),
+            upstream,
+            governor,
+            clock,
+        }
     }
 
-    /// The answer, from memory while it is fresh. Any number of callers with one question make one call.
+    /// The answer, from memory while it is fresh. One that is older is given at once as stale while a new one is asked for;
+    /// any number of callers with one question make one call.
     pub async fn answer(&self, question: ViewsQuestion) -> Result<Views, AppError> {
-        let asked = question.clone();
-        self.cache
-            .try_get_with(question, self.ask(asked))
-            .await
-            .map_err(|error: Arc<AppError>| (*error).clone())
+        if let Some(fresh) = self.fresh.get(&question).await {
+            return Ok(fresh);
+        }
+        let Some(old) = self.last_good.get(&question).await else { return self.ask_once(question).await };
+        if !self.failed.contains_key(&question) {
+            let answers = self.clone();
+            tokio::spawn(async move { answers.ask_once(question).await.ok() });
+        }
+        Ok(Views { stale: true, ..old })
+    }
+
+    /// A new answer whatever is in memory, which costs a call. Should it not come, the last good one.
+    pub async fn refreshed(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+        self.fresh.invalidate(&question).await;
+        let old = self.last_good.get(&question).await;
+        match (self.ask_once(question).await, old) {
+            (Err(_), Some(old)) => Ok(Views { stale: true, ..old }),
+            (answer, _) => answer,
+        }
+    }
+
+    async fn ask_once(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+        let answer = self.fresh.try_get_with(question.clone(), self.ask(question)).await;
+        answer.map_err(|error: Arc<AppError>| (*error).clone())
     }
 
     async fn ask(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+        let answer = self.ask_upstream(&question).await;
+        match &answer {
+            Ok(views) => self.last_good.insert(question, views.clone()).await,
+            Err(_) => self.failed.insert(question, ()).await,
+        }
+        answer
+    }
+
+    async fn ask_upstream(&self, question: &ViewsQuestion) -> Result<Views, AppError> {
         let permit = self.governor.acquire(&Scope::Analytics).await?;
-        let answer = self.upstream.views(permit, &question).await.inspect_err(|error| {
+        let answer = self.upstream.views(permit, question).await.inspect_err(|error| {
             tracing::warn!(project = %question.project, %error, "page views");
         })?;
         Ok(Views {

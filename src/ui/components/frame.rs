@@ -27,15 +27,33 @@ pub fn Frame() -> impl IntoView {
             {rail::top(&project, session)}
             <main id="content" class="page" tabindex="-1" node_ref=page>
                 {trouble::strip(live)}
+                {trouble::of_upstream(budget)}
                 <Outlet />
             </main>
             <footer class="rail-foot">
-                {meter::meters(budget)}
-                {account::account(session)}
+                {meter::meters(budget, session)}
+                {account::account(session, true)}
             </footer>
         </div>
         {toasts::region()}
         {keys::help(&project, session)}
+    }
+    .erase()
+}
+
+/// Around the pages of an administrator, which belong to no project.
+#[component]
+pub fn AdminFrame() -> impl IntoView {
+    let session = session::provide();
+    view! {
+        <a class="skip-link" href="#content" rel="external">"Skip to content"</a>
+        <div class="frame">
+            {rail::admin()}
+            <main id="content" class="page" tabindex="-1">
+                <Outlet />
+            </main>
+            <footer class="rail-foot">{account::account(session, false)}</footer>
+        </div>
     }
     .erase()
 }

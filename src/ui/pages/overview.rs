@@ -37,7 +37,14 @@ pub fn Overview() -> impl IntoView {
         let project = project.clone();
         Asked::once(move || {
             let (from, to) = (Some(range.from().to_string()), Some(range.to().to_string()));
-            call(GetViews { project: project.clone(), from, to, limit: Some(PAGES), offset: None })
+            call(GetViews {
+                project: project.clone(),
+                from,
+                to,
+                limit: Some(PAGES),
+                offset: None,
+                refresh: None,
+            })
         })
     };
     let session = session::get();

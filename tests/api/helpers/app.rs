@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     /// Long, so that the upstream sees reads only in tests that are about reading.
     pub(crate) poll_interval: Duration,
+    /// Never, unless a test is about it: many make the upstream fail again and again.
+    pub(crate) breaks_after: u32,
     /// Another upstream than the scripted one.
     pub(crate) upstream_url: Option<String>,
     pub(crate) public_url: Option<String>,
@@ -53,6 +55,7 @@ impl Default for Settings {
             budget,
             timeout: Duration::from_secs(10),
             poll_interval: Duration::from_secs(3_600),
+            breaks_after: u32::MAX,
             upstream_url: None,
             public_url: None,
             clock: Clock::system(),
@@ -125,6 +128,7 @@ impl TestApp {
                 api_key: ApiKey::parse(KEY).unwrap(),
                 timeout: settings.timeout,
                 poll_interval: settings.poll_interval,
+                breaks_after: settings.breaks_after,
             };
             let projects = parse_projects("docs=Docs,api=API reference").unwrap();
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));

@@ -10,7 +10,8 @@ use crate::ui::state::browser;
 use crate::ui::state::drafts;
 use crate::ui::state::session::AskedSession;
 
-pub(super) fn account(session: AskedSession) -> AnyView {
+/// `has_keys` where the page listens to the keyboard.
+pub(super) fn account(session: AskedSession, has_keys: bool) -> AnyView {
     let who = move || match session.get() {
         Some(Ok(session)) => view! {
             <p class="who">
@@ -33,15 +34,7 @@ pub(super) fn account(session: AskedSession) -> AnyView {
             >
                 {icon(icon::MOON)}
             </button>
-            <button
-                type="button"
-                class="quiet js-only"
-                title="Keyboard shortcuts (?)"
-                aria-label="Keyboard shortcuts"
-                on:click=handler(|_| keys::open_help())
-            >
-                {icon(icon::QUESTION)}
-            </button>
+            {has_keys.then(shortcuts)}
             // A plain post: the next page knows nothing of this one.
             <form method="post" action="/api/session/logout" on:submit=handler(|_| drafts::forget_all())>
                 <button type="submit" class="quiet" title="Sign out">
@@ -49,6 +42,21 @@ pub(super) fn account(session: AskedSession) -> AnyView {
                 </button>
             </form>
         </div>
+    }
+    .erase()
+}
+
+fn shortcuts() -> AnyView {
+    view! {
+        <button
+            type="button"
+            class="quiet js-only"
+            title="Keyboard shortcuts (?)"
+            aria-label="Keyboard shortcuts"
+            on:click=handler(|_| keys::open_help())
+        >
+            {icon(icon::QUESTION)}
+        </button>
     }
     .erase()
 }

@@ -3,28 +3,36 @@
 use leptos::prelude::*;
 
 use crate::model::budget::{Budgets, Meter};
+use crate::model::user::Role;
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::components::loading::suspended;
 use crate::ui::components::moment::until;
 use crate::ui::erase::Erase;
+use crate::ui::links;
 use crate::ui::state::budget::AskedBudget;
 use crate::ui::state::clock::Clock;
+use crate::ui::state::session::AskedSession;
 
-pub(super) fn meters(budget: AskedBudget) -> AnyView {
+pub(super) fn meters(budget: AskedBudget, session: AskedSession) -> AnyView {
     let content = move || match budget.get() {
-        Some(Ok(budgets)) => both(budgets),
+        Some(Ok(budgets)) => both(budgets, may_look(session)),
         // The budget is no reason to disturb: what needs it says so when it is spent.
         _ => ().into_any(),
     };
     suspended(skeleton, std::sync::Arc::new(content))
 }
 
-fn both(budgets: Budgets) -> AnyView {
+fn may_look(session: AskedSession) -> bool {
+    matches!(session.get(), Some(Ok(session)) if session.role == Role::Admin)
+}
+
+fn both(budgets: Budgets, may_look: bool) -> AnyView {
+    let details = may_look.then(|| view! { <a href=links::UPSTREAM>"Details"</a> }.erase());
     view! {
         <section class="budget" aria-label="Budget of upstream calls">
             {meter("Agent", "job starts", budgets.creates)}
             {meter("Analytics", "questions", budgets.analytics)}
-            <p class="faint">"Resets gradually"</p>
+            <p class="faint">"Resets gradually " {details}</p>
         </section>
     }
     .erase()

@@ -32,6 +32,22 @@ pub(super) fn top(project: &str, session: AskedSession) -> AnyView {
     .erase()
 }
 
+/// In front of the pages of an administrator.
+pub(super) fn admin() -> AnyView {
+    view! {
+        <header class="rail-top">
+            <a class="brand" href="/" rel="external">{mark()} <span>"Docket"</span></a>
+            <nav aria-label="Main">
+                <ul class="nav">
+                    <li><a href="/" rel="external">{icon(icon::OVERVIEW)} <span>"Projects"</span></a></li>
+                    {item(links::UPSTREAM.to_owned(), true, icon::ANALYTICS, "Upstream")}
+                </ul>
+            </nav>
+        </header>
+    }
+    .erase()
+}
+
 fn item(href: String, exact: bool, outline: &'static str, name: &'static str) -> AnyView {
     let pathname = use_location().pathname;
     let target = href.clone();

@@ -24,8 +24,9 @@ fn figure(name: &'static str, value: String, class: &'static str) -> AnyView {
 
 /// How old the figures are and where they come from.
 pub fn provenance(answer: &Views) -> AnyView {
-    let warning =
-        answer.stale.then(|| view! { <strong>"The upstream could not be asked just now. "</strong> }.erase());
+    let warning = answer.stale.then(|| {
+        view! { <strong>"Older figures: newer ones are asked for, or cannot be had. "</strong> }.erase()
+    });
     view! {
         <p class="provenance">
             {warning} "Live from the upstream, fetched " {ago(answer.fetched_at)}

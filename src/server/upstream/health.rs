@@ -1,0 +1,115 @@
+//! What became of the last exchanges with the upstream: for people who ask how it is, and for the breakers.
+//! Must not call the upstream. Known since the start of the process only.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::UpstreamError;
+use super::breaker::Breaker;
+use crate::model::time::Timestamp;
+use crate::model::upstream::{Failure, Notice, Operation, OperationStatus};
+use crate::server::clock::Clock;
+
+/// A handle on the one record; cloning gives another.
+#[derive(Clone)]
+pub struct Health {
+    clock: Clock,
+    /// How many failures in a row open a breaker.
+    breaks_after: u32,
+    record: Arc<Mutex<Record>>,
+}
+
+#[derive(Default)]
+struct Record {
+    operations: BTreeMap<Operation, Outcomes>,
+    breakers: BTreeMap<Group, Breaker>,
+    key_refused_at: Option<Timestamp>,
+}
+
+#[derive(Default)]
+struct Outcomes {
+    last_success_at: Option<Timestamp>,
+    last_error: Option<Failure>,
+}
+
+/// Operations that fail together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Prompts,
+    Reads,
+    Analytics,
+}
+
+impl Health {
+    pub fn new(clock: Clock, breaks_after: u32) -> Self {
+        Self { clock, breaks_after, record: Arc::default() }
+    }
+
+    /// Leave to call, or when the next call is let through to see whether the upstream works again.
+    pub(super) fn admit(&self, operation: Operation) -> Result<(), Timestamp> {
+        let now = self.clock.now();
+        self.record().breakers.entry(group(operation)).or_default().admit(now)
+    }
+
+    /// Takes note of how an exchange ended.
+    pub(super) fn note<T>(&self, operation: Operation, result: &Result<T, UpstreamError>) {
+        let now = self.clock.now();
+        let mut record = self.record();
+        let breaker = record.breakers.entry(group(operation)).or_default();
+        match result {
+            Err(error) if error.is_failure() => breaker.failed(now, self.breaks_after),
+            _ => breaker.succeeded(),
+        }
+        match result {
+            Err(UpstreamError::Refused { status: 401 | 403, .. }) => record.key_refused_at = Some(now),
+            Ok(_) => record.key_refused_at = None,
+            Err(_) => {}
+        }
+        let outcomes = record.operations.entry(operation).or_default();
+        match result {
+            Ok(_) => outcomes.last_success_at = Some(now),
+            Err(error) => outcomes.last_error = Some(Failure { at: now, message: error.to_string() }),
+        }
+    }
+
+    pub fn key_refused_at(&self) -> Option<Timestamp> {
+        self.record().key_refused_at
+    }
+
+    /// What people should know while they look at what is stored.
+    pub fn notice(&self) -> Option<Notice> {
+        let record = self.record();
+        let failing = record.breakers.values().any(|breaker| breaker.rests_until().is_some());
+        match (record.key_refused_at, failing) {
+            (Some(_), _) => Some(Notice::KeyRefused),
+            (None, true) => Some(Notice::Failing),
+            (None, false) => None,
+        }
+    }
+
+    pub fn operations(&self) -> Vec<OperationStatus> {
+        let record = self.record();
+        let status = |operation| {
+            let outcomes = record.operations.get(&operation);
+            OperationStatus {
+                operation,
+                last_success_at: outcomes.and_then(|outcomes| outcomes.last_success_at),
+                last_error: outcomes.and_then(|outcomes| outcomes.last_error.clone()),
+                rests_until: record.breakers.get(&group(operation)).and_then(Breaker::rests_until),
+            }
+        };
+        Operation::ALL.into_iter().map(status).collect()
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn group(operation: Operation) -> Group {
+    match operation {
+        Operation::Create | Operation::FollowUp => Group::Prompts,
+        Operation::Read => Group::Reads,
+        Operation::Views => Group::Analytics,
+    }
+}

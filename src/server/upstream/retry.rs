@@ -1,0 +1,176 @@
+//! Whether and when a failed exchange is tried again, and what an upstream's `Retry-After` means.
+//! Must not send anything itself.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rand::Rng;
+use reqwest::header::HeaderValue;
+
+use super::UpstreamError;
+use crate::model::time::Timestamp;
+use crate::model::upstream::Operation;
+
+/// Tries of one exchange, the first included.
+const TRIES: u32 = 3;
+/// The longest pause before the second try; it doubles before the third.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+
+/// A pause when the upstream does not say for how long.
+const UNSAID: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// For how long, by a `Retry-After` in seconds or as a date, nothing may be sent: at most an hour, a minute if it is
+/// missing or nonsense.
+pub(super) fn after(header: Option<&HeaderValue>, now: Timestamp) -> Duration {
+    let text = header.and_then(|value| value.to_str().ok()).map(str::trim).unwrap_or_default();
+    let said = match text.parse::<u64>() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => httpdate::parse_http_date(text).ok().map(|at| {
+            let now = std::time::UNIX_EPOCH + Duration::from_millis(now.as_millis().max(0).unsigned_abs());
+            at.duration_since(now).unwrap_or_default()
+        }),
+    };
+    said.unwrap_or(UNSAID).min(LONGEST)
+}
+
+/// The extra calls of the last minute. Cloning gives another handle on the same count.
+#[derive(Clone, Default)]
+pub(super) struct Retries {
+    last_minute: Arc<Mutex<LastMinute>>,
+}
+
+#[derive(Default)]
+struct LastMinute {
+    calls: VecDeque<Instant>,
+    extra: VecDeque<Instant>,
+}
+
+impl Retries {
+    /// Counts a call that is no retry.
+    pub(super) fn count(&self, now: Instant) {
+        let mut last_minute = self.last_minute(now);
+        last_minute.calls.push_back(now);
+    }
+
+    /// How long to wait before the next try, after `tries` the last of which ended with `error`; nothing if there is to
+    /// be none, or none that begins before `deadline`.
+    pub(super) fn pause(
+        &self,
+        operation: Operation,
+        error: &UpstreamError,
+        tries: u32,
+        now: Instant,
+        deadline: Instant,
+    ) -> Option<Duration> {
+        if tries >= TRIES || !may_help(operation, error) {
+            return None;
+        }
+        let jitter = rand::rng().random_range(Duration::ZERO..=FIRST_PAUSE * 2_u32.pow(tries - 1));
+        let pause = match error {
+            UpstreamError::LimitReached { pause } => *pause + jitter,
+            _ => jitter,
+        };
+        (now + pause < deadline && self.allow(now)).then_some(pause)
+    }
+
+    /// One call in ten may be an extra one; so that a single question can be tried again at all, two always may.
+    fn allow(&self, now: Instant) -> bool {
+        let mut last_minute = self.last_minute(now);
+        let allowed = last_minute.extra.len() < (last_minute.calls.len() / 10).max(TRIES as usize - 1);
+        if allowed {
+            last_minute.extra.push_back(now);
+        }
+        allowed
+    }
+
+    fn last_minute(&self, now: Instant) -> std::sync::MutexGuard<'_, LastMinute> {
+        let mut last_minute = self.last_minute.lock().unwrap_or_else(PoisonError::into_inner);
+        let LastMinute { calls, extra } = &mut *last_minute;
+        for times in [calls, extra] {
+            while times.front().is_some_and(|at| now.duration_since(*at) >= Duration::from_secs(60)) {
+                times.pop_front();
+            }
+        }
+        last_minute
+    }
+}
+
+/// A prompt goes out again only if it surely never did; a question may be asked again where that may help.
+fn may_help(operation: Operation, error: &UpstreamError) -> bool {
+    match (operation, error) {
+        (_, UpstreamError::NotConnected(_)) => true,
+        (Operation::Create | Operation::FollowUp, _) => false,
+        (_, UpstreamError::Status(status)) => matches!(status, 502..=504),
+        (_, UpstreamError::LimitReached { .. }) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: &str = "2026-11-21T10:00:00Z";
+
+    fn seconds(text: &str) -> u64 {
+        let now = NOW.parse().unwrap_or_else(|error| panic!("{error}"));
+        after(HeaderValue::from_bytes(text.as_bytes()).ok().as_ref(), now).as_secs()
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date_at_most_an_hour() {
+        assert_eq!(seconds("17"), 17);
+        assert_eq!(seconds(" 0 "), 0);
+        assert_eq!(seconds("Sat, 21 Nov 2026 10:00:30 GMT"), 30);
+        assert_eq!(seconds("Sat, 21 Nov 2026 09:00:00 GMT"), 0);
+        assert_eq!(seconds("86400"), 3600);
+        assert_eq!(seconds("Tue, 01 Dec 2026 00:00:00 GMT"), 3600);
+    }
+
+    #[test]
+    fn a_nonsense_retry_after_is_a_minute() {
+        for text in
+            ["", "soon", "-5", "1.5", "99999999999999999999999", "\u{1F980}", "Sat, 99 Nov 2026 10:00:30 GMT"]
+        {
+            assert_eq!(seconds(text), 60, "{text}");
+        }
+        assert_eq!(after(None, Timestamp::from_millis(0)).as_secs(), 60);
+    }
+
+    #[test]
+    fn a_prompt_is_sent_again_only_if_it_never_went_out() {
+        let errors = [
+            UpstreamError::NotConnected("refused".to_owned()),
+            UpstreamError::Status(503),
+            UpstreamError::Status(500),
+            UpstreamError::LimitReached { pause: Duration::ZERO },
+            UpstreamError::TimedOut,
+            UpstreamError::BadAnswer("cut".to_owned()),
+            UpstreamError::Refused { status: 404, message: String::new() },
+        ];
+        let helps = |operation| errors.iter().map(|error| may_help(operation, error)).collect::<Vec<_>>();
+        for write in [Operation::Create, Operation::FollowUp] {
+            assert_eq!(helps(write), [true, false, false, false, false, false, false]);
+        }
+        for read in [Operation::Read, Operation::Views] {
+            assert_eq!(helps(read), [true, true, false, true, false, false, false]);
+        }
+    }
+
+    #[test]
+    fn at_most_a_tenth_of_a_minutes_calls_are_extra() {
+        let (retries, now) = (Retries::default(), Instant::now());
+        let error = UpstreamError::Status(503);
+        (0..200).for_each(|_| retries.count(now));
+        let pause =
+            |tries, now| retries.pause(Operation::Read, &error, tries, now, now + Duration::from_secs(30));
+        let extra = |now| (0..200).filter(|_| pause(1, now).is_some()).count();
+        assert_eq!(extra(now), 20);
+        assert_eq!(extra(now + Duration::from_secs(61)), 2, "a quiet minute still has two");
+        let later = now + Duration::from_secs(200);
+        assert_eq!(pause(3, later), None, "three tries");
+        assert_eq!(retries.pause(Operation::Read, &error, 1, later, later), None, "the deadline is over");
+    }
+}
