@@ -150,12 +150,17 @@ test("what a viewer sees is accessible", async ({ serve, visit }) => {
 test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test("pages are accessible too", async ({ page, api }) => {
-    const job = await api.jobThat((job) => job.follow_ups.length > 0);
-    for (const path of ["", "/jobs", "/jobs/new", "/analytics?limit=25", `/jobs/${job.id}`]) {
+  for (const path of ["", "/jobs", "/jobs/new", "/analytics?limit=25"]) {
+    test(`${at(path)} is accessible too`, async ({ page }) => {
       await open(page, at(path));
       await expectNothingToObjectTo(page);
-    }
+    });
+  }
+
+  test("a job is accessible too", async ({ page, api }) => {
+    const job = await api.jobThat((job) => job.follow_ups.length > 0);
+    await open(page, at(`/jobs/${job.id}`));
+    await expectNothingToObjectTo(page);
   });
 });
 

@@ -69,7 +69,7 @@ test("the search finds texts in prompts and follow-ups, and stands in the addres
 });
 
 test("a search is no pattern", async ({ page }) => {
-  for (const text of ["%", "_", "100%", "'", "!", "<b>"]) {
+  for (const text of ["gu%de", "gu_de", "guide' OR '1", "gu!de", "<b>guide"]) {
     await open(page, `${LIST}?q=${encodeURIComponent(text)}`);
     await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
     await expect(search(page)).toHaveValue(text);
