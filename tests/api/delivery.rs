@@ -164,6 +164,7 @@ async fn a_refused_create_is_rejected_and_kept() {
     let operator = app.operator().await;
     for (name, answer) in refusals() {
         app.upstream.reset().await;
+        app.lift_pauses().await;
         app.upstream.on_create(answer).await;
         a_create_ends(&app, &operator, "rejected", &name).await;
     }
@@ -175,6 +176,7 @@ async fn a_badly_answered_create_is_unknown_and_kept() {
     let operator = app.operator().await;
     for (name, answer) in broken_answers(&app.upstream.url()) {
         app.upstream.reset().await;
+        app.lift_pauses().await;
         app.upstream.on_create(answer).await;
         a_create_ends(&app, &operator, "unknown", &name).await;
     }
@@ -188,6 +190,7 @@ async fn a_refused_follow_up_is_rejected_and_the_job_stays_as_it_was() {
     let job = operator.created("Fix typos").await;
     for (name, answer) in refusals() {
         app.upstream.reset().await;
+        app.lift_pauses().await;
         app.upstream.on_follow_up(answer).await;
         a_follow_up_ends(&app, &operator, &job, "rejected", &name).await;
     }
@@ -201,6 +204,7 @@ async fn a_badly_answered_follow_up_is_unknown_and_the_job_stays_as_it_was() {
     let job = operator.created("Fix typos").await;
     for (name, answer) in broken_answers(&app.upstream.url()) {
         app.upstream.reset().await;
+        app.lift_pauses().await;
         app.upstream.on_follow_up(answer).await;
         a_follow_up_ends(&app, &operator, &job, "unknown", &name).await;
     }
@@ -215,6 +219,7 @@ async fn the_upstreams_own_words_explain_a_refusal() {
         (json!({"error": "invalid", "details": [{"message": "prompt is too vague"}]}), "prompt is too vague"),
     ] {
         app.upstream.reset().await;
+        app.lift_pauses().await;
         app.upstream.on_create(ResponseTemplate::new(400).set_body_json(body)).await;
         let job = operator.created("Fix typos").await;
         assert!(job["reason"].as_str().unwrap().contains(words), "{job}");

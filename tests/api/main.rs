@@ -28,3 +28,4 @@ mod serving;
 mod session;
 mod set_up;
 mod views;
+mod weather;

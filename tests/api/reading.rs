@@ -139,6 +139,7 @@ async fn a_failed_read_changes_nothing_and_the_next_one_counts() {
     for failure in failures {
         app.upstream.reset().await;
         app.upstream.on_read(failure).await;
+        app.lift_pauses().await;
         app.clock().advance(NEXT_READ);
         until("a read", async || (app.upstream.reads().await == 1).then_some(())).await;
         assert_eq!(operator.job(&job).await, before);

@@ -55,6 +55,7 @@ async fn an_error_that_repeats_the_key_does_not_spread_it() {
     let operator = app.operator().await;
     for status in [400, 401, 403, 404, 422, 429, 500] {
         app.upstream.reset().await;
+        app.lift_pauses().await;
         let agent = |key: &str| json!({"error": format!("not allowed: {key}")});
         let analytics = |key: &str| json!({"error": "bad", "details": [{"message": format!("{key}!")}]});
         app.upstream.on_create(echoing(status, agent)).await;

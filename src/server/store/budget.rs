@@ -69,6 +69,12 @@ impl Store {
         Ok(Meter { used, limit, next_fits_at })
     }
 
+    /// When the counted calls in `scope` were made, in milliseconds since 1970, oldest first; older ones are forgotten.
+    pub async fn call_times(&self, scope: &str) -> Result<Vec<i64>, StoreError> {
+        let times = sqlx::query_scalar("SELECT at FROM upstream_calls WHERE scope = $1 ORDER BY at");
+        Ok(times.bind(scope).fetch_all(&self.pool).await?)
+    }
+
     /// When the oldest of the last `limit` calls leaves the rolling hour.
     async fn next_fit(
         &self,

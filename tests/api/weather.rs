@@ -1,0 +1,343 @@
+//! The upstream under any weather: pauses it asked for, further tries, breakers, old answers while it is down.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use futures::future::join_all;
+use serde_json::Value;
+use wiremock::{Request, Respond, ResponseTemplate};
+
+use crate::helpers::{
+    Browser, Settings, TestApp, intent, json, refusing_address, remote_job, until, views_answer,
+};
+
+fn frozen() -> Settings {
+    let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
+    Settings { clock, ..Settings::default() }
+}
+
+/// Like a panel that is deployed: it lets the upstream rest after five failures in a row.
+fn with_breakers() -> Settings {
+    Settings { breaks_after: 5, ..frozen() }
+}
+
+fn good_views() -> ResponseTemplate {
+    ResponseTemplate::new(200).set_body_json(views_answer())
+}
+
+/// Answers from a list, the last one again and again.
+struct InTurn {
+    answers: Vec<ResponseTemplate>,
+    next: AtomicUsize,
+}
+
+impl Respond for InTurn {
+    fn respond(&self, _: &Request) -> ResponseTemplate {
+        let next = self.next.fetch_add(1, Ordering::SeqCst);
+        self.answers[next.min(self.answers.len() - 1)].clone()
+    }
+}
+
+fn in_turn(answers: impl IntoIterator<Item = ResponseTemplate>) -> InTurn {
+    InTurn { answers: answers.into_iter().collect(), next: AtomicUsize::new(0) }
+}
+
+async fn views(person: &Browser, offset: &str) -> crate::helpers::Answer {
+    person.post("/api/analytics/views", &[("project", "docs"), ("offset", offset)]).await
+}
+
+async fn budgets(person: &Browser) -> Value {
+    person.ask("/api/upstream/budgets", &[("project", "docs")]).await
+}
+
+#[tokio::test]
+async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_restart() {
+    let mut app = TestApp::with(frozen()).await;
+    let limit = ResponseTemplate::new(429).insert_header("retry-after", "600");
+    app.upstream.on_create(limit).await;
+    app.upstream.on_views(good_views()).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    assert_eq!(job["state"], "rejected");
+    let said = operator.create("Fix more", &intent()).await.refused(429, "budget_spent");
+    assert!(said.contains("nothing was sent") && said.contains("10:25 UTC"), "{said}");
+    assert_eq!(budgets(&operator).await["creates"]["next_fits_at"], "2025-03-10T10:25:00Z");
+    // The other scopes are free.
+    assert_eq!(views(&operator, "0").await.status, 200);
+
+    app.restart().await;
+    let operator = app.operator().await;
+    operator.create("Fix more", &intent()).await.refused(429, "budget_spent");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    app.clock().advance(Duration::from_secs(601));
+    assert_eq!(operator.created("Fix more").await["state"], "active");
+}
+
+#[tokio::test]
+async fn reads_of_jobs_slow_down_at_the_first_429() {
+    let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..frozen() }).await;
+    let operator = app.operator().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
+    app.upstream.on_read(ResponseTemplate::new(429).insert_header("retry-after", "120")).await;
+    let job = operator.created("Fix typos").await;
+    app.clock().advance(Duration::from_secs(4));
+    let docs = "docs".parse().unwrap();
+    until("the pause", async || app.panel().governor.acquire_read(&docs).await.unwrap().err()).await;
+    for _ in 0..10 {
+        app.clock().advance(Duration::from_secs(10));
+        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+    }
+    assert_eq!(app.upstream.reads().await, 1);
+    app.clock().advance(Duration::from_secs(30));
+    until("another read", async || (app.upstream.reads().await > 1).then_some(())).await;
+    assert_eq!(operator.job(&job).await["state"], "active");
+}
+
+#[tokio::test]
+async fn a_question_is_asked_again_where_that_may_help_and_each_try_is_counted() {
+    for status in [502, 503, 504] {
+        let app = TestApp::with(frozen()).await;
+        let bad = ResponseTemplate::new(status);
+        app.upstream.on_views(in_turn([bad.clone(), bad, good_views()])).await;
+        let operator = app.operator().await;
+        assert_eq!(views(&operator, "0").await.status, 200, "{status}");
+        assert_eq!(app.upstream.requests().await.len(), 3, "{status}");
+        assert_eq!(budgets(&operator).await["analytics"]["used"], 3, "{status}");
+    }
+    let app = TestApp::with(frozen()).await;
+    app.upstream.on_views(in_turn([ResponseTemplate::new(500), good_views()])).await;
+    let operator = app.operator().await;
+    views(&operator, "0").await.refused(502, "upstream_failed");
+    assert_eq!(app.upstream.requests().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_short_pause_is_waited_for_within_the_deadline() {
+    let app = TestApp::start().await;
+    let wait = ResponseTemplate::new(429).insert_header("retry-after", "1");
+    app.upstream.on_views(in_turn([wait, good_views()])).await;
+    let operator = app.operator().await;
+    assert_eq!(views(&operator, "0").await.status, 200);
+    assert_eq!(app.upstream.requests().await.len(), 2);
+}
+
+#[tokio::test]
+async fn no_budget_is_overdrawn_by_further_tries() {
+    let mut settings = frozen();
+    settings.budget.analytics_per_hour = 2;
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(ResponseTemplate::new(503)).await;
+    views(&app.operator().await, "0").await.refused(502, "upstream_failed");
+    assert_eq!(app.upstream.requests().await.len(), 2);
+}
+
+#[tokio::test]
+async fn after_repeated_failures_the_upstream_rests_and_pages_go_on() {
+    let app = TestApp::with(with_breakers()).await;
+    app.upstream.on_views(ResponseTemplate::new(500)).await;
+    let operator = app.operator().await;
+    for offset in 0..5 {
+        views(&operator, &offset.to_string()).await.refused(502, "upstream_failed");
+    }
+    let calls = app.upstream.requests().await.len();
+    for offset in 5..50 {
+        let said = views(&operator, &offset.to_string()).await.refused(502, "upstream_failed");
+        assert!(said.contains("nothing was sent") && said.contains("10:15:12 UTC"), "{said}");
+    }
+    assert_eq!(app.upstream.requests().await.len(), calls, "while it rests, nothing is sent");
+    assert_eq!(budgets(&operator).await["notice"], "failing");
+    assert_eq!(budgets(&operator).await["analytics"]["used"], 5, "and nothing is counted");
+    let page = operator.get("/p/docs/jobs").await;
+    assert_eq!(page.status, 200);
+    assert!(page.text.contains("does not answer as it should"), "the page does not say so");
+
+    app.upstream.reset().await;
+    app.upstream.on_views(good_views()).await;
+    app.clock().advance(Duration::from_secs(12));
+    assert_eq!(views(&operator, "50").await.status, 200, "a probe closes it");
+    assert_eq!(views(&operator, "51").await.status, 200);
+    assert_eq!(budgets(&operator).await["notice"], json!(null));
+}
+
+#[tokio::test]
+async fn a_prompt_waits_while_the_upstream_rests_and_is_sent_once() {
+    let app = TestApp::with(with_breakers()).await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let operator = app.operator().await;
+    for n in 0..5 {
+        assert_eq!(operator.created(&format!("Try {n}")).await["state"], "unknown");
+    }
+    let waiting = operator.created("Fix typos").await;
+    assert_eq!(waiting["state"], "queued");
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    let sent = until("it is sent", async || {
+        app.clock().advance(Duration::from_secs(12));
+        let job = operator.job(&waiting).await;
+        (job["state"] == "active").then_some(job)
+    })
+    .await;
+    assert_eq!(sent["prompt"], "Fix typos");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_prompt_that_never_went_out_is_tried_again_and_then_rejected() {
+    let (_reserved, nobody) = refusing_address();
+    let app = TestApp::with(Settings { upstream_url: Some(nobody), ..Settings::default() }).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    assert_eq!(job["state"], "rejected");
+    assert!(job["reason"].as_str().unwrap().contains("nothing was started"), "{job}");
+    assert_eq!(budgets(&operator).await["creates"]["used"], 1);
+}
+
+#[tokio::test]
+async fn old_answers_are_given_with_their_age_while_the_upstream_is_down() {
+    let app = TestApp::with(frozen()).await;
+    app.upstream.on_views(good_views()).await;
+    let operator = app.operator().await;
+    let fresh = views(&operator, "0").await.json();
+    assert_eq!(fresh["stale"], false);
+    app.upstream.reset().await;
+    app.upstream.on_views(ResponseTemplate::new(500)).await;
+    let refresh = [("project", "docs"), ("offset", "0"), ("refresh", "true")];
+    let old = operator.ask("/api/analytics/views", &refresh).await;
+    assert_eq!((&old["stale"], &old["fetched_at"]), (&json!(true), &fresh["fetched_at"]));
+    assert_eq!(old["views"], fresh["views"]);
+    // It was asked a moment ago: everybody else gets the old answer at once, and nothing is sent.
+    let calls = app.upstream.requests().await.len();
+    for _ in 0..10 {
+        assert_eq!(views(&operator, "0").await.json()["stale"], true);
+    }
+    assert_eq!(app.upstream.requests().await.len(), calls);
+    let page = operator.get("/p/docs/analytics").await;
+    assert!(page.text.contains("Older figures"), "the page does not say so");
+}
+
+#[tokio::test]
+async fn a_refresh_asks_anew_and_costs_one_call() {
+    let app = TestApp::with(frozen()).await;
+    app.upstream.on_views(good_views()).await;
+    let operator = app.operator().await;
+    views(&operator, "0").await;
+    views(&operator, "0").await;
+    assert_eq!(app.upstream.requests().await.len(), 1);
+    let refresh = [("project", "docs"), ("offset", "0"), ("refresh", "true")];
+    assert_eq!(operator.ask("/api/analytics/views", &refresh).await["stale"], false);
+    assert_eq!(app.upstream.requests().await.len(), 2);
+    // Without JavaScript it is a form on the page.
+    let referer = format!("{}/p/docs/analytics", app.origin());
+    let answer = operator.submit("/api/analytics/views", &refresh, Some(&referer)).await;
+    assert_eq!((answer.status, answer.location().trim_end_matches('?')), (302, referer.as_str()));
+}
+
+#[tokio::test]
+async fn five_hundred_identical_questions_at_once_are_one_call() {
+    let app = TestApp::with(frozen()).await;
+    app.upstream.on_views(good_views().set_delay(Duration::from_millis(500))).await;
+    let operator = Arc::new(app.operator().await);
+    let asked = (0..500).map(|_| {
+        let operator = operator.clone();
+        async move { views(&operator, "0").await.status }
+    });
+    assert!(join_all(asked).await.into_iter().all(|status| status == 200));
+    assert_eq!(app.upstream.requests().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_thousand_questions_in_an_hour_are_at_most_a_hundred_calls_across_a_restart() {
+    let mut settings = frozen();
+    settings.budget.analytics_per_hour = 100;
+    let mut app = TestApp::with(settings).await;
+    app.upstream.on_views(good_views()).await;
+    let mut operator = app.operator().await;
+    for question in 0..1_000_u32 {
+        if question == 500 {
+            app.restart().await;
+            operator = app.operator().await;
+        }
+        // An hour and a half passes over the thousand.
+        app.clock().advance(Duration::from_millis(5_400));
+        let status = views(&operator, &question.to_string()).await.status;
+        assert!([200, 429].contains(&status), "{status}");
+    }
+    let calls = app.panel().store.call_times("analytics").await.unwrap();
+    let hour = 3_600_000;
+    let most = calls.iter().map(|from| calls.iter().filter(|at| (*from..from + hour).contains(at)).count());
+    assert_eq!(most.max(), Some(100));
+    assert_eq!(app.upstream.requests().await.len(), calls.len());
+}
+
+#[tokio::test]
+async fn background_work_leaves_the_reserve_to_people() {
+    use docket::server::upstream::governor::Scope;
+    let mut settings = frozen();
+    (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
+    let app = TestApp::with(settings).await;
+    let governor = &app.panel().governor;
+    for _ in 0..6 {
+        assert!(governor.acquire_in_background(&Scope::Analytics).await.is_ok());
+    }
+    assert!(governor.acquire_in_background(&Scope::Analytics).await.is_err());
+    for _ in 0..4 {
+        assert!(governor.acquire(&Scope::Analytics).await.is_ok());
+    }
+    assert!(governor.acquire(&Scope::Analytics).await.is_err());
+}
+
+#[tokio::test]
+async fn a_refused_key_is_said_to_administrators_until_it_is_taken_again() {
+    let app = TestApp::with(frozen()).await;
+    app.upstream.on_views(ResponseTemplate::new(401).set_body_json(json!({"error": "expired"}))).await;
+    let (operator, admin) = (app.operator().await, app.sign_in("ada").await);
+    views(&operator, "0").await.refused(502, "upstream_failed");
+    assert_eq!(budgets(&admin).await["notice"], "key_refused");
+    assert_eq!(budgets(&operator).await["notice"], "failing");
+    assert!(admin.get("/p/docs/jobs").await.text.contains("refuses Docket’s key"));
+    assert!(admin.get("/admin/upstream").await.text.contains("refused Docket’s key"));
+    app.upstream.reset().await;
+    app.upstream.on_views(good_views()).await;
+    views(&operator, "1").await;
+    assert_eq!(budgets(&admin).await["notice"], json!(null));
+}
+
+#[tokio::test]
+async fn administrators_see_what_was_used_what_waits_and_how_it_went() {
+    let mut settings = frozen();
+    settings.budget.agent_per_hour = 1;
+    let app = TestApp::with(settings).await;
+    app.upstream.takes_jobs().await;
+    app.upstream
+        .on_views(ResponseTemplate::new(404).set_body_json(json!({"error": "no such project"})))
+        .await;
+    let admin = app.sign_in("ada").await;
+    admin.created("Fix typos").await;
+    views(&admin, "0").await;
+    let status = admin.ask("/api/upstream/status", &[]).await;
+    let operation = |name: &str| {
+        let all = status["operations"].as_array().unwrap();
+        all.iter().find(|one| one["operation"] == name).unwrap().clone()
+    };
+    assert_eq!(operation("create")["last_success_at"], "2025-03-10T10:15:00Z");
+    assert_eq!(operation("create")["last_error"], json!(null));
+    let error = operation("views")["last_error"].clone();
+    assert_eq!(error["at"], "2025-03-10T10:15:00Z");
+    assert!(error["message"].as_str().unwrap().contains("no such project"), "{error}");
+    let limits = status["limits"].as_array().unwrap();
+    assert_eq!(limits.len(), 5, "analytics, and two for each of two projects");
+    let creates = limits.iter().find(|one| one["operation"] == "create" && one["project"] == "Docs").unwrap();
+    let meter = json!({"used": 1, "limit": 1, "next_fits_at": "2025-03-10T11:15:00Z"});
+    assert_eq!((&creates["meter"], &creates["waiting"]), (&meter, &json!(0)));
+    let page = admin.get("/admin/upstream").await;
+    assert_eq!(page.status, 200);
+    assert!(page.text.contains("no such project") && page.text.contains("1 of 1"), "{}", page.text);
+    // Nobody else sees it.
+    app.operator().await.post("/api/upstream/status", &[]).await.refused(403, "forbidden");
+    assert_eq!(app.operator().await.get("/admin/upstream").await.status, 403);
+}
