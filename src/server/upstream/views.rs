@@ -93,6 +93,7 @@ impl ViewsAnswers {
             has_more: answer.has_more,
             fetched_at: self.clock.now(),
             stale: false,
+            corrected: answer.corrected,
         })
     }
 }
