@@ -3,9 +3,11 @@
 
 mod body;
 pub mod client;
+mod connection;
 pub mod decode;
 mod error;
 pub mod governor;
+mod key;
 pub mod views;
 
 pub use client::Upstream;

@@ -55,6 +55,8 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let upstream = UpstreamConfig {
         base_url: format!("http://{upstream}/").parse()?,
         api_key,
+        api_key_file: None,
+        certificate_authorities: Vec::new(),
         timeout: Duration::from_secs(30),
         poll_interval: Duration::from_secs(3),
     };

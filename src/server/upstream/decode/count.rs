@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::model::views::ViewCounts;
 
 /// The largest count: up to here, integers and JavaScript's numbers agree.
-pub const LARGEST_COUNT: u64 = (1 << 53) - 1;
+pub const LARGEST_COUNT: u64 = 1 << 53;
 
 /// Takes counts, and remembers whether any was not as the upstream wrote it.
 #[derive(Default)]
