@@ -1,6 +1,8 @@
 //! The decoders of the upstream's answers, on 10,000 made-up answers for each promise and on every answer that is kept in
 //! `fuzz/corpus`: what once broke a decoder stays there.
 
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 // The fuzz targets include this file too, where everything in it must be public.
 #[expect(unreachable_pub, reason = "the fuzz targets include this file")]
 mod invariants;

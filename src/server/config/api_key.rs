@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_text_has_no_more_of_the_key_than_its_prefix_wherever_it_was_cut() {
-        let key = ApiKey::parse("mint_abcdefgh").unwrap();
+        let key = ApiKey::parse("mint_abcdefgh").expect("a key");
         assert_eq!(key.mask("a mint_abcdefgh b mint_abcdefgh"), "a ••• b •••");
         assert_eq!(key.mask("nothing of mint_"), "nothing of mint_");
         let text = "key: mint_abcdefgh, again mint_abcdefgh.";

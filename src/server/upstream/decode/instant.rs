@@ -113,7 +113,7 @@ mod tests {
             minutes in 0_i8..60,
         ) {
             let at = Timestamp::from_millis(seconds * 1000);
-            let offset = UtcOffset::from_hms(offset, minutes * offset.signum(), 0).unwrap();
+            let offset = UtcOffset::from_hms(offset, minutes * offset.signum(), 0).expect("an offset");
             let Some(there) = at.to_datetime().checked_to_offset(offset) else { return Ok(()) };
             prop_assume!((0..=9999).contains(&there.year()) && there.to_iso_week_date().0 == there.year());
             let ((year, week, weekday), (hour, minute, second)) = (there.to_iso_week_date(), there.to_hms());

@@ -26,8 +26,9 @@ fn figure(name: &'static str, value: String, class: &'static str) -> AnyView {
 pub fn provenance(answer: &Views) -> AnyView {
     let warning =
         answer.stale.then(|| view! { <strong>"The upstream could not be asked just now. "</strong> }.erase());
-    let note =
-        answer.corrected.then(|| ". Some figures came in an impossible form and were corrected or left out.");
+    let note = answer
+        .corrected
+        .then_some(". Some figures came in an impossible form and were corrected or left out.");
     view! {
         <p class="provenance">
             {warning} "Live from the upstream, fetched " {ago(answer.fetched_at)} {note}
