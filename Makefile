@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test lint fmt e2e bench screenshots setup clean
+.PHONY: help run dev build test lint fmt fuzz e2e bench screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,12 @@ lint: setup ## Check formatting, clippy for server and browser, and the types of
 
 fmt: ## Format the Rust code
 	@cargo fmt
+	@cargo fmt --manifest-path fuzz/Cargo.toml
+
+# SECONDS=600 looks for ten minutes at each decoder, TARGETS=views at one of them.
+fuzz: ## Look for answers that break a decoder, one minute for each (SECONDS=)
+	@scripts/setup.sh fuzz
+	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGETS)
 
 e2e: build ## Run the browser tests against the release binary
 	@scripts/setup.sh test

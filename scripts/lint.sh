@@ -8,7 +8,10 @@ cd "$ROOT"
 
 lint() {
   case $1 in
-    format) cargo fmt --check ;;
+    format)
+      cargo fmt --check
+      cargo fmt --manifest-path fuzz/Cargo.toml --check
+      ;;
     server) cargo clippy --locked --features ssr --all-targets -- -D warnings ;;
     browser) cargo clippy --locked --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings ;;
     end2end) tsc --project end2end/tsconfig.json --noEmit ;;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing of the tools that building (`setup.sh build`) and testing (`setup.sh test`) need, and only that.
+# Installs what is missing of the tools that building (`setup.sh build`), testing (`setup.sh test`) and fuzzing (`setup.sh fuzz`)
+# need, and only that.
 # Takes less than a second when all is there, and may be started several times at once.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -7,13 +8,17 @@ source "$(dirname "$0")/env.sh"
 
 main() {
   local purpose=${1:-build}
-  [[ $purpose == build || $purpose == test ]] || fail "usage: setup.sh [build|test]"
+  [[ $purpose == build || $purpose == test || $purpose == fuzz ]] || fail "usage: setup.sh [build|test|fuzz]"
   require_basics
   mkdir -p "$LOGS"
   exec 9>"$BUILD_CACHE/setup.lock"
   if ! flock --nonblock 9; then
     say "Another set-up is running; waiting for it."
     flock 9
+  fi
+  if [[ $purpose == fuzz ]]; then
+    cargo_fuzz
+    return
   fi
   # The quick ones first, so that what cannot work is known before the long ones begin.
   if [[ $purpose == test ]]; then chromium; fi
@@ -82,6 +87,15 @@ cargo_leptos() {
   if pkg-config --exists openssl 2>/dev/null; then openssl=(OPENSSL_NO_VENDOR=1); fi
   run_logged cargo-leptos env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" "${openssl[@]}" \
     cargo install --debug --locked --features no_downloads --root "$CARGO_LEPTOS_ROOT" "cargo-leptos@$CARGO_LEPTOS_VERSION" 9>&-
+  rm -rf "$BUILD_CACHE/tools-target"
+}
+
+cargo_fuzz() {
+  command -v c++ >/dev/null || fail "a C++ compiler is missing, which libFuzzer is built with: apt-get install build-essential"
+  if [[ $(cargo-fuzz --version 2>/dev/null) == "cargo-fuzz $CARGO_FUZZ_VERSION" ]]; then return; fi
+  say "cargo-fuzz $CARGO_FUZZ_VERSION: installing, about 1 minute, once"
+  run_logged cargo-fuzz env CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
+    cargo install --locked --root "$CARGO_FUZZ_ROOT" "cargo-fuzz@$CARGO_FUZZ_VERSION" 9>&-
   rm -rf "$BUILD_CACHE/tools-target"
 }
 

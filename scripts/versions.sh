@@ -9,6 +9,7 @@
 # shellcheck disable=SC2034  # used by the scripts that source this
 {
   CARGO_LEPTOS_VERSION=0.3.10
+  CARGO_FUZZ_VERSION=0.13.2
   NODE_MAJOR_MINIMUM=20
   # Where set-up looks for the compiler's own source if rustup may not install.
   RUST_SRC_SUITE=trixie-backports

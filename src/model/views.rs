@@ -33,6 +33,9 @@ pub struct Views {
     pub fetched_at: Timestamp,
     /// Whether the figures are older than they should be because the upstream could not be asked.
     pub stale: bool,
+    /// Whether some figures were no counts and were corrected, or rows were left out. Left out of the wire where not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub corrected: bool,
 }
 
 impl PageViews {

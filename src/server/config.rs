@@ -1,6 +1,7 @@
 //! Configuration: small typed structs, one concern a file, read once at start from a file and the environment.
 //! Must not open anything: a bad value is found before any port or database is touched.
 
+mod api_key;
 mod budget;
 mod database;
 mod http;
@@ -11,13 +12,14 @@ mod upstream;
 
 use secrecy::SecretString;
 
+pub use api_key::ApiKey;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
 pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
 pub use source::{ConfigError, KEYS, Key, Source};
-pub use upstream::{ApiKey, BREAKS_AFTER, UpstreamConfig};
+pub use upstream::{BREAKS_AFTER, UpstreamConfig};
 
 use crate::model::user::Project;
 

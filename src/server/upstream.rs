@@ -4,10 +4,12 @@
 mod body;
 mod breaker;
 pub mod client;
+mod connection;
 pub mod decode;
 mod error;
 pub mod governor;
 pub mod health;
+mod key;
 mod retry;
 pub mod views;
 

@@ -51,6 +51,7 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
         ("DOCKET_UPSTREAM_URL", "https://user:secret@api.example.com"),
         ("DOCKET_UPSTREAM_URL", "file:///etc/passwd"),
         ("DOCKET_UPSTREAM_URL", ""),
+        ("DOCKET_CA_FILE", "missing.pem"),
         ("DOCKET_API_KEY", ""),
         ("DOCKET_API_KEY", "two words"),
         ("DOCKET_API_KEY", "mint_é"),
@@ -106,6 +107,19 @@ fn a_file_that_was_asked_for_must_be_there() {
     assert_eq!(without_key.run(&["user", "list"]).code, Some(0));
 }
 
+#[test]
+fn a_file_of_authorities_that_cannot_be_trusted_is_an_error_that_names_it() {
+    let block = |inside: &str| format!("-----BEGIN CERTIFICATE-----\n{inside}\n-----END CERTIFICATE-----\n");
+    let key = "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n";
+    for text in ["", "a certificate", key, &block("aGVsbG8="), &block("…"), &block("aGVsbG8=")[..40]] {
+        let place = Workplace::configured(NOWHERE).set("DOCKET_CA_FILE", "ca.pem");
+        std::fs::write(place.path("ca.pem"), text).unwrap();
+        for command in ["serve", "check"] {
+            refused(&place, &place.run(&[command]), &["DOCKET_CA_FILE", "ca.pem", "example"]);
+        }
+    }
+}
+
 #[tokio::test]
 async fn file_and_environment_make_one_configuration_in_which_the_environment_wins() {
     let place = Workplace::new()
@@ -134,6 +148,7 @@ fn the_help_lists_every_variable_of_the_surface() {
         "UPSTREAM_URL",
         "API_KEY",
         "API_KEY_FILE",
+        "CA_FILE",
         "PROJECTS",
         "DATABASE_URL",
         "ADMIN_PASSWORD",

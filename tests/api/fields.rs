@@ -123,7 +123,10 @@ async fn instants_are_taken_in_any_form_of_iso_8601_and_nothing_else_is_an_insta
         (json!("2026-11-21T09:30:00+05:30"), json!("2026-11-21T04:00:00Z")),
         (json!("2026-11-21T09:30:00.123456Z"), json!("2026-11-21T09:30:00.123Z")),
         (json!("20261121T093000Z"), json!("2026-11-21T09:30:00Z")),
+        (json!("2026-W47-6T09:30:00Z"), json!("2026-11-21T09:30:00Z")),
+        (json!("2026-11-21T09:30:00"), json!("2026-11-21T09:30:00Z")),
         (json!("2026-13-41T25:61:00Z"), json!(null)),
+        (json!("-9999-01-01T00:00:00Z"), json!(null)),
         (json!("yesterday"), json!(null)),
         (json!(1_795_253_400), json!(null)),
     ] {

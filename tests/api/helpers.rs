@@ -8,6 +8,7 @@ mod markup;
 mod process;
 mod raw;
 mod secrets;
+mod tls;
 mod upstream;
 
 use std::time::{Duration, Instant};
@@ -18,7 +19,8 @@ pub(crate) use logs::{leaks, logged};
 pub(crate) use markup::tags;
 pub(crate) use process::{Finished, Served, Workplace, is_private};
 pub(crate) use raw::{Act, RawUpstream, refusing_address};
-pub(crate) use secrets::{KEY, PASSWORD, secrets_in};
+pub(crate) use secrets::{KEY, NEW_KEY, PASSWORD, secrets_in};
+pub(crate) use tls::{Proxy, TlsUpstream};
 pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer};
 
 /// How long a condition may take to come true. Long, so that only a broken promise ever needs it.

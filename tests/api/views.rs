@@ -198,6 +198,23 @@ async fn counts_in_any_form_are_counts_and_odd_rows_spoil_nothing() {
             {"path": "/huge", "human": largest, "ai": largest, "total": 1},
         ])
     );
+    assert_eq!(views["corrected"], true);
+}
+
+#[tokio::test]
+async fn corrected_figures_are_called_so_and_good_ones_are_not() {
+    const NOTE: &str = "Some figures came in an impossible form and were corrected or left out.";
+    let odd = json!([{"path": "/negative", "human": -1, "ai": 1, "total": 0}]);
+    let no_path = json!([{"human": 1, "ai": 1, "total": 2}]);
+    let floats = json!([{"path": "/", "human": 1.0, "ai": 1e0, "total": 2.0}]);
+    for (rows, corrected) in [(odd, true), (no_path, true), (floats, false), (json!([]), false)] {
+        let app = TestApp::with(on_a_monday()).await;
+        app.upstream.on_views(ResponseTemplate::new(200).set_body_json(changed("views", Some(&rows)))).await;
+        let viewer = app.sign_in("vera").await;
+        let expected = if corrected { json!(true) } else { json!(null) };
+        assert_eq!(ask(&viewer, &[]).await.json()["corrected"], expected, "{rows}");
+        assert_eq!(viewer.get("/p/docs/analytics").await.text.contains(NOTE), corrected, "{rows}");
+    }
 }
 
 #[tokio::test]

@@ -56,6 +56,8 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         breaks_after: BREAKS_AFTER,
         base_url: format!("http://{upstream}/").parse()?,
         api_key,
+        api_key_file: None,
+        certificate_authorities: Vec::new(),
         timeout: Duration::from_secs(30),
         poll_interval: Duration::from_secs(3),
     };

@@ -1,15 +1,22 @@
-//! The upstream: where it is, its key, and how patient to be.
+//! The upstream: where it is, whom to trust there, its key, and how patient to be.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use secrecy::{ExposeSecret, SecretString};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use url::{Host, Url};
 
-use super::source::{self, ConfigError, Source, whole_number};
+use super::api_key::{ApiKey, api_key};
+use super::source::{ConfigError, Source, whole_number};
 
 pub struct UpstreamConfig {
     pub base_url: Url,
     pub api_key: ApiKey,
+    /// The file the key came from, which may be replaced at any time; nothing: the key stays as it is.
+    pub api_key_file: Option<PathBuf>,
+    /// Certificate authorities that are trusted besides the system's.
+    pub certificate_authorities: Vec<CertificateDer<'static>>,
     /// For one whole exchange: connect, headers and body.
     pub timeout: Duration,
     /// The shortest time between two reads of one job.
@@ -21,17 +28,15 @@ pub struct UpstreamConfig {
 /// Not configurable: nobody would know what to set it to.
 pub const BREAKS_AFTER: u32 = 5;
 
-/// The admin key. Must never reach a page, a log, an error or the database: it has no `Debug` and no
-/// `Display`, and [`ApiKey::bearer`] is for the one place that writes the `Authorization` header.
-#[derive(Clone)]
-pub struct ApiKey(SecretString);
-
 impl UpstreamConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
         let seconds = whole_number(1);
+        let (api_key, api_key_file) = api_key(source)?;
         Ok(Self {
             base_url: source.required("upstream_url", base_url)?,
-            api_key: api_key(source)?,
+            api_key,
+            api_key_file,
+            certificate_authorities: source.optional("ca_file", certificates)?.unwrap_or_default(),
             timeout: Duration::from_secs(source.or_default("upstream_timeout_seconds", &seconds)?.into()),
             poll_interval: Duration::from_secs(source.or_default("poll_seconds", &seconds)?.into()),
             breaks_after: BREAKS_AFTER,
@@ -39,39 +44,23 @@ impl UpstreamConfig {
     }
 }
 
-impl ApiKey {
-    pub fn parse(text: &str) -> Result<Self, &'static str> {
-        if text.is_empty() {
-            return Err("it is empty");
-        }
-        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("a key has no spaces, line ends or letters outside ASCII");
-        }
-        Ok(Self(SecretString::from(text)))
+/// The certificates in a PEM file: at least one, and each good to be trusted.
+fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    let text = std::fs::read(path).map_err(|error| format!("{path} cannot be read ({error})"))?;
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(&text)
+        .collect::<Result<_, _>>()
+        .map_err(|_| format!("{path} is not whole PEM"))?;
+    if certificates.is_empty() {
+        return Err(format!("{path} has no certificate in PEM form"));
     }
-
-    /// The value of an `Authorization` header.
-    pub fn bearer(&self) -> String {
-        format!("Bearer {}", self.0.expose_secret())
+    let mut roots = rustls::RootCertStore::empty();
+    for (index, certificate) in certificates.iter().enumerate() {
+        let number = index + 1;
+        roots
+            .add(certificate.clone())
+            .map_err(|error| format!("certificate {number} in {path} cannot be used ({error})"))?;
     }
-
-    /// `text` with the key, should it occur, replaced by dots.
-    pub fn mask(&self, text: &str) -> String {
-        text.replace(self.0.expose_secret(), "•••")
-    }
-}
-
-fn api_key(source: &Source) -> Result<ApiKey, ConfigError> {
-    match source.optional("api_key", ApiKey::parse)? {
-        Some(key) => Ok(key),
-        None => source
-            .optional("api_key_file", |path| {
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| format!("{path} cannot be read ({error})"))?;
-                ApiKey::parse(text.trim()).map_err(str::to_owned)
-            })?
-            .ok_or_else(|| source::missing("api_key")),
-    }
+    Ok(certificates)
 }
 
 /// An https address, or plain http to this machine only: the key must not cross a network unprotected.

@@ -1,6 +1,6 @@
-//! The reqwest client for the four operations: one deadline over the whole exchange with all its tries, no redirects, a
-//! cap on the body. The only place that writes the `Authorization` header. Must not call without a [`Permit`], and must
-//! not send again what may have been taken.
+//! The client for the four operations: one deadline over the whole exchange with all its tries, no redirects, a cap on
+//! the body. The only place that writes the `Authorization` header. Must not call without a [`Permit`], and must not
+//! send again what may have been taken.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,23 +11,21 @@ use serde_json::json;
 use url::Url;
 
 use super::governor::{Governor, Permit};
+use super::key::KeyInUse;
 use super::retry::{self, Retries};
 use super::views::ViewsQuestion;
-use super::{UpstreamError, body, decode};
+use super::{UpstreamError, body, connection, decode};
 use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
 use crate::server::clock::Clock;
-use crate::server::config::{ApiKey, UpstreamConfig};
-
-/// Shorter than servers keep idle connections open; five seconds is a common default.
-const IDLE_CONNECTION: Duration = Duration::from_secs(3);
+use crate::server::config::UpstreamConfig;
 
 /// A handle on the upstream; cloning it shares the connections.
 #[derive(Clone)]
 pub struct Upstream {
     http: reqwest::Client,
     base_url: Arc<Url>,
-    key: ApiKey,
+    key: KeyInUse,
     /// For one whole exchange.
     deadline: Duration,
     governor: Governor,
@@ -37,26 +35,10 @@ pub struct Upstream {
 
 impl Upstream {
     pub fn new(config: &UpstreamConfig, governor: Governor, clock: Clock) -> anyhow::Result<Self> {
-        // A second call finds a provider installed already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut http = reqwest::Client::builder()
-            .timeout(config.timeout)
-            // A connection that takes this long was never made: told apart from an answer that never came.
-            .connect_timeout(config.timeout / 2)
-            // A server that closes an idle connection just as a prompt is sent on it leaves its fate unknown.
-            .pool_idle_timeout(IDLE_CONNECTION)
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .tcp_nodelay(true)
-            .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")));
-        if config.base_url.scheme() == "http" {
-            // Only this machine is reached by plain http; no proxy must see the key on the way.
-            http = http.no_proxy();
-        }
         Ok(Self {
-            http: http.build()?,
+            http: connection::client(config)?,
             base_url: Arc::new(config.base_url.clone()),
-            key: config.api_key.clone(),
+            key: KeyInUse::new(config),
             deadline: config.timeout,
             governor,
             clock,
@@ -225,9 +207,11 @@ impl Upstream {
 
 fn not_answered(error: reqwest::Error) -> UpstreamError {
     if error.is_connect() || error.is_builder() {
-        UpstreamError::NotConnected(
-            if error.is_timeout() { "timed out" } else { "connecting failed" }.to_owned(),
-        )
+        UpstreamError::NotConnected(if error.is_timeout() {
+            "timed out".to_owned()
+        } else {
+            connection::cause(&error)
+        })
     } else if error.is_timeout() {
         UpstreamError::TimedOut
     } else {

@@ -1,15 +1,19 @@
 //! From the upstream's JSON to the model, tolerantly: an unknown field, a missing optional one, a `null`, a
 //! value of an unexpected type or a `12.0` never makes an answer unusable. Only what makes a thing that thing
-//! is required: a job's `id`; the rows and totals of page views.
+//! is required: a job's `id`; the rows and totals of page views. Must not make a figure up without saying so.
+
+mod count;
+mod instant;
 
 use serde_json::Value;
-use time::OffsetDateTime;
-use time::format_description::well_known::Iso8601;
 
 use super::UpstreamError;
 use crate::model::job::RemoteJob;
-use crate::model::time::Timestamp;
 use crate::model::views::{PageViews, ViewCounts};
+
+use count::Counter;
+pub use count::LARGEST_COUNT;
+use instant::instant;
 
 /// The upstream's answer about page views.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,17 +21,20 @@ pub struct ViewsAnswer {
     pub totals: ViewCounts,
     pub views: Vec<PageViews>,
     pub has_more: bool,
+    /// Whether any figure is not the one the upstream sent, or a row was left out.
+    pub corrected: bool,
 }
 
 /// The longest text taken from a field; what is longer is cut.
-const TEXT_MAX_CHARS: usize = 2_000;
+pub const TEXT_MAX_CHARS: usize = 2_000;
+
+/// How many details of an error are worth telling.
+const MAX_DETAILS: usize = 20;
 
 /// An agent job. Required: an object with an `id`.
 pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
     let value = json(body)?;
-    // These two are no segments of a path: a request for such a job would go to another address.
-    let id = text(&value["id"]).filter(|id| id != "." && id != "..");
-    let id = id.ok_or_else(|| UpstreamError::BadAnswer("a job without an id".to_owned()))?;
+    let id = id(&value["id"]).ok_or_else(|| UpstreamError::BadAnswer("a job without an id".to_owned()))?;
     Ok(RemoteJob {
         id,
         status: text(&value["status"]).unwrap_or_else(|| "(no status)".to_owned()),
@@ -44,19 +51,24 @@ pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
 pub fn views(body: &[u8]) -> Result<ViewsAnswer, UpstreamError> {
     let value = json(body)?;
     let missing = |field| UpstreamError::BadAnswer(format!("page views without {field}"));
-    let totals = value["totals"].as_object().ok_or_else(|| missing("totals"))?;
+    let totals = &value["totals"];
+    if !totals.is_object() {
+        return Err(missing("totals"));
+    }
     let rows = value["views"].as_array().ok_or_else(|| missing("views"))?;
-    Ok(ViewsAnswer {
-        totals: counts(&Value::Object(totals.clone())),
-        views: rows
-            .iter()
-            .filter_map(|row| {
-                let ViewCounts { human, ai, total } = counts(row);
-                Some(PageViews { path: text(&row["path"])?, human, ai, total })
-            })
-            .collect(),
-        has_more: value["hasMore"].as_bool().ok_or_else(|| missing("hasMore"))?,
-    })
+    let has_more = value["hasMore"].as_bool().ok_or_else(|| missing("hasMore"))?;
+    let mut counter = Counter::default();
+    let totals = counter.counts(totals);
+    let views: Vec<PageViews> = rows
+        .iter()
+        .filter_map(|row| {
+            let path = text(&row["path"])?;
+            let ViewCounts { human, ai, total } = counter.counts(row);
+            Some(PageViews { path, human, ai, total })
+        })
+        .collect();
+    let corrected = counter.corrected() || views.len() < rows.len();
+    Ok(ViewsAnswer { totals, views, has_more, corrected })
 }
 
 /// The explanation in an error body, in either of its shapes: `{"error"}` or `{"error", "details": [{"message"}]}`.
@@ -64,14 +76,21 @@ pub fn error_message(body: &[u8]) -> Option<String> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let details = value["details"].as_array().map(Vec::as_slice).unwrap_or_default();
     let texts: Vec<String> = std::iter::once(text(&value["error"]))
-        .chain(details.iter().map(|detail| text(&detail["message"])))
+        .chain(details.iter().take(MAX_DETAILS).map(|detail| text(&detail["message"])))
         .flatten()
         .collect();
-    (!texts.is_empty()).then(|| texts.join("; "))
+    (!texts.is_empty()).then(|| texts.join("; ").chars().take(TEXT_MAX_CHARS).collect())
 }
 
 fn json(body: &[u8]) -> Result<Value, UpstreamError> {
     serde_json::from_slice(body).map_err(|_| UpstreamError::BadAnswer("not JSON".to_owned()))
+}
+
+/// An id that can be asked for again: whole, and a segment of a path. `.` and `..` are none, so a request for such a
+/// job would go to another address; an id that was cut would name another job.
+fn id(value: &Value) -> Option<String> {
+    let long = value.as_str().is_some_and(|id| id.chars().nth(TEXT_MAX_CHARS).is_some());
+    text(value).filter(|id| !long && id != "." && id != "..")
 }
 
 /// A text that is not empty; a number is taken as its digits.
@@ -82,27 +101,3 @@ fn text(value: &Value) -> Option<String> {
         _ => None,
     }
 }
-
-fn instant(value: &Value) -> Option<Timestamp> {
-    let at = OffsetDateTime::parse(value.as_str()?, &Iso8601::PARSING).ok()?;
-    Some(Timestamp::from_datetime(at))
-}
-
-/// Counts; a missing total is the sum, anything that is not a count is 0.
-fn counts(row: &Value) -> ViewCounts {
-    let (human, ai) = (count(&row["human"]).unwrap_or(0), count(&row["ai"]).unwrap_or(0));
-    ViewCounts { human, ai, total: count(&row["total"]).unwrap_or(human.saturating_add(ai)) }
-}
-
-/// A count as an integer or as `12.0`; below 0 it is 0, above the largest safe integer it is that.
-fn count(value: &Value) -> Option<u64> {
-    const LARGEST: u64 = 1 << 53;
-    match value.as_u64() {
-        Some(count) => Some(count.min(LARGEST)),
-        None => value.as_f64().map(|count| count.clamp(0.0, LARGEST as f64).round() as u64),
-    }
-}
-
-#[cfg(test)]
-#[path = "decode_tests.rs"]
-mod tests;

@@ -133,6 +133,7 @@ impl ViewsAnswers {
             has_more: answer.has_more,
             fetched_at: self.clock.now(),
             stale: false,
+            corrected: answer.corrected,
         })
     }
 }

@@ -69,7 +69,7 @@ pub fn Analytics() -> impl IntoView {
 }
 
 fn report(project: &str, query: &AnalyticsQuery, answer: Views, may_start: bool, refresh: Post) -> AnyView {
-    if answer.views.is_empty() && query.page == 1 {
+    if answer.views.is_empty() && !answer.corrected && query.page == 1 {
         let longer =
             view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.erase();
         return empty(

@@ -1,6 +1,7 @@
 //! [`TestApp`]: a running panel with a database of its own, and the upstream it talks to.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use docket::model::time::Timestamp;
@@ -41,6 +42,8 @@ pub(crate) struct Settings {
     /// Another upstream than the scripted one.
     pub(crate) upstream_url: Option<String>,
     pub(crate) public_url: Option<String>,
+    /// Where the key is read again when it changes.
+    pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) clock: Clock,
 }
 
@@ -59,6 +62,7 @@ impl Default for Settings {
             breaks_after: u32::MAX,
             upstream_url: None,
             public_url: None,
+            api_key_file: None,
             clock: Clock::system(),
         }
     }
@@ -127,6 +131,8 @@ impl TestApp {
             let upstream = UpstreamConfig {
                 base_url: base_url.parse().unwrap(),
                 api_key: ApiKey::parse(KEY).unwrap(),
+                api_key_file: settings.api_key_file,
+                certificate_authorities: Vec::new(),
                 timeout: settings.timeout,
                 poll_interval: settings.poll_interval,
                 breaks_after: settings.breaks_after,

@@ -68,8 +68,8 @@ fn converse(mut stream: TcpStream, count: &AtomicUsize, script: &dyn Fn(usize) -
     }
 }
 
-/// Reads headers and body; nothing if the other side went away.
-fn read_request(stream: &mut TcpStream) -> Option<()> {
+/// A request with its head and body; nothing if the other side went away.
+pub(super) fn read_request(stream: &mut impl Read) -> Option<Vec<u8>> {
     let mut request = Vec::new();
     let mut buffer = [0; 4096];
     loop {
@@ -78,7 +78,7 @@ fn read_request(stream: &mut TcpStream) -> Option<()> {
             let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
             let length: usize = length.map_or(0, |length| length.trim().parse().unwrap());
             if request.len() >= end + 4 + length {
-                return Some(());
+                return Some(request);
             }
         }
         match stream.read(&mut buffer) {

@@ -27,9 +27,12 @@ pub fn provenance(answer: &Views) -> AnyView {
     let warning = answer.stale.then(|| {
         view! { <strong>"Older figures: newer ones are asked for, or cannot be had. "</strong> }.erase()
     });
+    let note = answer
+        .corrected
+        .then_some(". Some figures came in an impossible form and were corrected or left out.");
     view! {
         <p class="provenance">
-            {warning} "Live from the upstream, fetched " {ago(answer.fetched_at)}
+            {warning} "Live from the upstream, fetched " {ago(answer.fetched_at)} {note}
         </p>
     }
     .erase()

@@ -1,0 +1,8 @@
+//! Feeds the decoder `error_message` with whatever the fuzzer thinks of.
+
+#![no_main]
+
+#[path = "../../tests/decoding/invariants.rs"]
+mod invariants;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::error_message(bytes));

@@ -1,0 +1,93 @@
+//! The admin key, and where it comes from. The only place that sees its text; must not log it or put it into an error.
+
+use std::path::{Path, PathBuf};
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::source::{self, ConfigError, Source};
+
+/// The admin key. Must never reach a page, a log, an error or the database: it has no `Debug` and no
+/// `Display`, and [`ApiKey::bearer`] is for the one place that writes the `Authorization` header.
+#[derive(Clone)]
+pub struct ApiKey(SecretString);
+
+/// As much of the key's beginning as a text may end with: a product's prefix such as `mint_`.
+const HARMLESS_BEGINNING: usize = 5;
+
+impl ApiKey {
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.is_empty() {
+            return Err("it is empty");
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("a key has no spaces, line ends or letters outside ASCII");
+        }
+        Ok(Self(SecretString::from(text)))
+    }
+
+    /// The key in a file; white space around it does not belong to it.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let text = std::fs::read(file).map_err(|error| format!("it cannot be read: {error}"))?;
+        let text = str::from_utf8(&text).map_err(|_| "it is no text".to_owned())?;
+        Self::parse(text.trim()).map_err(str::to_owned)
+    }
+
+    /// The value of an `Authorization` header.
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.0.expose_secret())
+    }
+
+    /// `text` with the key, should it occur, replaced by dots; and with the beginning of one at its end, where a long
+    /// text was cut.
+    pub fn mask(&self, text: &str) -> String {
+        const DOTS: &str = "•••";
+        let key = self.0.expose_secret();
+        let mut masked = text.replace(key, DOTS);
+        let cut = (HARMLESS_BEGINNING + 1..key.len()).rev().find(|length| masked.ends_with(&key[..*length]));
+        if let Some(length) = cut {
+            masked.truncate(masked.len() - length);
+            masked.push_str(DOTS);
+        }
+        masked
+    }
+
+    /// Whether both are the same key.
+    pub fn is(&self, other: &Self) -> bool {
+        self.0.expose_secret() == other.0.expose_secret()
+    }
+
+    /// In bytes.
+    pub fn length(&self) -> usize {
+        self.0.expose_secret().len()
+    }
+}
+
+/// The key, and the file it came from.
+pub(super) fn api_key(source: &Source) -> Result<(ApiKey, Option<PathBuf>), ConfigError> {
+    if let Some(key) = source.optional("api_key", ApiKey::parse)? {
+        return Ok((key, None));
+    }
+    source
+        .optional("api_key_file", |path| {
+            let file = PathBuf::from(path);
+            let key = ApiKey::read(&file).map_err(|error| format!("{path}: {error}"))?;
+            Ok::<_, String>((key, Some(file)))
+        })?
+        .ok_or_else(|| source::missing("api_key"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_no_more_of_the_key_than_its_prefix_wherever_it_was_cut() {
+        let key = ApiKey::parse("mint_abcdefgh").expect("a key");
+        assert_eq!(key.mask("a mint_abcdefgh b mint_abcdefgh"), "a ••• b •••");
+        assert_eq!(key.mask("nothing of mint_"), "nothing of mint_");
+        let text = "key: mint_abcdefgh, again mint_abcdefgh.";
+        for end in 0..=text.len() {
+            assert!(!key.mask(&text[..end]).contains("mint_a"), "{}", &text[..end]);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! An upstream behind TLS, with a certificate of an authority that only the test knows, and a proxy on the way to it.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde_json::Value;
+
+use super::raw::read_request;
+
+/// Answers every request with the same job, and remembers what was asked.
+pub(crate) struct TlsUpstream {
+    address: SocketAddr,
+    /// The authority's certificate, as a PEM file holds it.
+    pub(crate) authority: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+/// A proxy that makes tunnels (`CONNECT`), and remembers every byte that went in on the near side.
+pub(crate) struct Proxy {
+    address: SocketAddr,
+    heard: Arc<Mutex<Vec<u8>>>,
+}
+
+impl TlsUpstream {
+    pub(crate) fn start(job: &Value) -> Self {
+        let (config, authority) = certified();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (body, heard) = (job.to_string(), Arc::clone(&requests));
+        let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n";
+        let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let connection = ServerConnection::new(config.clone()).unwrap();
+                let mut stream = StreamOwned::new(connection, stream.unwrap());
+                let (answer, heard) = (answer.clone(), heard.clone());
+                thread::spawn(move || {
+                    while let Some(request) = read_request(&mut stream) {
+                        heard.lock().unwrap().push(String::from_utf8(request).unwrap());
+                        stream.write_all(answer.as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        Self { address, authority, requests }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// The requests that came through, each with its head and body.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+impl Proxy {
+    /// Makes every tunnel it is asked for.
+    pub(crate) fn start() -> Self {
+        Self::answering("200 OK")
+    }
+
+    /// Answers every request with this status, and makes a tunnel if it is a good one.
+    pub(crate) fn answering(status: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let heard: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let all = Arc::clone(&heard);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let heard = Arc::clone(&all);
+                thread::spawn(move || tunnel(stream.unwrap(), status, &heard));
+            }
+        });
+        Self { address, heard }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Everything that the panel has said to it, as text as far as it is any.
+    pub(crate) fn heard(&self) -> String {
+        String::from_utf8_lossy(&self.heard.lock().unwrap()).into_owned()
+    }
+}
+
+/// What a server needs for TLS on 127.0.0.1, and the certificate of the authority behind it.
+fn certified() -> (Arc<ServerConfig>, String) {
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_key = KeyPair::generate().unwrap();
+    let pem = authority.self_signed(&authority_key).unwrap().pem();
+    let issuer = Issuer::new(authority, authority_key);
+    let key = KeyPair::generate().unwrap();
+    let server = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![server.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+        .unwrap();
+    (Arc::new(config), pem)
+}
+
+fn tunnel(mut near: TcpStream, status: &str, heard: &Mutex<Vec<u8>>) {
+    let Some(head) = read_request(&mut near) else { return };
+    heard.lock().unwrap().extend_from_slice(&head);
+    near.write_all(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").as_bytes()).unwrap();
+    if !status.starts_with('2') {
+        return;
+    }
+    let head = String::from_utf8(head).unwrap();
+    let mut far = TcpStream::connect(head.split_whitespace().nth(1).unwrap()).unwrap();
+    let (mut back_from, mut back_to) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+    // Either side may hang up when it likes.
+    thread::spawn(move || io::copy(&mut back_from, &mut back_to));
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = near.read(&mut buffer) {
+        heard.lock().unwrap().extend_from_slice(&buffer[..read]);
+        if far.write_all(&buffer[..read]).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What holds for every answer of the upstream, whatever its bytes are. Asserted by the tests of this folder on made-up
+//! and on committed answers, and by the fuzz targets on those they find.
+
+use docket::model::job::{DeliveryState, JobState, RemoteJob};
+use docket::model::views::{PageViews, ViewCounts};
+use docket::server::upstream::decode::{self, LARGEST_COUNT, TEXT_MAX_CHARS, ViewsAnswer};
+use serde_json::{Value, json};
+
+/// Fields of a job that may be missing, null or anything.
+pub const OPTIONAL_FIELDS: [&str; 7] =
+    ["status", "source", "model", "prLink", "createdAt", "archivedAt", "news"];
+
+/// A job with every field.
+pub fn full_job() -> Value {
+    json!({
+        "id": "job_1", "status": "completed", "source": {"repository": "acme/docs", "ref": "main"},
+        "model": "m-1", "prLink": "https://git.example/1", "createdAt": "2026-11-21T10:00:00.250+01:00",
+        "archivedAt": null, "news": [1, 2],
+    })
+}
+
+/// Bytes as the answer that should be a job; and, if they are JSON, as each optional field of one.
+pub fn job(bytes: &[u8]) {
+    let answer = serde_json::from_slice::<Value>(bytes);
+    match (decode::job(bytes), &answer) {
+        (Ok(job), Ok(answer)) => {
+            assert!(has_an_id(&answer["id"]), "a job out of nothing");
+            is_sound(&job, answer);
+        }
+        (Err(error), answer) => {
+            assert!(error.may_have_been_taken(), "a broken answer says nothing about what was done");
+            assert!(answer.as_ref().map_or(true, |answer| !has_an_id(&answer["id"])), "a job was refused");
+        }
+        (Ok(_), Err(_)) => panic!("a job in what is not JSON"),
+    }
+    if let Ok(value) = answer {
+        OPTIONAL_FIELDS.iter().for_each(|field| job_whatever_its(field, &value));
+    }
+    if let Ok(text) = str::from_utf8(bytes) {
+        job_whatever_its("createdAt", &json!(text));
+        job_whatever_its("status", &json!(text));
+    }
+}
+
+/// A job with an id is a job, whatever one of its other fields is.
+fn job_whatever_its(field: &str, value: &Value) {
+    let mut answer = full_job();
+    answer[field] = value.clone();
+    let job = decode::job(answer.to_string().as_bytes()).expect("a job with an id");
+    assert_eq!(job.id, "job_1");
+    is_sound(&job, &answer);
+}
+
+/// Whether an id can be asked for again.
+fn has_an_id(id: &Value) -> bool {
+    let whole = |id: &str| !matches!(id, "" | "." | "..") && id.chars().count() <= TEXT_MAX_CHARS;
+    id.is_number() || id.as_str().is_some_and(whole)
+}
+
+fn is_sound(job: &RemoteJob, answer: &Value) {
+    if let Some(id) = answer["id"].as_str() {
+        assert_eq!(job.id, id);
+    }
+    match answer["status"].as_str().filter(|status| !status.is_empty()) {
+        Some(status) => assert_eq!(job.status, status.chars().take(TEXT_MAX_CHARS).collect::<String>()),
+        None => assert!(!job.status.is_empty()),
+    }
+    let published = ["active", "completed", "archived", "failed"].contains(&job.status.as_str());
+    let state = JobState::of(DeliveryState::Accepted, Some(&job.status));
+    assert_eq!(state == JobState::Other, !published, "{}", job.status);
+    for text in [&job.model, &job.repository, &job.git_ref, &job.pr_link].into_iter().flatten() {
+        assert!(!text.is_empty() && text.chars().count() <= TEXT_MAX_CHARS);
+    }
+    // What the ledger keeps and the wire carries is what was decoded.
+    let wire = serde_json::to_string(job).expect("a job can be written");
+    assert_eq!(&serde_json::from_str::<RemoteJob>(&wire).expect("and read"), job);
+}
+
+/// Bytes as the answer that should be page views; and, if they are JSON, as a row and as the totals of some.
+pub fn views(bytes: &[u8]) {
+    let answer = serde_json::from_slice::<Value>(bytes);
+    match (decode::views(bytes), &answer) {
+        (Ok(views), Ok(answer)) => are_sound(&views, answer),
+        (Err(_), answer) => {
+            let usable = answer.as_ref().is_ok_and(|answer| {
+                answer["totals"].is_object() && answer["views"].is_array() && answer["hasMore"].is_boolean()
+            });
+            assert!(!usable, "page views were refused");
+        }
+        (Ok(_), Err(_)) => panic!("page views in what is not JSON"),
+    }
+    if let Ok(value) = answer {
+        views_whatever_a_figure_is(&value);
+    }
+}
+
+/// One odd value costs itself, never the answer.
+fn views_whatever_a_figure_is(value: &Value) {
+    let counts = json!({"human": 1, "ai": 2, "total": 3});
+    let row = json!({"path": "/a", "human": value, "ai": value, "total": value});
+    for (totals, row) in [(&counts, value), (&counts, &row), (&row, &counts)] {
+        let answer = json!({"totals": totals, "views": [row], "hasMore": false});
+        let views =
+            decode::views(answer.to_string().as_bytes()).expect("page views with all that is required");
+        are_sound(&views, &answer);
+    }
+}
+
+fn are_sound(views: &ViewsAnswer, answer: &Value) {
+    let rows = answer["views"].as_array().expect("rows");
+    assert_eq!(Some(views.has_more), answer["hasMore"].as_bool());
+    assert!(views.views.len() <= rows.len());
+    for counts in views.views.iter().map(PageViews::counts).chain([views.totals]) {
+        let ViewCounts { human, ai, total } = counts;
+        assert!(human.max(ai).max(total) <= LARGEST_COUNT, "{counts:?}");
+    }
+    if !views.corrected {
+        assert_eq!(views.views.len(), rows.len(), "a row was left out without a word");
+        are_as_sent(views.totals, &answer["totals"]);
+        views.views.iter().zip(rows).for_each(|(views, row)| are_as_sent(views.counts(), row));
+    }
+}
+
+fn are_as_sent(counts: ViewCounts, row: &Value) {
+    for (name, count) in [("human", counts.human), ("ai", counts.ai), ("total", counts.total)] {
+        assert_eq!(row[name].as_f64(), Some(count as f64), "{name} was changed without a word");
+    }
+}
+
+/// Bytes as the body of an error.
+pub fn error_message(bytes: &[u8]) {
+    if let Some(message) = decode::error_message(bytes) {
+        assert!(!message.is_empty() && message.chars().count() <= TEXT_MAX_CHARS);
+        assert!(serde_json::from_slice::<Value>(bytes).is_ok(), "an explanation in what is not JSON");
+    }
+}

@@ -1,0 +1,192 @@
+//! The decoders of the upstream's answers, on 10,000 made-up answers for each promise and on every answer that is kept in
+//! `fuzz/corpus`: what once broke a decoder stays there.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+// The fuzz targets include this file too, where everything in it must be public.
+#[expect(unreachable_pub, reason = "the fuzz targets include this file")]
+mod invariants;
+
+use std::path::Path;
+
+use docket::server::upstream::decode;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use invariants::{OPTIONAL_FIELDS, full_job};
+
+/// Any JSON value, a few levels deep, with names that the decoders look for.
+fn any_json() -> impl Strategy<Value = Value> {
+    let name = prop_oneof![
+        3 => prop::sample::select(vec![
+            "id", "status", "source", "repository", "ref", "prLink", "createdAt", "totals", "views", "hasMore", "path",
+            "human", "ai", "total", "error", "details", "message",
+        ])
+        .prop_map(str::to_owned),
+        1 => "[a-zA-Z]{0,8}",
+    ];
+    any_leaf().prop_recursive(3, 12, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(name.clone(), inner, 0..4).prop_map(|map| map.into_iter().collect()),
+        ]
+    })
+}
+
+fn any_leaf() -> BoxedStrategy<Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+    ]
+    .boxed()
+}
+
+/// What a page view answer may hold as a figure, good ones more often than odd ones.
+fn any_figure() -> impl Strategy<Value = Value> {
+    prop_oneof![4 => (0_u32..1_000).prop_map(Value::from), 1 => any_leaf()]
+}
+
+/// The decoders must also cope with bytes that are almost an answer.
+fn almost(body: &str, cut: prop::sample::Index, byte: u8) -> Vec<u8> {
+    let mut bytes = body.as_bytes().to_vec();
+    let at = cut.index(bytes.len());
+    bytes[at] = byte;
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_crash_a_decoder(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        invariants::job(&bytes);
+        invariants::views(&bytes);
+        invariants::error_message(&bytes);
+    }
+
+    #[test]
+    fn any_json_is_a_job_or_an_error(value in any_json()) {
+        invariants::job(value.to_string().as_bytes());
+    }
+
+    #[test]
+    fn any_json_is_page_views_or_an_error(value in any_json()) {
+        invariants::views(value.to_string().as_bytes());
+    }
+
+    #[test]
+    fn any_json_is_an_explanation_or_none(value in any_json()) {
+        invariants::error_message(value.to_string().as_bytes());
+    }
+
+    #[test]
+    fn a_damaged_answer_is_taken_whole_or_not_at_all(cut in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        invariants::job(&almost(&full_job().to_string(), cut, byte));
+        let views = r#"{"totals":{"human":1,"ai":2,"total":3},"views":[{"path":"/","human":1,"ai":2,"total":3}],"hasMore":true}"#;
+        invariants::views(&almost(views, cut, byte));
+        invariants::error_message(&almost(r#"{"error":"bad","details":[{"message":"limit"}]}"#, cut, byte));
+    }
+
+    #[test]
+    fn a_job_with_an_id_is_a_job_without_any_of_its_other_fields(
+        kept in prop::sample::subsequence(OPTIONAL_FIELDS.to_vec(), 0..OPTIONAL_FIELDS.len()),
+    ) {
+        let mut job = full_job();
+        job.as_object_mut().unwrap().retain(|field, _| field == "id" || kept.contains(&field.as_str()));
+        let decoded = decode::job(job.to_string().as_bytes()).unwrap();
+        prop_assert_eq!(decoded.id, "job_1");
+        prop_assert_eq!(decoded.status == "completed", kept.contains(&"status"));
+    }
+
+    #[test]
+    fn a_status_nobody_published_is_kept(status in "\\PC{1,40}") {
+        let mut job = full_job();
+        job["status"] = json!(status);
+        prop_assert_eq!(decode::job(job.to_string().as_bytes()).unwrap().status, status);
+    }
+
+    #[test]
+    fn page_views_survive_any_figures_and_say_when_they_were_corrected(
+        figures in prop::collection::vec((any_figure(), any_figure(), any_figure()), 1..4),
+        has_more in any::<bool>(),
+    ) {
+        let row = |(human, ai, total): &(Value, Value, Value)| {
+            json!({"path": "/a", "human": human, "ai": ai, "total": total})
+        };
+        let rows: Vec<Value> = figures.iter().map(row).collect();
+        let body = json!({"totals": rows[0], "views": rows, "hasMore": has_more}).to_string();
+        let sound = |value: &Value| value.as_u64().is_some_and(|count| count <= decode::LARGEST_COUNT);
+        let all_sound = figures.iter().all(|(human, ai, total)| [human, ai, total].into_iter().all(sound));
+        let answer = decode::views(body.as_bytes()).unwrap();
+        prop_assert!(!(all_sound && answer.corrected), "good figures were called odd: {}", body);
+        prop_assert_eq!(answer.views.len(), rows.len());
+        invariants::views(body.as_bytes());
+    }
+}
+
+#[test]
+fn a_full_job_is_taken_whole() {
+    let job = decode::job(full_job().to_string().as_bytes()).unwrap();
+    assert_eq!((job.id.as_str(), job.status.as_str()), ("job_1", "completed"));
+    assert_eq!((job.repository.as_deref(), job.git_ref.as_deref()), (Some("acme/docs"), Some("main")));
+    assert_eq!(job.created_at.unwrap().to_string(), "2026-11-21T09:00:00.250Z");
+    assert_eq!(job.archived_at, None);
+}
+
+#[test]
+fn an_id_that_cannot_be_asked_for_again_is_none() {
+    for (id, good) in [
+        (json!("job 1/ö"), true),
+        (json!(17), true),
+        (json!("x".repeat(decode::TEXT_MAX_CHARS)), true),
+        (json!("x".repeat(decode::TEXT_MAX_CHARS + 1)), false),
+        (json!(""), false),
+        (json!("."), false),
+        (json!(".."), false),
+        (json!(null), false),
+        (json!({"id": 1}), false),
+    ] {
+        assert_eq!(decode::job(json!({ "id": id }).to_string().as_bytes()).is_ok(), good, "{id}");
+    }
+}
+
+#[test]
+fn both_error_shapes_are_understood() {
+    assert_eq!(decode::error_message(br#"{"error":"no"}"#).as_deref(), Some("no"));
+    let detailed = br#"{"error":"bad","details":[{"message":"limit"},{"message":"offset"}]}"#;
+    assert_eq!(decode::error_message(detailed).as_deref(), Some("bad; limit; offset"));
+    assert_eq!(decode::error_message(b"<html>"), None);
+}
+
+/// Runs every kept answer for a decoder; the fuzzer puts there what broke it.
+fn run_corpus(decoder: &str, invariants: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(decoder);
+    let mut kept = 0;
+    for file in std::fs::read_dir(&folder).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let outcome = std::panic::catch_unwind(|| invariants(&bytes));
+        assert!(outcome.is_ok(), "{} breaks its decoder", path.display());
+        kept += 1;
+    }
+    assert!(kept > 0, "nothing is kept in {}", folder.display());
+}
+
+#[test]
+fn every_kept_answer_to_a_job_request_keeps_the_promises() {
+    run_corpus("job", invariants::job);
+}
+
+#[test]
+fn every_kept_answer_about_page_views_keeps_the_promises() {
+    run_corpus("views", invariants::views);
+}
+
+#[test]
+fn every_kept_error_keeps_the_promises() {
+    run_corpus("error_message", invariants::error_message);
+}
