@@ -12,6 +12,7 @@ mod commands;
 mod configuration;
 mod create;
 mod delivery;
+mod faults;
 mod fields;
 mod follow_up;
 mod forms;
