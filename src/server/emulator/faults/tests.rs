@@ -9,13 +9,15 @@ use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::super::testing::{Bench, KEY};
+use super::super::testing::{Bench, KEY, LONGEST_SECONDS};
+use crate::server::clock::Clock;
 use crate::server::listen;
 
 /// An emulator on a port of its own.
 struct Served {
     http: Client,
     address: String,
+    clock: Clock,
     _stop: DropGuard,
 }
 
@@ -25,9 +27,10 @@ impl Served {
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let stop = CancellationToken::new();
-        tokio::spawn(listen::serve(listener, Bench::new().emulator.service(), stop.clone()));
+        let Bench { emulator, clock } = Bench::new();
+        tokio::spawn(listen::serve(listener, emulator.service(), stop.clone()));
         let http = Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
-        Self { http, address, _stop: stop.drop_guard() }
+        Self { http, address, clock, _stop: stop.drop_guard() }
     }
 
     async fn order(&self, body: Value) {
@@ -109,6 +112,22 @@ async fn a_dropped_connection_gives_no_answer_at_all() {
         assert!(error.is_request() && !error.is_connect() && !error.is_timeout(), "{kind}: {error:?}");
     }
     assert_eq!(served.requests("create").await, 2);
+}
+
+#[tokio::test]
+async fn what_was_accepted_before_the_connection_dropped_is_done_and_what_was_dropped_is_not() {
+    let served = Served::start().await;
+    let id = served.create().await.unwrap().json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
+    let job = format!("/v2/agent/docs/job/{id}");
+    let status = async || served.get(&job).await.unwrap().json::<Value>().await.unwrap()["status"].clone();
+    served.clock.advance(Duration::from_secs(LONGEST_SECONDS));
+    let ended = status().await;
+    for (kind, expected) in [("drop", &ended), ("accept-then-drop", &json!("active"))] {
+        served.order(json!({ "operation": "follow-up", "fault": { "kind": kind } })).await;
+        let follow_up = served.post(&format!("{job}/message"), &json!({ "prompt": "And more" })).await;
+        assert!(follow_up.is_err(), "{kind}");
+        assert_eq!(&status().await, expected, "{kind}");
+    }
 }
 
 #[tokio::test]
