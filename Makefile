@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test lint fmt fuzz e2e bench screenshots setup clean
+.PHONY: help run dev build test lint fmt fuzz e2e conformance bench screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ fuzz: ## Look for answers that break a decoder, one minute for each (SECONDS=)
 e2e: build ## Run the browser tests against the release binary
 	@scripts/setup.sh test
 	@scripts/e2e.sh
+
+conformance: ## Check an upstream against the specification: KEY=… make conformance URL=… PROJECT=… [JOB=…] [WRITES=1]
+	@scripts/conformance.sh
 
 bench: build ## Measure start, memory and page times of the release binary
 	@scripts/bench.sh

@@ -6,6 +6,7 @@
 mod agent;
 mod allowance;
 mod analytics;
+mod faults;
 mod key;
 mod noise;
 mod refusal;
@@ -15,11 +16,18 @@ mod testing;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
-use axum::response::IntoResponse;
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use hyper::Request;
+use hyper::body::Incoming;
+use tower::service_fn;
+use tower::util::BoxCloneService;
 
 use self::agent::Ledger;
 use self::allowance::Allowance;
 use self::analytics::Site;
+use self::faults::Faults;
+pub use self::faults::HungUp;
 use self::key::KeyDigest;
 use self::noise::Seed;
 use self::refusal::Refusal;
@@ -78,6 +86,7 @@ struct Inner {
     site: Site,
     ledger: Mutex<Ledger>,
     analytics_calls: Mutex<Allowance>,
+    faults: Faults,
 }
 
 impl Emulator {
@@ -91,13 +100,25 @@ impl Emulator {
                 site: Site::with_pages(config.pages),
                 ledger: Mutex::new(Ledger::new(seed)),
                 analytics_calls: Mutex::new(Allowance::default()),
+                faults: Faults::default(),
             }),
         }
     }
 
-    /// Every route of the interface. A layer put around it sees each request first and each answer last.
-    pub fn router(&self) -> Router {
+    /// What is to be served on a port: the router, behind the faults that were asked for. Its error closes the
+    /// connection.
+    pub fn service(&self) -> BoxCloneService<Request<Incoming>, Response, HungUp> {
+        let (emulator, router) = (self.clone(), self.router());
+        BoxCloneService::new(service_fn(move |request: Request<Incoming>| {
+            let (emulator, router) = (emulator.clone(), router.clone());
+            async move { emulator.inner.faults.answer(request.map(Body::new), router).await }
+        }))
+    }
+
+    /// Every route of the interface, in fair weather.
+    fn router(&self) -> Router {
         Router::new()
+            .route(faults::PATH, faults::routes(self))
             .nest("/v2/agent", agent::routes(self))
             .nest("/v1/analytics", analytics::routes(self))
             .fallback(|| async { Refusal::no_such_route().into_response() })

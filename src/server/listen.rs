@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use axum::Router;
+use axum::BoxError;
+use axum::response::Response;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower::Service;
 
 /// How long a client may take to send a request's headers.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -27,8 +31,13 @@ pub async fn bind(addr: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
     })
 }
 
-/// Serves `router` until `stop`, then lets running requests end.
-pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+/// Serves `service` until `stop`, then lets running requests end. An error of the service closes the connection
+/// without an answer.
+pub async fn serve<S>(listener: TcpListener, service: S, stop: CancellationToken)
+where
+    S: Service<Request<Incoming>, Response = Response, Error: Into<BoxError>> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
     let mut server = Builder::new(TokioExecutor::new());
     server
         .http1()
@@ -50,7 +59,7 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY");
         }
-        let service = TowerToHyperService::new(router.clone());
+        let service = TowerToHyperService::new(service.clone());
         let connection = server.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
         let connection = open.watch(connection);
         tokio::spawn(async move {

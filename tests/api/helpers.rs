@@ -3,6 +3,7 @@
 
 mod app;
 mod browser;
+mod emulator;
 mod logs;
 mod markup;
 mod process;
@@ -15,10 +16,11 @@ use std::time::{Duration, Instant};
 
 pub(crate) use app::{Settings, TestApp};
 pub(crate) use browser::{Answer, Browser, fields};
+pub(crate) use emulator::EmulatedUpstream;
 pub(crate) use logs::{leaks, logged};
 pub(crate) use markup::tags;
 pub(crate) use process::{Finished, Served, Workplace, is_private};
-pub(crate) use raw::{Act, RawUpstream, refusing_address};
+pub(crate) use raw::{Act, RawUpstream, black_hole, refusing_address};
 pub(crate) use secrets::{KEY, NEW_KEY, PASSWORD, secrets_in};
 pub(crate) use tls::{Proxy, TlsUpstream};
 pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer};

@@ -13,6 +13,7 @@ mod configuration;
 mod connection;
 mod create;
 mod delivery;
+mod faults;
 mod fields;
 mod follow_up;
 mod forms;

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use tokio::net::TcpSocket;
 
@@ -94,4 +95,19 @@ pub(crate) fn refusing_address() -> (TcpSocket, String) {
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
     let address = socket.local_addr().unwrap();
     (socket, format!("http://{address}"))
+}
+
+/// An address that no handshake comes back from, for as long as what was given with it is kept: the queue of its
+/// listener, who accepts nobody, is full.
+pub(crate) fn black_hole() -> (impl Sized, String) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let waiting: Vec<TcpStream> =
+        std::iter::from_fn(|| TcpStream::connect_timeout(&address, Duration::from_millis(100)).ok())
+            .take(16)
+            .collect();
+    assert!(waiting.len() < 16, "the queue does not fill");
+    ((listener, waiting), format!("http://{address}"))
 }

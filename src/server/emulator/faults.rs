@@ -1,0 +1,101 @@
+//! Bad weather on command, for development and tests: a layer in front of the emulator's router that makes the next
+//! requests of an operation fail in a chosen way. Must not change what the emulator does when nothing was asked for.
+//!
+//! `POST /__emulator/faults` asks for one, `GET` shows what is pending and how many requests came, `DELETE` clears what is
+//! pending. All three need the key. A request meets the oldest pending fault of its operation:
+//!
+//! ```json
+//! { "operation": "create", "times": 2, "fault": { "kind": "status", "code": 503 } }
+//! ```
+//!
+//! `operation` is `create`, `follow-up`, `get`, `views` or `any` (the default); `times` a number (1 unless told) or
+//! `"until-cleared"`. The kinds are those of [`Fault`].
+
+mod effect;
+mod fault;
+mod operation;
+mod pending;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use axum::{Json, Router};
+use thiserror::Error;
+use tower::ServiceExt;
+
+use self::fault::Fault;
+use self::operation::Operation;
+use self::pending::{Ordered, Pending, Shown};
+use super::Emulator;
+use super::key::require_key;
+use super::refusal::Refusal;
+
+/// Where faults are asked for.
+pub(super) const PATH: &str = "/__emulator/faults";
+
+/// The connection is to be closed without an answer.
+#[derive(Debug, Error)]
+#[error("the emulator was told to hang up")]
+pub struct HungUp;
+
+/// What was asked for, and what has come.
+#[derive(Default)]
+pub(super) struct Faults(Mutex<Pending>);
+
+impl Faults {
+    /// The answer of `router`, or of the fault that the request meets.
+    pub(super) async fn answer(&self, request: Request, router: Router) -> Result<Response, HungUp> {
+        match self.meet(&request) {
+            Some(fault) => effect::befall(fault, request, router).await,
+            None => {
+                let Ok(answer) = router.oneshot(request).await;
+                Ok(answer)
+            }
+        }
+    }
+
+    /// Counts a request, and gives the fault it meets.
+    fn meet(&self, request: &Request) -> Option<Fault> {
+        if request.uri().path() == PATH {
+            return None;
+        }
+        self.pending().meet(Operation::of(request.method(), request.uri().path()))
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The methods of [`PATH`].
+pub(super) fn routes(emulator: &Emulator) -> MethodRouter<Emulator> {
+    get(show).post(order).delete(clear).route_layer(from_fn_with_state(emulator.clone(), require_key))
+}
+
+async fn show(State(emulator): State<Emulator>) -> Json<Shown> {
+    Json(emulator.inner.faults.pending().shown())
+}
+
+async fn order(State(emulator): State<Emulator>, body: Bytes) -> Response {
+    match Ordered::parse(&body) {
+        Ok(ordered) => {
+            emulator.inner.faults.pending().add(ordered);
+            show(State(emulator)).await.into_response()
+        }
+        Err(problem) => Refusal::agent(StatusCode::BAD_REQUEST, problem).into_response(),
+    }
+}
+
+async fn clear(State(emulator): State<Emulator>) -> Json<Shown> {
+    emulator.inner.faults.pending().clear();
+    show(State(emulator)).await
+}
+
+#[cfg(test)]
+#[path = "faults/tests.rs"]
+mod tests;

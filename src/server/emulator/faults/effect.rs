@@ -1,0 +1,157 @@
+//! What a fault does to one request. Must not decide which request meets it.
+
+use std::io::Write;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use futures::stream::{self, StreamExt};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::HungUp;
+use super::fault::Fault;
+
+/// More than any client should be ready to read.
+const OVERSIZE: usize = 9 * 1024 * 1024;
+
+/// The fault's answer to `request`; where it comes after the fact, `router` has answered before.
+pub(super) async fn befall(fault: Fault, request: Request, router: Router) -> Result<Response, HungUp> {
+    Ok(match fault {
+        Fault::Drop {} => return Err(HungUp),
+        Fault::Status { code, body } => instead(request, code, body).await,
+        Fault::Redirect { code, location } => {
+            with_header(instead(request, code, None).await, LOCATION, &location)
+        }
+        Fault::TooMany { retry_after } => {
+            let answer = instead(request, 429, None).await;
+            match retry_after {
+                Some(text) => with_header(answer, RETRY_AFTER, &text),
+                None => answer,
+            }
+        }
+        Fault::AcceptThenDrop {} => {
+            answered(request, router).await;
+            return Err(HungUp);
+        }
+        Fault::Delay { millis } => {
+            let answer = answered(request, router).await;
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+            answer.with(|body| body.into())
+        }
+        Fault::Trickle { millis } => {
+            answered(request, router).await.with(|body| trickling(body, Duration::from_millis(millis)))
+        }
+        Fault::Cut {} => answered(request, router).await.with(breaking_off),
+        Fault::Garbage {} => {
+            answered(request, router).await.with(|_| Bytes::from_static(b"\x00\xff<html>{\"id\": ").into())
+        }
+        Fault::WrongTypes {} => {
+            answered(request, router).await.with(|body| retyped(&body).to_string().into())
+        }
+        Fault::Oversize { gzip: false } => answered(request, router).await.with(|body| padded(&body).into()),
+        Fault::Oversize { gzip: true } => {
+            let answer = answered(request, router).await.with(|body| packed(&padded(&body)).into());
+            with_header(answer, CONTENT_ENCODING, "gzip")
+        }
+    })
+}
+
+/// A good answer, read to its end.
+struct Answered {
+    answer: Response,
+    body: Bytes,
+}
+
+async fn answered(request: Request, router: Router) -> Answered {
+    let Ok(answer) = router.oneshot(request).await;
+    let (parts, body) = answer.into_parts();
+    // The emulator makes its answers in memory; they have no way to fail.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    Answered { answer: Response::from_parts(parts, Body::empty()), body }
+}
+
+impl Answered {
+    /// The answer with another body, and the headers as they were but for its length.
+    fn with(mut self, body: impl FnOnce(Bytes) -> Body) -> Response {
+        let body = body(self.body);
+        let length = axum::body::HttpBody::size_hint(&body).exact();
+        if let Some(length) = length {
+            self.answer.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+        }
+        *self.answer.body_mut() = body;
+        self.answer
+    }
+}
+
+/// An answer in place of what was asked for. The request is read all the same: a server that hangs up on half of
+/// one is another fault.
+async fn instead(request: Request, code: u16, body: Option<String>) -> Response {
+    let _ = to_bytes(request.into_body(), usize::MAX).await;
+    let body = body.unwrap_or_else(|| json!({ "error": "A fault of the emulator" }).to_string());
+    let mut answer = body.into_response();
+    *answer.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    with_header(answer, CONTENT_TYPE, "application/json")
+}
+
+fn with_header(mut answer: Response, name: axum::http::HeaderName, text: &str) -> Response {
+    if let Ok(value) = HeaderValue::from_str(text) {
+        answer.headers_mut().insert(name, value);
+    }
+    answer
+}
+
+/// A byte at a time. The length is still promised, so that only time is wrong with it.
+fn trickling(body: Bytes, pause: Duration) -> Body {
+    Body::from_stream(stream::iter(0..body.len()).then(move |place| {
+        let byte = body.slice(place..=place);
+        async move {
+            tokio::time::sleep(pause).await;
+            Ok::<_, HungUp>(byte)
+        }
+    }))
+}
+
+/// Half of what its length promises.
+fn breaking_off(body: Bytes) -> Body {
+    let half = body.slice(..body.len() / 2);
+    let end = async {
+        // Gives way once, so that the first half has gone out.
+        tokio::task::yield_now().await;
+        Err(HungUp)
+    };
+    Body::from_stream(stream::iter([Ok(half)]).chain(stream::once(end)))
+}
+
+/// Each field as something it is not.
+fn retyped(body: &[u8]) -> Value {
+    let Ok(Value::Object(mut fields)) = serde_json::from_slice(body) else { return json!([]) };
+    for value in fields.values_mut() {
+        *value = match value {
+            Value::String(_) | Value::Array(_) => json!({}),
+            Value::Object(_) => json!([]),
+            Value::Null | Value::Number(_) => json!(true),
+            Value::Bool(_) => json!("no"),
+        };
+    }
+    Value::Object(fields)
+}
+
+fn padded(body: &[u8]) -> Vec<u8> {
+    let mut padded = body.to_vec();
+    padded.resize(OVERSIZE, b' ');
+    padded
+}
+
+fn packed(body: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    // Writing to memory has no way to fail.
+    let _ = packer.write_all(body);
+    packer.finish().unwrap_or_default()
+}

@@ -1,0 +1,140 @@
+//! The faults that are still to be met, and the count of requests. Must not know how a fault looks on the wire.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::fault::Fault;
+use super::operation::{Aim, Operation};
+
+const UNTIL_CLEARED: &str = "until-cleared";
+
+/// A fault as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ordered {
+    #[serde(default)]
+    operation: Aim,
+    #[serde(default)]
+    times: Times,
+    fault: Fault,
+}
+
+/// How many requests will still meet a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
+enum Times {
+    Left(NonZeroU32),
+    UntilCleared,
+}
+
+/// Requests received since the emulator began, whatever became of them.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Requests {
+    create: u64,
+    follow_up: u64,
+    get: u64,
+    views: u64,
+    /// For none of the four operations.
+    other: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    faults: VecDeque<Ordered>,
+    requests: Requests,
+}
+
+/// What a `GET` shows.
+#[derive(Debug, Serialize)]
+pub(super) struct Shown {
+    pending: Vec<Ordered>,
+    requests: Requests,
+}
+
+impl Ordered {
+    /// # Errors
+    /// A sentence that says what is wrong with it.
+    pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
+        let ordered: Self =
+            serde_json::from_slice(body).map_err(|error| format!("This is no fault: {error}."))?;
+        match ordered.fault.problem() {
+            Some(problem) => Err(problem),
+            None => Ok(ordered),
+        }
+    }
+}
+
+impl Pending {
+    pub(super) fn add(&mut self, ordered: Ordered) {
+        self.faults.push_back(ordered);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.faults.clear();
+    }
+
+    pub(super) fn shown(&self) -> Shown {
+        Shown { pending: self.faults.iter().cloned().collect(), requests: self.requests }
+    }
+
+    /// Counts a request, and takes the oldest fault that is meant for it.
+    pub(super) fn meet(&mut self, operation: Option<Operation>) -> Option<Fault> {
+        *self.requests.of(operation) += 1;
+        let operation = operation?;
+        let place = self.faults.iter().position(|ordered| ordered.operation.hits(operation))?;
+        let ordered = &mut self.faults[place];
+        match ordered.times {
+            Times::UntilCleared => Some(ordered.fault.clone()),
+            Times::Left(times) => match NonZeroU32::new(times.get() - 1) {
+                Some(left) => {
+                    ordered.times = Times::Left(left);
+                    Some(ordered.fault.clone())
+                }
+                None => self.faults.remove(place).map(|ordered| ordered.fault),
+            },
+        }
+    }
+}
+
+impl Requests {
+    fn of(&mut self, operation: Option<Operation>) -> &mut u64 {
+        match operation {
+            Some(Operation::Create) => &mut self.create,
+            Some(Operation::FollowUp) => &mut self.follow_up,
+            Some(Operation::Get) => &mut self.get,
+            Some(Operation::Views) => &mut self.views,
+            None => &mut self.other,
+        }
+    }
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self::Left(NonZeroU32::MIN)
+    }
+}
+
+impl TryFrom<Value> for Times {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        if value == UNTIL_CLEARED {
+            return Ok(Self::UntilCleared);
+        }
+        let times = value.as_u64().and_then(|times| u32::try_from(times).ok()).and_then(NonZeroU32::new);
+        times.map(Self::Left).ok_or_else(|| format!("times is a whole number from 1, or \"{UNTIL_CLEARED}\""))
+    }
+}
+
+impl From<Times> for Value {
+    fn from(times: Times) -> Self {
+        match times {
+            Times::Left(times) => Self::from(times.get()),
+            Times::UntilCleared => Self::from(UNTIL_CLEARED),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The faults over a real port, as `docket emulator` serves them.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, Response, StatusCode};
+use serde_json::{Value, json};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::super::testing::{Bench, KEY, LONGEST_SECONDS};
+use crate::server::clock::Clock;
+use crate::server::listen;
+
+/// An emulator on a port of its own.
+struct Served {
+    http: Client,
+    address: String,
+    clock: Clock,
+    _stop: DropGuard,
+}
+
+impl Served {
+    async fn start() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let stop = CancellationToken::new();
+        let Bench { emulator, clock } = Bench::new();
+        tokio::spawn(listen::serve(listener, emulator.service(), stop.clone()));
+        let http = Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
+        Self { http, address, clock, _stop: stop.drop_guard() }
+    }
+
+    async fn order(&self, body: Value) {
+        let answer = self.post("/__emulator/faults", &body).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "{body}");
+    }
+
+    async fn shown(&self) -> Value {
+        self.get("/__emulator/faults").await.unwrap().json().await.unwrap()
+    }
+
+    async fn requests(&self, operation: &str) -> u64 {
+        self.shown().await["requests"][operation].as_u64().unwrap()
+    }
+
+    async fn create(&self) -> reqwest::Result<Response> {
+        self.post("/v2/agent/docs/job", &json!({ "prompt": "Fix typos" })).await
+    }
+
+    async fn views(&self) -> reqwest::Result<Response> {
+        self.get("/v1/analytics/docs/views").await
+    }
+
+    async fn get(&self, path: &str) -> reqwest::Result<Response> {
+        self.http.get(format!("{}{path}", self.address)).bearer_auth(KEY).send().await
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> reqwest::Result<Response> {
+        self.http.post(format!("{}{path}", self.address)).bearer_auth(KEY).json(body).send().await
+    }
+}
+
+#[tokio::test]
+async fn a_fault_is_met_as_often_as_was_asked_and_then_no_more() {
+    let served = Served::start().await;
+    served
+        .order(json!({ "operation": "create", "times": 2, "fault": { "kind": "status", "code": 503 } }))
+        .await;
+    assert_eq!(served.views().await.unwrap().status(), StatusCode::OK, "another operation");
+    assert_eq!(served.create().await.unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(served.shown().await["pending"][0]["times"], 1);
+    assert_eq!(served.create().await.unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(served.create().await.unwrap().status(), StatusCode::CREATED);
+    assert_eq!(served.shown().await["pending"], json!([]));
+}
+
+#[tokio::test]
+async fn until_cleared_is_until_cleared() {
+    let served = Served::start().await;
+    served
+        .order(json!({ "times": "until-cleared", "fault": { "kind": "status", "code": 500, "body": "x" } }))
+        .await;
+    for _ in 0..5 {
+        let answer = served.views().await.unwrap();
+        assert_eq!((answer.status().as_u16(), answer.text().await.unwrap().as_str()), (500, "x"));
+    }
+    let cleared = served.http.delete(format!("{}/__emulator/faults", served.address));
+    assert_eq!(cleared.bearer_auth(KEY).send().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(served.views().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(served.requests("views").await, 6);
+}
+
+#[tokio::test]
+async fn faults_are_met_in_the_order_in_which_they_were_asked_for() {
+    let served = Served::start().await;
+    for code in [501, 502] {
+        served.order(json!({ "fault": { "kind": "status", "code": code } })).await;
+    }
+    assert_eq!(served.create().await.unwrap().status().as_u16(), 501);
+    assert_eq!(served.views().await.unwrap().status().as_u16(), 502);
+}
+
+#[tokio::test]
+async fn a_dropped_connection_gives_no_answer_at_all() {
+    let served = Served::start().await;
+    for kind in ["drop", "accept-then-drop"] {
+        served.order(json!({ "fault": { "kind": kind } })).await;
+        let error = served.create().await.expect_err(kind);
+        assert!(error.is_request() && !error.is_connect() && !error.is_timeout(), "{kind}: {error:?}");
+    }
+    assert_eq!(served.requests("create").await, 2);
+}
+
+#[tokio::test]
+async fn what_was_accepted_before_the_connection_dropped_is_done_and_what_was_dropped_is_not() {
+    let served = Served::start().await;
+    let id = served.create().await.unwrap().json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
+    let job = format!("/v2/agent/docs/job/{id}");
+    let status = async || served.get(&job).await.unwrap().json::<Value>().await.unwrap()["status"].clone();
+    served.clock.advance(Duration::from_secs(LONGEST_SECONDS));
+    let ended = status().await;
+    for (kind, expected) in [("drop", &ended), ("accept-then-drop", &json!("active"))] {
+        served.order(json!({ "operation": "follow-up", "fault": { "kind": kind } })).await;
+        let follow_up = served.post(&format!("{job}/message"), &json!({ "prompt": "And more" })).await;
+        assert!(follow_up.is_err(), "{kind}");
+        assert_eq!(&status().await, expected, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_cut_answer_has_a_beginning_and_no_end() {
+    let served = Served::start().await;
+    served.order(json!({ "fault": { "kind": "cut" } })).await;
+    let mut answer = served.views().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    let promised = answer.content_length().unwrap();
+    let mut read = 0;
+    let error = loop {
+        match answer.chunk().await {
+            Ok(Some(chunk)) => read += chunk.len() as u64,
+            Ok(None) => panic!("a whole body of {read} bytes"),
+            Err(error) => break error,
+        }
+    };
+    assert!(read > 0 && read < promised, "{read} of {promised}: {error}");
+}
+
+#[tokio::test]
+async fn a_trickle_is_the_whole_answer_over_a_long_time() {
+    let served = Served::start().await;
+    served.order(json!({ "fault": { "kind": "trickle", "millis": 2 } })).await;
+    let asked = Instant::now();
+    let body = served.create().await.unwrap().bytes().await.unwrap();
+    assert!(asked.elapsed() >= Duration::from_millis(2) * body.len() as u32);
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["status"], "active");
+}
+
+#[tokio::test]
+async fn spoilt_answers_are_spoilt_and_replaced_ones_replaced() {
+    let served = Served::start().await;
+    served.order(json!({ "fault": { "kind": "garbage" } })).await;
+    let garbage = served.views().await.unwrap();
+    assert_eq!(garbage.status(), StatusCode::OK);
+    assert!(garbage.json::<Value>().await.is_err());
+
+    served.order(json!({ "fault": { "kind": "wrong-types" } })).await;
+    let odd: Value = served.views().await.unwrap().json().await.unwrap();
+    assert_eq!(odd, json!({ "totals": [], "views": {}, "hasMore": "no" }));
+
+    served.order(json!({ "fault": { "kind": "redirect", "code": 307, "location": "/away" } })).await;
+    let redirect = served.create().await.unwrap();
+    assert_eq!(
+        (redirect.status().as_u16(), &redirect.headers()["location"]),
+        (307, &"/away".parse().unwrap())
+    );
+
+    served.order(json!({ "fault": { "kind": "too-many", "retry-after": "soon" } })).await;
+    let refused = served.create().await.unwrap();
+    assert_eq!(
+        (refused.status().as_u16(), &refused.headers()["retry-after"]),
+        (429, &"soon".parse().unwrap())
+    );
+
+    served.order(json!({ "fault": { "kind": "delay", "millis": 150 } })).await;
+    let asked = Instant::now();
+    assert_eq!(served.views().await.unwrap().status(), StatusCode::OK);
+    assert!(asked.elapsed() >= Duration::from_millis(150));
+}
+
+#[tokio::test]
+async fn an_oversize_answer_is_good_json_and_small_on_the_way_if_packed() {
+    let served = Served::start().await;
+    for gzip in [false, true] {
+        served.order(json!({ "fault": { "kind": "oversize", "gzip": gzip } })).await;
+        let answer = served.views().await.unwrap();
+        // The client takes the length off an answer that it unpacks.
+        assert_eq!(answer.content_length().is_none(), gzip);
+        let body = answer.bytes().await.unwrap();
+        assert!(body.len() > 8 << 20);
+        assert!(serde_json::from_slice::<Value>(&body).unwrap()["totals"].is_object());
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_for_is_400_with_a_sentence() {
+    let served = Served::start().await;
+    for body in [
+        json!({}),
+        json!([]),
+        json!({ "fault": "drop" }),
+        json!({ "fault": { "kind": "rain" } }),
+        json!({ "fault": { "kind": "drop", "code": 500 } }),
+        json!({ "fault": { "kind": "status" } }),
+        json!({ "fault": { "kind": "status", "code": 199 } }),
+        json!({ "fault": { "kind": "status", "code": 600 } }),
+        json!({ "fault": { "kind": "redirect", "code": 200 } }),
+        json!({ "fault": { "kind": "redirect", "location": "a\nb" } }),
+        json!({ "fault": { "kind": "too-many", "retry-after": "a\r\nb" } }),
+        json!({ "fault": { "kind": "delay" } }),
+        json!({ "fault": { "kind": "delay", "millis": 600_001 } }),
+        json!({ "fault": { "kind": "drop" }, "times": 0 }),
+        json!({ "fault": { "kind": "drop" }, "times": "often" }),
+        json!({ "fault": { "kind": "drop" }, "operation": "list" }),
+        json!({ "fault": { "kind": "drop" }, "when": "now" }),
+    ] {
+        let answer = served.post("/__emulator/faults", &body).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{body}");
+        let error = answer.json::<Value>().await.unwrap()["error"].as_str().unwrap().to_owned();
+        assert!(error.ends_with('.') && error.len() > 20, "{body}: {error}");
+    }
+    assert_eq!(served.shown().await["pending"], json!([]));
+}
+
+#[tokio::test]
+async fn without_the_key_nobody_makes_or_sees_faults() {
+    let served = Served::start().await;
+    let url = format!("{}/__emulator/faults", served.address);
+    for request in [served.http.get(&url), served.http.post(&url).body("{}"), served.http.delete(&url)] {
+        assert_eq!(request.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+    }
+}

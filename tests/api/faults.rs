@@ -1,0 +1,216 @@
+//! The matrix of faults: each operation of the upstream under each row of the [table], over real connections. Whatever
+//! the weather, the person gets a sentence, the prompt a state, the upstream no call too many, and everybody else their
+//! pages. Each row has a panel and an upstream of its own, so that nothing learnt from one fault shows in another.
+
+mod table;
+
+use std::any::Any;
+use std::time::{Duration, Instant};
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use futures::StreamExt;
+use serde_json::Value;
+
+use self::table::{Prompt, Read, Row, Weather, table};
+use crate::helpers::{
+    Browser, EmulatedUpstream, Settings, TestApp, black_hole, intent, json, refusing_address,
+};
+
+/// Long enough for other people's pages on a busy machine, short enough to be waited for.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// Rows under way at once, in each test.
+const AT_ONCE: usize = 4;
+
+/// A panel whose upstream is about to fail.
+struct Scene {
+    row: Row,
+    emulator: EmulatedUpstream,
+    app: TestApp,
+    operator: Browser,
+    /// Keeps an address from being somebody else's.
+    _address: Option<Box<dyn Any>>,
+    /// What the upstream had been asked before.
+    before: Value,
+}
+
+/// A clock that stands still, so that nothing is read but by these tests.
+fn now() -> Timestamp {
+    "2025-03-10T10:00:00Z".parse().unwrap()
+}
+
+impl Scene {
+    /// The scene of a row; with `prelude` having been played in fair weather.
+    async fn set<T>(row: Row, prelude: impl AsyncFnOnce(&Browser) -> T) -> (Self, T) {
+        let emulator = EmulatedUpstream::start().await;
+        let mut app = TestApp::with(Settings {
+            timeout: DEADLINE,
+            upstream_url: Some(emulator.url()),
+            clock: Clock::frozen(now()),
+            ..Settings::default()
+        })
+        .await;
+        let mut operator = app.operator().await;
+        let played = prelude(&operator).await;
+        let mut kept: Option<Box<dyn Any>> = None;
+        let elsewhere = match &row.weather {
+            Weather::Fault(fault) | Weather::Stall(fault) => {
+                emulator.meet(fault).await;
+                None
+            }
+            Weather::Refused => {
+                let (reserved, nobody) = refusing_address();
+                kept = Some(Box::new(reserved));
+                Some(nobody)
+            }
+            Weather::BlackHole => {
+                let (hole, nobody) = black_hole();
+                kept = Some(Box::new(hole));
+                Some(nobody)
+            }
+        };
+        if let Some(elsewhere) = elsewhere {
+            app.restart_with(|settings| settings.upstream_url = Some(elsewhere)).await;
+            operator = app.operator().await;
+        }
+        let before = emulator.requests().await;
+        (Self { row, emulator, app, operator, _address: kept, before }, played)
+    }
+
+    /// What `operation` gives, while others look at their pages.
+    async fn meanwhile<T>(&self, operation: impl Future<Output = T>) -> T {
+        let ((given, operation_ended), (_, pages_ended)) =
+            futures::join!(async { (operation.await, Instant::now()) }, async {
+                (self.others_have_their_pages().await, Instant::now())
+            });
+        if self.row.weather.stalls() {
+            assert!(pages_ended < operation_ended, "{}: others had to wait", self.row.name);
+        }
+        given
+    }
+
+    async fn others_have_their_pages(&self) {
+        for path in ["/healthz", "/p/docs/jobs", "/p/docs/jobs/new"] {
+            let answer = self.operator.get(path).await;
+            assert_eq!(answer.status, 200, "{}: {path}", self.row.name);
+        }
+    }
+
+    /// The upstream has seen `times` requests of this kind since the weather changed, and no other.
+    async fn was_asked(&self, operation: &str, times: usize) {
+        let mut expected = self.before.clone();
+        let times = if self.row.weather.connects() { times } else { 0 };
+        expected[operation] = json!(expected[operation].as_u64().unwrap() + times as u64);
+        assert_eq!(self.emulator.requests().await, expected, "{}: {operation}", self.row.name);
+    }
+
+    /// A prompt, of a new job or a follow-up, is where the table says; and why is said in a sentence.
+    fn prompt_ended(&self, state: &Value, reason: &Value) {
+        let name = self.row.name;
+        assert_eq!(state, self.row.prompt.state(), "{name}: {reason}");
+        if self.row.prompt == Prompt::Accepted {
+            assert_eq!(reason, &json!(null), "{name}");
+            return;
+        }
+        let reason = reason.as_str().unwrap_or_else(|| panic!("{name}: no reason"));
+        let promised = reason.contains("nothing was started");
+        assert_eq!(promised, self.row.prompt == Prompt::Rejected, "{name}: {reason}");
+        self.is_for_people(reason);
+    }
+
+    fn is_for_people(&self, sentence: &str) {
+        let name = self.row.name;
+        assert!(sentence.len() > 20 && sentence.starts_with("The platform"), "{name}: {sentence}");
+        for inside in
+            ["<", "{", "reqwest", "hyper", "serde", "127.0.0.1", "http", "invalid", "SQL", "panicked"]
+        {
+            assert!(!sentence.contains(inside), "{name}: {sentence}");
+        }
+    }
+}
+
+/// Plays every row.
+async fn in_any_weather(play: impl AsyncFn(Row)) {
+    futures::stream::iter(table()).for_each_concurrent(AT_ONCE, |row| play(row)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_job_is_accepted_rejected_or_unknown_and_sent_once() {
+    in_any_weather(async |row| {
+        let (scene, ()) = Scene::set(row, async |_| ()).await;
+        let sent = intent();
+        let answer = scene.meanwhile(scene.operator.create("Fix typos", &sent)).await;
+        assert_eq!(answer.status, 200, "{}: {}", scene.row.name, answer.text);
+        let job = answer.json();
+        let delivered = if job["state"] == "active" { json!("accepted") } else { job["state"].clone() };
+        scene.prompt_ended(&delivered, &job["reason"]);
+        assert_eq!(job["prompt"], "Fix typos", "{}", scene.row.name);
+        assert_eq!(scene.operator.create("Fix typos", &sent).await.json(), job, "{}", scene.row.name);
+        scene.was_asked("create", 1).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
+    in_any_weather(async |row| {
+        let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
+        let sent = intent();
+        let answer = scene.meanwhile(scene.operator.follow_up(&job, "And more", &sent)).await;
+        assert_eq!(answer.status, 200, "{}: {}", scene.row.name, answer.text);
+        let followed = answer.json();
+        let message = &followed["follow_ups"][0];
+        scene.prompt_ended(&message["state"], &message["reason"]);
+        assert_eq!((&message["prompt"], &followed["state"]), (&json!("And more"), &json!("active")));
+        let again = scene.operator.follow_up(&job, "And more", &sent).await;
+        assert_eq!(again.json(), followed, "{}", scene.row.name);
+        scene.was_asked("follow-up", 1).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_cannot_be_read_keeps_its_last_known_state() {
+    in_any_weather(async |row| {
+        let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
+        let before = scene.operator.job(&job).await;
+        scene.emulator.finish_jobs();
+        let later = Clock::frozen(now().plus_seconds(24 * 3_600));
+        let reader = scene.app.idle_panel(later).await;
+        let name = scene.row.name;
+        assert_eq!(scene.meanwhile(reader.jobs.poll_due()).await.unwrap(), 1, "{name}");
+        let after = scene.operator.job(&job).await;
+        match scene.row.read {
+            Read::Kept => assert_eq!(after, before, "{name}"),
+            Read::Seen => assert_eq!(after["state"], "completed", "{name}"),
+            Read::Lost => assert_eq!(after["state"], "other", "{name}"),
+        }
+        let page = scene.operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
+        assert!(page.status == 200 && page.text.contains("Fix typos"), "{name}");
+        scene.was_asked("get", scene.row.gets).await;
+        reader.store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_views_is_answered_with_figures_or_a_sentence() {
+    in_any_weather(async |row| {
+        let (scene, ()) = Scene::set(row, async |_| ()).await;
+        let asked = scene.operator.post("/api/analytics/views", &[("project", "docs")]);
+        let answer = scene.meanwhile(asked).await;
+        match scene.row.views {
+            (200, _) => {
+                assert_eq!(answer.status, 200, "{}: {}", scene.row.name, answer.text);
+                assert!(answer.json()["totals"]["total"].is_u64(), "{}", scene.row.name);
+            }
+            (status, code) => {
+                assert_eq!(answer.status, status, "{}: {}", scene.row.name, answer.text);
+                scene.is_for_people(&answer.refused(status, code));
+            }
+        }
+        scene.was_asked("views", scene.row.gets).await;
+    })
+    .await;
+}

@@ -1,0 +1,161 @@
+//! The table of faults: what each makes of a prompt, of a read and of a question about page views.
+
+use crate::helpers::json;
+use serde_json::Value;
+
+/// One fault, and what is promised under it.
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) weather: Weather,
+    /// What becomes of a prompt, of a new job or a follow-up. It is sent once at most.
+    pub(super) prompt: Prompt,
+    /// What becomes of a job that is read.
+    pub(super) read: Read,
+    /// Status and code of the answer to a question about page views.
+    pub(super) views: (u16, &'static str),
+    /// How many requests the upstream sees for one read, and for one question.
+    pub(super) gets: usize,
+}
+
+/// What is wrong.
+#[derive(Clone)]
+pub(super) enum Weather {
+    /// A fault of the emulator.
+    Fault(Value),
+    /// As [`Weather::Fault`], and the answer is never whole before the deadline.
+    Stall(Value),
+    /// Nobody listens at the upstream's address.
+    Refused,
+    /// No handshake is ever answered.
+    BlackHole,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Prompt {
+    Accepted,
+    /// Surely not taken.
+    Rejected,
+    /// Perhaps taken.
+    Unknown,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Read {
+    /// The last known state stays.
+    Kept,
+    /// The job's end is seen.
+    Seen,
+    /// The job is gone.
+    Lost,
+}
+
+impl Weather {
+    /// Whether an operation takes until its deadline.
+    pub(super) fn stalls(&self) -> bool {
+        matches!(self, Self::Stall(_) | Self::BlackHole)
+    }
+
+    /// Whether requests come to the upstream at all.
+    pub(super) fn connects(&self) -> bool {
+        matches!(self, Self::Fault(_) | Self::Stall(_))
+    }
+}
+
+impl Prompt {
+    pub(super) fn state(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+const FINE: (u16, &str) = (200, "");
+const FAILED: (u16, &str) = (502, "upstream_failed");
+const SLOW: (u16, &str) = (504, "upstream_slow");
+const LIMITED: (u16, &str) = (429, "budget_spent");
+
+/// Requests that a read or a question costs where trying again cannot help, or must not be.
+const ONCE: usize = 1;
+/// … where a gateway is away or the connection broke off before an answer.
+const PERSISTENT: usize = 1;
+/// … where the upstream says when to come back, and that is before the deadline.
+const AS_TOLD: usize = 1;
+
+#[rustfmt::skip]
+pub(super) fn table() -> Vec<Row> {
+    use Prompt::{Accepted, Rejected, Unknown};
+    use Read::{Kept, Lost, Seen};
+    vec![
+        // name                      weather                                            prompt    read  views    gets
+        row("400 in words",          status(400, r#"{"error":"the prompt is odd"}"#),   Rejected, Kept, FAILED,  ONCE),
+        row("400 with details",      status(400, r#"{"error":"odd","details":[{"message":"too early"},null]}"#),
+                                                                                        Rejected, Kept, FAILED,  ONCE),
+        row("401",                   status(401, r#"{"error":"expired"}"#),             Rejected, Kept, FAILED,  ONCE),
+        row("403 as a page",         status(403, "<html><b>Forbidden</b></html>"),      Rejected, Kept, FAILED,  ONCE),
+        row("404",                   status(404, r#"{"error":"no such job"}"#),         Rejected, Lost, FAILED,  ONCE),
+        row("408",                   status(408, ""),                                   Rejected, Kept, FAILED,  ONCE),
+        row("422 of odd types",      status(422, r#"{"error":{"a":[1]},"details":7}"#), Rejected, Kept, FAILED,  ONCE),
+        row("429",                   fault(json!({"kind": "too-many"})),                Rejected, Kept, LIMITED, ONCE),
+        row("429 for a second",      too_many("1"),                                     Rejected, Kept, LIMITED, AS_TOLD),
+        row("429 for an hour",       too_many("3600"),                                  Rejected, Kept, LIMITED, ONCE),
+        row("429 until a day",       too_many("Wed, 21 Oct 2037 07:28:00 GMT"),         Rejected, Kept, LIMITED, ONCE),
+        row("429 until nonsense",    too_many("soon; -1e9"),                            Rejected, Kept, LIMITED, ONCE),
+        row("500",                   status(500, r#"{"error":"sorry"}"#),               Unknown,  Kept, FAILED,  ONCE),
+        row("502 as a page",         status(502, "<html>nginx at 127.0.0.1</html>"),    Unknown,  Kept, FAILED,  PERSISTENT),
+        row("503",                   status(503, ""),                                   Unknown,  Kept, FAILED,  PERSISTENT),
+        row("504",                   status(504, ""),                                   Unknown,  Kept, FAILED,  PERSISTENT),
+        row("302",                   fault(json!({"kind": "redirect"})),                Unknown,  Kept, FAILED,  ONCE),
+        row("307 to another job",    redirect(307, "/v2/agent/docs/job"),               Unknown,  Kept, FAILED,  ONCE),
+        row("301 to nowhere",        redirect(301, "https://user:pass@nowhere.invalid/"), Unknown, Kept, FAILED, ONCE),
+        row("200 as a sign-in page", status(200, "<html>Sign in to the network</html>"), Unknown, Kept, FAILED,  ONCE),
+        row("200 with null",         status(200, "null"),                               Unknown,  Kept, FAILED,  ONCE),
+        row("200 with nothing",      status(200, ""),                                   Unknown,  Kept, FAILED,  ONCE),
+        row("204",                   status(204, ""),                                   Unknown,  Kept, FAILED,  ONCE),
+        row("garbage",               fault(json!({"kind": "garbage"})),                 Unknown,  Kept, FAILED,  ONCE),
+        row("wrong types",           fault(json!({"kind": "wrong-types"})),             Unknown,  Kept, FAILED,  ONCE),
+        row("9 MiB",                 fault(json!({"kind": "oversize"})),                Unknown,  Kept, FAILED,  ONCE),
+        row("9 MiB, packed",         fault(json!({"kind": "oversize", "gzip": true})),  Unknown,  Kept, FAILED,  ONCE),
+        row("cut",                   fault(json!({"kind": "cut"})),                     Unknown,  Kept, FAILED,  PERSISTENT),
+        row("drop",                  fault(json!({"kind": "drop"})),                    Unknown,  Kept, FAILED,  PERSISTENT),
+        row("accept, then drop",     fault(json!({"kind": "accept-then-drop"})),        Unknown,  Kept, FAILED,  PERSISTENT),
+        row("late",                  fault(json!({"kind": "delay", "millis": 50})),     Accepted, Seen, FINE,    ONCE),
+        row("slow",                  fault(json!({"kind": "trickle", "millis": 0})),    Accepted, Seen, FINE,    ONCE),
+        row("too late",              stall(json!({"kind": "delay", "millis": 60_000})), Unknown,  Kept, SLOW,    ONCE),
+        row("too slow",              stall(json!({"kind": "trickle"})),                 Unknown,  Kept, SLOW,    ONCE),
+        row("refused",               Weather::Refused,                                  Rejected, Kept, FAILED,  0),
+        row("black hole",            Weather::BlackHole,                                Rejected, Kept, FAILED,  0),
+    ]
+}
+
+fn row(
+    name: &'static str,
+    weather: Weather,
+    prompt: Prompt,
+    read: Read,
+    views: (u16, &'static str),
+    gets: usize,
+) -> Row {
+    Row { name, weather, prompt, read, views, gets }
+}
+
+fn fault(fault: Value) -> Weather {
+    Weather::Fault(fault)
+}
+
+fn stall(fault: Value) -> Weather {
+    Weather::Stall(fault)
+}
+
+fn status(code: u16, body: &str) -> Weather {
+    fault(json!({"kind": "status", "code": code, "body": body}))
+}
+
+fn redirect(code: u16, location: &str) -> Weather {
+    fault(json!({"kind": "redirect", "code": code, "location": location}))
+}
+
+fn too_many(retry_after: &str) -> Weather {
+    fault(json!({"kind": "too-many", "retry-after": retry_after}))
+}

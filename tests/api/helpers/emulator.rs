@@ -1,0 +1,63 @@
+//! The emulator on a port, as `docket emulator` serves it, and its faults.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::emulator::{DEFAULT_SEED, Emulator, EmulatorConfig};
+use docket::server::listen;
+use reqwest::Client;
+use serde_json::{Value, json};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::secrets::KEY;
+
+/// An emulator whose jobs work until [`EmulatedUpstream::finish_jobs`].
+pub(crate) struct EmulatedUpstream {
+    address: SocketAddr,
+    clock: Clock,
+    http: Client,
+    _stop: DropGuard,
+}
+
+impl EmulatedUpstream {
+    pub(crate) async fn start() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let clock = Clock::frozen("2025-03-10T10:00:00Z".parse::<Timestamp>().unwrap());
+        let config = EmulatorConfig { key: KEY.to_owned(), pages: 5, seed: DEFAULT_SEED };
+        let emulator = Emulator::new(config, clock.clone());
+        let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        tokio::spawn(listen::serve(listener, emulator.service(), stop.clone()));
+        let http = Client::builder().no_proxy().build().unwrap();
+        Self { address, clock, http, _stop: stop.drop_guard() }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Every job's work is over.
+    pub(crate) fn finish_jobs(&self) {
+        self.clock.advance(Duration::from_secs(120));
+    }
+
+    /// From now on every request meets this fault.
+    pub(crate) async fn meet(&self, fault: &Value) {
+        let order = json!({ "times": "until-cleared", "fault": fault });
+        let answer = self.http.post(self.faults()).bearer_auth(KEY).json(&order).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 200, "{}", answer.text().await.unwrap());
+    }
+
+    /// How many requests of each operation have come.
+    pub(crate) async fn requests(&self) -> Value {
+        let answer = self.http.get(self.faults()).bearer_auth(KEY).send().await.unwrap();
+        answer.json::<Value>().await.unwrap()["requests"].take()
+    }
+
+    fn faults(&self) -> String {
+        format!("{}/__emulator/faults", self.url())
+    }
+}

@@ -1,0 +1,140 @@
+//! Agent jobs: create, get and follow-up, and the fields of what they answer with.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::report::{Finding, Report, ensure};
+use crate::shape::{agent_error, answered, instant, text, text_or_null, url_or_null};
+use crate::upstream::Upstream;
+
+const STATUSES: [&str; 4] = ["active", "completed", "archived", "failed"];
+const NO_WRITES: &str = "it would write; WRITES=1 allows it";
+const NO_JOB: &str = "no job is known; JOB=… names one, WRITES=1 allows to create one";
+/// Nobody's job.
+const UNKNOWN_JOB: &str = "docket-conformance-no-such-job";
+
+pub(crate) async fn check(upstream: &Upstream, report: &mut Report) {
+    let created = create(upstream, report).await;
+    let job = created.as_ref().and_then(|job| job["id"].as_str()).or(upstream.job.as_deref());
+    get(upstream, report, job).await;
+    follow_up(upstream, report, created.as_ref()).await;
+    bad_prompts(upstream, report, created.as_ref()).await;
+}
+
+async fn create(upstream: &Upstream, report: &mut Report) -> Option<Value> {
+    let name = "create: a prompt is answered with 201 and a job (part 2)";
+    if !upstream.writes {
+        report.left_out(name, NO_WRITES);
+        return None;
+    }
+    let prompt = "A check of the interface. Change nothing and open no pull request.";
+    let answer = upstream.create(&json!({ "prompt": prompt })).await;
+    report.point(name, answered(&answer, &[201]));
+    let job = answer.json();
+    fields(report, "create", &job);
+    report.point("create: prLink is null while the job is active", without_pull_request_while_active(&job));
+    job["id"].is_string().then_some(job)
+}
+
+async fn get(upstream: &Upstream, report: &mut Report, job: Option<&str>) {
+    let unknown = upstream.job(UNKNOWN_JOB).await;
+    report.point(
+        "get: an unknown job is 404 (part 2)",
+        answered(&unknown, &[404]).and_then(|()| agent_error(&unknown)),
+    );
+    let Some(id) = job else {
+        return report.left_out("get: a job is answered with 200 and every field (part 2)", NO_JOB);
+    };
+    let answer = upstream.job(id).await;
+    report.point("get: a job is answered with 200 (part 2)", answered(&answer, &[200]));
+    let job = answer.json();
+    fields(report, "get", &job);
+    report.point(
+        "get: the job is the one that was asked for",
+        ensure(job["id"] == id, || job["id"].to_string()),
+    );
+    report.point("get: prLink is null while the job is active", without_pull_request_while_active(&job));
+    let ends = "get: a job ends as completed, archived or failed";
+    let Some(clock) = &upstream.clock else {
+        return report.left_out(ends, "it takes as long as the job does");
+    };
+    clock.advance(Duration::from_secs(60));
+    let ended = upstream.job(id).await.json();
+    report.point(
+        ends,
+        ensure(STATUSES[1..].iter().any(|status| ended["status"] == *status), || ended.to_string()),
+    );
+    report.point("get: prLink of a job that has ended is a URL or null", url_or_null(&ended, "prLink"));
+}
+
+async fn follow_up(upstream: &Upstream, report: &mut Report, created: Option<&Value>) {
+    let name = "follow-up: a prompt is answered with 200 and the job (part 2)";
+    let Some(job) = created else { return report.left_out(name, NO_WRITES) };
+    let id = job["id"].as_str().unwrap_or_default();
+    let answer = upstream.follow_up(id, &json!({ "prompt": "Still change nothing." })).await;
+    report.point(name, answered(&answer, &[200]));
+    let followed = answer.json();
+    fields(report, "follow-up", &followed);
+    report.point(
+        "follow-up: the job keeps its id",
+        ensure(followed["id"] == id, || followed["id"].to_string()),
+    );
+    report.point(
+        "follow-up: the job keeps its instant of creation",
+        ensure(followed["createdAt"] == job["createdAt"], || followed["createdAt"].to_string()),
+    );
+    let unknown = upstream.follow_up(UNKNOWN_JOB, &json!({ "prompt": "x" })).await;
+    report.point(
+        "follow-up: an unknown job is 404 (part 2)",
+        answered(&unknown, &[404]).and_then(|()| agent_error(&unknown)),
+    );
+}
+
+async fn bad_prompts(upstream: &Upstream, report: &mut Report, created: Option<&Value>) {
+    let create = "create: a prompt has at least one character (part 2)";
+    let follow_up = "follow-up: a prompt has at least one character (part 2)";
+    let Some(job) = created else {
+        report.left_out(create, NO_WRITES);
+        return report.left_out(follow_up, NO_WRITES);
+    };
+    let empty = json!({ "prompt": "" });
+    let answer = upstream.create(&empty).await;
+    report.point(create, answered(&answer, &[400]).and_then(|()| agent_error(&answer)));
+    let answer = upstream.follow_up(job["id"].as_str().unwrap_or_default(), &empty).await;
+    report.point(follow_up, answered(&answer, &[400]).and_then(|()| agent_error(&answer)));
+}
+
+/// Each field of an agent job, a point for each.
+fn fields(report: &mut Report, operation: &str, job: &Value) {
+    let source = &job["source"];
+    for (point, finding) in [
+        ("id is a text", text(job, "id")),
+        ("status is active, completed, archived or failed", known_status(job)),
+        ("source.repository is a text", text(source, "repository")),
+        ("source.ref is a text or null", text_or_null(source, "ref")),
+        ("model is a text", text(job, "model")),
+        ("prLink is a URL or null", url_or_null(job, "prLink")),
+        ("createdAt is an instant in ISO 8601", instant(job, "createdAt")),
+        ("archivedAt is an instant in ISO 8601, or null", archived(job)),
+    ] {
+        report.point(&format!("{operation}: {point}"), finding);
+    }
+}
+
+fn known_status(job: &Value) -> Finding {
+    ensure(STATUSES.iter().any(|status| job["status"] == *status), || format!("status is {}", job["status"]))
+}
+
+fn without_pull_request_while_active(job: &Value) -> Finding {
+    ensure(job["status"] != "active" || job["prLink"].is_null(), || format!("prLink is {}", job["prLink"]))
+}
+
+/// What stands there for a job that is not archived is not specified.
+fn archived(job: &Value) -> Finding {
+    if job["status"] == "archived" || job["archivedAt"].is_string() {
+        instant(job, "archivedAt")
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,25 @@
+//! The built-in emulator as the upstream under examination: on a port, with a clock that can be moved.
+
+use std::net::SocketAddr;
+
+use docket::server::clock::Clock;
+use docket::server::emulator::{DEFAULT_SEED, Emulator, EmulatorConfig};
+use docket::server::listen;
+use tokio_util::sync::CancellationToken;
+
+use crate::upstream::Upstream;
+
+const KEY: &str = "mint_conformance";
+
+pub(crate) async fn start() -> Upstream {
+    let clock = Clock::frozen("2026-11-21T09:30:00Z".parse().unwrap());
+    let config = EmulatorConfig { key: KEY.to_owned(), pages: 300, seed: DEFAULT_SEED };
+    let emulator = Emulator::new(config, clock.clone());
+    let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(listen::serve(listener, emulator.service(), CancellationToken::new()));
+    let mut upstream = Upstream::new(&format!("http://{address}"), KEY, "docs");
+    upstream.writes = true;
+    upstream.clock = Some(clock);
+    upstream
+}

@@ -1,0 +1,43 @@
+//! The interface of the upstream, point by point: an independent reading of its specification, checked against the
+//! built-in emulator in `make test` and against any address by `make conformance`. Must not use Docket's own types for
+//! what is read: a misreading there is to show as a disagreement here.
+//!
+//! A point of part 2, what is known of one public service but not specified, says so in its name.
+//!
+//! Against a foreign address it only reads unless told otherwise, and makes at most [`upstream::MOST_CALLS`] calls.
+//! What it cannot check it says.
+
+#![expect(clippy::print_stdout, reason = "it reports what it has checked")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed check")]
+
+mod agent;
+mod emulated;
+mod refusals;
+mod report;
+mod shape;
+mod upstream;
+mod views;
+
+use std::process::ExitCode;
+
+use report::Report;
+use upstream::Upstream;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // A list of tests is asked for by tools only; there is none.
+    if std::env::args().any(|argument| argument == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    let upstream = match Upstream::from_environment() {
+        Some(foreign) => foreign,
+        None => emulated::start().await,
+    };
+    println!("\nthe interface, as {} keeps it", upstream.name());
+    let mut report = Report::default();
+    views::check(&upstream, &mut report).await;
+    agent::check(&upstream, &mut report).await;
+    refusals::check(&upstream, &mut report).await;
+    println!("\n{} calls were made", upstream.calls());
+    report.end()
+}

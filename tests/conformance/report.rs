@@ -1,0 +1,56 @@
+//! What was found, point by point. Ends as Rust's own tests do, so that one count covers both.
+
+use std::process::ExitCode;
+
+#[derive(Default)]
+pub(crate) struct Report {
+    held: usize,
+    broken: Vec<String>,
+    left_out: usize,
+}
+
+/// What is wrong, in words.
+pub(crate) type Finding = Result<(), String>;
+
+impl Report {
+    /// One point of the specification, and whether it holds.
+    pub(crate) fn point(&mut self, name: &str, finding: Finding) {
+        match finding {
+            Ok(()) => {
+                println!("point {name} ... ok");
+                self.held += 1;
+            }
+            Err(problem) => {
+                println!("point {name} ... FAILED\n    {problem}");
+                self.broken.push(format!("{name}: {problem}"));
+            }
+        }
+    }
+
+    /// A point that cannot be checked here, and why.
+    pub(crate) fn left_out(&mut self, name: &str, reason: &str) {
+        println!("point {name} ... left out: {reason}");
+        self.left_out += 1;
+    }
+
+    pub(crate) fn end(self) -> ExitCode {
+        println!();
+        for broken in &self.broken {
+            println!("broken: {broken}");
+        }
+        let (word, code) =
+            if self.broken.is_empty() { ("ok", ExitCode::SUCCESS) } else { ("FAILED", ExitCode::FAILURE) };
+        println!(
+            "test result: {word}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n",
+            self.held,
+            self.broken.len(),
+            self.left_out
+        );
+        code
+    }
+}
+
+/// Holds if `condition` does.
+pub(crate) fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Finding {
+    if condition { Ok(()) } else { Err(problem()) }
+}

@@ -1,0 +1,73 @@
+//! The shapes of the specification: what a job, a page-view result and an error look like.
+
+use serde_json::Value;
+use time::OffsetDateTime;
+use time::format_description::well_known::Iso8601;
+use url::Url;
+
+use crate::report::{Finding, ensure};
+use crate::upstream::Answer;
+
+/// The status is one of these.
+pub(crate) fn answered(answer: &Answer, statuses: &[u16]) -> Finding {
+    ensure(statuses.contains(&answer.status), || format!("status {} and not {statuses:?}", answer.status))?;
+    let content_type = answer.headers.get("content-type").map(|value| value.to_str().unwrap_or_default());
+    ensure(content_type.is_some_and(|it| it.contains("json")), || format!("content type {content_type:?}"))?;
+    ensure(answer.body.is_some(), || "the body is no JSON".to_owned())
+}
+
+/// An error of the agent operations: `{"error": "..."}`.
+pub(crate) fn agent_error(answer: &Answer) -> Finding {
+    text(&answer.json(), "error")
+}
+
+/// An error of analytics: `{"error": "...", "details": [{"message": "..."}]}`.
+pub(crate) fn analytics_error(answer: &Answer) -> Finding {
+    let body = answer.json();
+    text(&body, "error")?;
+    let details = body["details"].as_array();
+    let details = details.ok_or_else(|| format!("details is {} and no list", body["details"]))?;
+    details.iter().try_for_each(|detail| text(detail, "message"))
+}
+
+pub(crate) fn text(body: &Value, field: &str) -> Finding {
+    let value = &body[field];
+    ensure(value.as_str().is_some_and(|text| !text.is_empty()), || format!("{field} is {value} and no text"))
+}
+
+pub(crate) fn text_or_null(body: &Value, field: &str) -> Finding {
+    if present(body, field)?.is_null() { Ok(()) } else { text(body, field) }
+}
+
+pub(crate) fn instant(body: &Value, field: &str) -> Finding {
+    let value = &body[field];
+    let parsed = value.as_str().map(|text| OffsetDateTime::parse(text, &Iso8601::PARSING));
+    ensure(matches!(parsed, Some(Ok(_))), || format!("{field} is {value} and no ISO 8601 instant"))
+}
+
+pub(crate) fn url_or_null(body: &Value, field: &str) -> Finding {
+    let value = present(body, field)?;
+    let link = value.as_str().and_then(|text| Url::parse(text).ok());
+    let is_link = link.is_some_and(|link| ["http", "https"].contains(&link.scheme()));
+    ensure(value.is_null() || is_link, || format!("{field} is {value}, neither a URL nor null"))
+}
+
+/// `human`, `ai` and `total` are whole numbers from 0, in any notation.
+pub(crate) fn counts(row: &Value) -> Finding {
+    ["human", "ai", "total"].iter().try_for_each(|field| count(row, field).map(drop))
+}
+
+/// Nothing is counted twice.
+pub(crate) fn adds_up(row: &Value) -> Finding {
+    let (human, ai, total) = (count(row, "human")?, count(row, "ai")?, count(row, "total")?);
+    ensure(human + ai == total, || format!("{human} human and {ai} ai are not {total}"))
+}
+
+pub(crate) fn count(row: &Value, field: &str) -> Result<f64, String> {
+    let count = row[field].as_f64().filter(|count| *count >= 0.0 && count.fract() == 0.0);
+    count.ok_or_else(|| format!("{field} is {} and no count", row[field]))
+}
+
+fn present<'a>(body: &'a Value, field: &str) -> Result<&'a Value, String> {
+    body.get(field).ok_or_else(|| format!("{field} is missing"))
+}
