@@ -5,7 +5,7 @@ use std::time::Duration;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Browser, KEY, PASSWORD, Served, TestApp, Workplace, intent, remote_job, until, views_answer,
+    Browser, KEY, PASSWORD, Served, TestApp, Workplace, intent, json, remote_job, until, views_answer,
 };
 
 /// A panel with one administrator, and a browser that is signed in.
@@ -50,6 +50,21 @@ async fn against_the_emulator_a_job_goes_from_prompt_to_its_end() {
     for path in ["/p/docs", "/p/docs/jobs", "/p/docs/analytics"] {
         assert_eq!(browser.get(path).await.status, 200, "{path}");
     }
+}
+
+#[tokio::test]
+async fn the_emulator_fails_on_command_for_as_long_as_it_is_told() {
+    let elsewhere = Workplace::new().set("DOCKET_EMULATOR_KEY", KEY);
+    let emulator = elsewhere.serve(&["emulator", "--addr", "127.0.0.1:0", "--pages", "5"]);
+    let upstream = emulator.said("Base address").await;
+    let order = json!({ "operation": "create", "fault": { "kind": "accept-then-drop" } });
+    let faults = reqwest::Client::new().post(format!("{upstream}/__emulator/faults"));
+    assert_eq!(faults.bearer_auth(KEY).json(&order).send().await.unwrap().status(), 200);
+
+    let place = place_for(&upstream);
+    let (_server, browser) = panel(&place).await;
+    assert_eq!(browser.created("Fix typos").await["state"], "unknown");
+    assert_eq!(browser.created("Fix more typos").await["state"], "active");
 }
 
 /// Pages that are rendered at once share threads, and must share nothing else.

@@ -130,7 +130,9 @@ impl Upstream {
                 self.governor.pause(permit, *pause).await;
             }
             let now = Instant::now();
-            let Some(pause) = self.retries.pause(permit.operation(), error, tries, now, deadline) else {
+            // A later try could not tell a connection that is never made from an answer that never comes.
+            let latest = deadline - self.deadline / 2;
+            let Some(pause) = self.retries.pause(permit.operation(), error, tries, now, latest) else {
                 return outcome;
             };
             tokio::time::sleep(pause).await;
@@ -215,6 +217,6 @@ fn not_answered(error: reqwest::Error) -> UpstreamError {
     } else if error.is_timeout() {
         UpstreamError::TimedOut
     } else {
-        UpstreamError::BadAnswer("the connection broke off".to_owned())
+        UpstreamError::BrokenOff
     }
 }

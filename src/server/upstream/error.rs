@@ -22,6 +22,9 @@ pub enum UpstreamError {
     /// The deadline passed after the request went out: may have been taken.
     #[error("the upstream did not answer in time")]
     TimedOut,
+    /// The connection was made, and broke off before an answer: may have been taken.
+    #[error("the upstream broke off the connection")]
+    BrokenOff,
     /// Answered with a 5xx or a redirect: may have been taken.
     #[error("the upstream answered with status {0}")]
     Status(u16),
@@ -35,7 +38,7 @@ impl UpstreamError {
     pub fn may_have_been_taken(&self) -> bool {
         match self {
             Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { .. } => false,
-            Self::TimedOut | Self::Status(_) | Self::BadAnswer(_) => true,
+            Self::TimedOut | Self::BrokenOff | Self::Status(_) | Self::BadAnswer(_) => true,
         }
     }
 
@@ -56,6 +59,9 @@ impl UpstreamError {
             }
             Self::Refused { message, .. } => format!("The platform refused it, so nothing was started: {message}"),
             Self::TimedOut => "The platform did not answer in time. It may have started the work or not.".to_owned(),
+            Self::BrokenOff => {
+                "The platform broke off the connection. It may have started the work or not.".to_owned()
+            }
             Self::Status(status) => {
                 format!("The platform failed (status {status}). It may have started the work or not.")
             }
@@ -88,6 +94,10 @@ impl From<UpstreamError> for AppError {
             UpstreamError::Refused { message, .. } => {
                 (ErrorCode::UpstreamFailed, format!("The platform refused the question: “{message}”."))
             }
+            UpstreamError::BrokenOff => (
+                ErrorCode::UpstreamFailed,
+                "The platform broke off the connection. Please try again in a moment.".to_owned(),
+            ),
             UpstreamError::Status(status) => (
                 ErrorCode::UpstreamFailed,
                 format!("The platform failed (status {status}). Please try again in a moment."),

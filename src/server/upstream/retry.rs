@@ -55,14 +55,14 @@ impl Retries {
     }
 
     /// How long to wait before the next try, after `tries` the last of which ended with `error`; nothing if there is to
-    /// be none, or none that begins before `deadline`.
+    /// be none, or none that begins before `latest`.
     pub(super) fn pause(
         &self,
         operation: Operation,
         error: &UpstreamError,
         tries: u32,
         now: Instant,
-        deadline: Instant,
+        latest: Instant,
     ) -> Option<Duration> {
         if tries >= TRIES || !may_help(operation, error) {
             return None;
@@ -72,7 +72,7 @@ impl Retries {
             UpstreamError::LimitReached { pause } => *pause + jitter,
             _ => jitter,
         };
-        (now + pause < deadline && self.allow(now)).then_some(pause)
+        (now + pause < latest && self.allow(now)).then_some(pause)
     }
 
     /// One call in ten may be an extra one; so that a single question can be tried again at all, two always may.
@@ -103,7 +103,7 @@ fn may_help(operation: Operation, error: &UpstreamError) -> bool {
         (_, UpstreamError::NotConnected(_)) => true,
         (Operation::Create | Operation::FollowUp, _) => false,
         (_, UpstreamError::Status(status)) => matches!(status, 502..=504),
-        (_, UpstreamError::LimitReached { .. }) => true,
+        (_, UpstreamError::LimitReached { .. } | UpstreamError::BrokenOff) => true,
         _ => false,
     }
 }
@@ -146,16 +146,17 @@ mod tests {
             UpstreamError::Status(503),
             UpstreamError::Status(500),
             UpstreamError::LimitReached { pause: Duration::ZERO },
+            UpstreamError::BrokenOff,
             UpstreamError::TimedOut,
             UpstreamError::BadAnswer("cut".to_owned()),
             UpstreamError::Refused { status: 404, message: String::new() },
         ];
         let helps = |operation| errors.iter().map(|error| may_help(operation, error)).collect::<Vec<_>>();
         for write in [Operation::Create, Operation::FollowUp] {
-            assert_eq!(helps(write), [true, false, false, false, false, false, false]);
+            assert_eq!(helps(write), [true, false, false, false, false, false, false, false]);
         }
         for read in [Operation::Read, Operation::Views] {
-            assert_eq!(helps(read), [true, true, false, true, false, false, false]);
+            assert_eq!(helps(read), [true, true, false, true, true, false, false, false]);
         }
     }
 

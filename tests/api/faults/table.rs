@@ -76,10 +76,12 @@ const FAILED: (u16, &str) = (502, "upstream_failed");
 const SLOW: (u16, &str) = (504, "upstream_slow");
 const LIMITED: (u16, &str) = (429, "budget_spent");
 
-/// Requests that a read or a question costs where trying again cannot help, or must not be.
+/// Requests that a read or a question costs where trying again cannot help.
 const ONCE: usize = 1;
-/// … where a gateway is away or the connection broke off before an answer.
-const PERSISTENT: usize = 1;
+/// … where a gateway says that the upstream is away.
+const AWAY: usize = 3;
+/// … where the connection broke off before an answer.
+const BROKEN: usize = 3;
 /// … where the upstream says when to come back, and that is before the deadline.
 const AS_TOLD: usize = 1;
 
@@ -103,9 +105,9 @@ pub(super) fn table() -> Vec<Row> {
         row("429 until a day",       too_many("Wed, 21 Oct 2037 07:28:00 GMT"),         Rejected, Kept, LIMITED, ONCE),
         row("429 until nonsense",    too_many("soon; -1e9"),                            Rejected, Kept, LIMITED, ONCE),
         row("500",                   status(500, r#"{"error":"sorry"}"#),               Unknown,  Kept, FAILED,  ONCE),
-        row("502 as a page",         status(502, "<html>nginx at 127.0.0.1</html>"),    Unknown,  Kept, FAILED,  PERSISTENT),
-        row("503",                   status(503, ""),                                   Unknown,  Kept, FAILED,  PERSISTENT),
-        row("504",                   status(504, ""),                                   Unknown,  Kept, FAILED,  PERSISTENT),
+        row("502 as a page",         status(502, "<html>nginx at 127.0.0.1</html>"),    Unknown,  Kept, FAILED,  AWAY),
+        row("503",                   status(503, ""),                                   Unknown,  Kept, FAILED,  AWAY),
+        row("504",                   status(504, ""),                                   Unknown,  Kept, FAILED,  AWAY),
         row("302",                   fault(json!({"kind": "redirect"})),                Unknown,  Kept, FAILED,  ONCE),
         row("307 to another job",    redirect(307, "/v2/agent/docs/job"),               Unknown,  Kept, FAILED,  ONCE),
         row("301 to nowhere",        redirect(301, "https://user:pass@nowhere.invalid/"), Unknown, Kept, FAILED, ONCE),
@@ -117,9 +119,9 @@ pub(super) fn table() -> Vec<Row> {
         row("wrong types",           fault(json!({"kind": "wrong-types"})),             Unknown,  Kept, FAILED,  ONCE),
         row("9 MiB",                 fault(json!({"kind": "oversize"})),                Unknown,  Kept, FAILED,  ONCE),
         row("9 MiB, packed",         fault(json!({"kind": "oversize", "gzip": true})),  Unknown,  Kept, FAILED,  ONCE),
-        row("cut",                   fault(json!({"kind": "cut"})),                     Unknown,  Kept, FAILED,  PERSISTENT),
-        row("drop",                  fault(json!({"kind": "drop"})),                    Unknown,  Kept, FAILED,  PERSISTENT),
-        row("accept, then drop",     fault(json!({"kind": "accept-then-drop"})),        Unknown,  Kept, FAILED,  PERSISTENT),
+        row("cut",                   fault(json!({"kind": "cut"})),                     Unknown,  Kept, FAILED,  ONCE),
+        row("drop",                  fault(json!({"kind": "drop"})),                    Unknown,  Kept, FAILED,  BROKEN),
+        row("accept, then drop",     fault(json!({"kind": "accept-then-drop"})),        Unknown,  Kept, FAILED,  BROKEN),
         row("late",                  fault(json!({"kind": "delay", "millis": 50})),     Accepted, Seen, FINE,    ONCE),
         row("slow",                  fault(json!({"kind": "trickle", "millis": 0})),    Accepted, Seen, FINE,    ONCE),
         row("too late",              stall(json!({"kind": "delay", "millis": 60_000})), Unknown,  Kept, SLOW,    ONCE),

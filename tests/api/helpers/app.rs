@@ -68,24 +68,6 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    fn panel(self, base_url: &str, address: SocketAddr, store: Store) -> Panel {
-        let public_url = self.public_url.map(|url| PublicUrl::parse(&url).unwrap());
-        let upstream = UpstreamConfig {
-            base_url: base_url.parse().unwrap(),
-            api_key: ApiKey::parse(KEY).unwrap(),
-            api_key_file: self.api_key_file,
-            certificate_authorities: Vec::new(),
-            timeout: self.timeout,
-            poll_interval: self.poll_interval,
-            breaks_after: self.breaks_after,
-        };
-        let projects = parse_projects("docs=Docs,api=API reference").unwrap();
-        let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
-        Panel::new(projects, public_url, &upstream, self.budget, store, self.clock).unwrap()
-    }
-}
-
 pub(crate) struct TestApp {
     pub(crate) upstream: Upstream,
     settings: Settings,
@@ -96,11 +78,15 @@ pub(crate) struct TestApp {
 /// One life of the panel, in a runtime of its own with one worker, so that it can end like a process does.
 struct Running {
     panel: Panel,
+    assemble: Assemble,
     address: SocketAddr,
     stop: CancellationToken,
     server: JoinHandle<anyhow::Result<()>>,
     runtime: Runtime,
 }
+
+/// Makes a panel as configured.
+type Assemble = Box<dyn Fn(Store, Clock) -> Panel + Send + Sync>;
 
 impl TestApp {
     pub(crate) async fn start() -> Self {
@@ -138,30 +124,35 @@ impl TestApp {
         assert!(self.running.is_none());
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (settings, database) = (self.settings.clone(), self.database_url());
-        let base_url = self.base_url();
+        let base_url = settings.upstream_url.clone().unwrap_or_else(|| self.upstream.url());
         let stop = CancellationToken::new();
         let until = stop.clone();
         let started = runtime.spawn(async move {
             let store = Store::open(&database).await.unwrap();
             let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             let address = listener.local_addr().unwrap();
-            let panel = settings.panel(&base_url, address, store);
+            let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
+            let upstream = UpstreamConfig {
+                base_url: base_url.parse().unwrap(),
+                api_key: ApiKey::parse(KEY).unwrap(),
+                api_key_file: settings.api_key_file,
+                certificate_authorities: Vec::new(),
+                timeout: settings.timeout,
+                poll_interval: settings.poll_interval,
+                breaks_after: settings.breaks_after,
+            };
+            let projects = parse_projects("docs=Docs,api=API reference").unwrap();
+            let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
+            let assemble: Assemble = Box::new(move |store, clock| {
+                let (projects, public_url) = (projects.clone(), public_url.clone());
+                Panel::new(projects, public_url, &upstream, settings.budget, store, clock).unwrap()
+            });
+            let panel = assemble(store, settings.clock);
             let server = tokio::spawn(serve::run(panel.clone(), listener, until));
-            (panel, address, server)
+            (panel, assemble, address, server)
         });
-        let (panel, address, server) = started.await.unwrap();
-        self.running = Some(Running { panel, address, stop, server, runtime });
-    }
-
-    fn base_url(&self) -> String {
-        self.settings.upstream_url.clone().unwrap_or_else(|| self.upstream.url())
-    }
-
-    /// Another panel on the same database, which does nothing by itself and for which it is `now`: for tests that make
-    /// reads one by one and have to know when each is over.
-    pub(crate) async fn idle_panel(&self, now: Clock) -> Panel {
-        let settings = Settings { clock: now, ..self.settings.clone() };
-        settings.panel(&self.base_url(), self.address(), self.open_store().await)
+        let (panel, assemble, address, server) = started.await.unwrap();
+        self.running = Some(Running { panel, assemble, address, stop, server, runtime });
     }
 
     /// Ends the panel as a signal does.
@@ -195,6 +186,12 @@ impl TestApp {
 
     pub(crate) fn panel(&self) -> &Panel {
         &self.running().panel
+    }
+
+    /// Another panel on the same database, which does nothing by itself and for which it is `now`: for tests that make
+    /// reads one by one and have to know when each is over.
+    pub(crate) async fn idle_panel(&self, now: Clock) -> Panel {
+        (self.running().assemble)(self.open_store().await, now)
     }
 
     pub(crate) fn clock(&self) -> &Clock {
