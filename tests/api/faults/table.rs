@@ -83,7 +83,7 @@ const AWAY: usize = 3;
 /// … where the connection broke off before an answer.
 const BROKEN: usize = 3;
 /// … where the upstream says when to come back, and that is before the deadline.
-const AS_TOLD: usize = 1;
+const AS_TOLD: usize = 3;
 
 #[rustfmt::skip]
 pub(super) fn table() -> Vec<Row> {
