@@ -11,7 +11,7 @@ use docket::server::commands::{self, user::Action};
 use docket::server::config::{
     Config, ConfigError, Database, KEYS, Log, LogFormat, Source, listen_address, parse_admin_password,
 };
-use docket::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, EmulatorConfig};
+use docket::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use tracing_subscriber::EnvFilter;
 
 /// A web dashboard for teams whose documentation is kept by an AI agent.
@@ -49,6 +49,9 @@ enum Command {
         /// Pages in each project's documentation
         #[arg(long, env = "DOCKET_EMULATOR_PAGES", value_name = "N", default_value_t = DEFAULT_PAGES)]
         pages: u32,
+        /// Calls that each of its limits takes in an hour
+        #[arg(long, value_name = "N", default_value_t = DEFAULT_PER_HOUR)]
+        per_hour: usize,
         /// Seed of everything it makes up
         #[arg(long, env = "DOCKET_EMULATOR_SEED", value_name = "N", default_value_t = DEFAULT_SEED)]
         seed: u64,
@@ -115,9 +118,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             start_logging(&quiet_unless_asked(log));
             commands::demo::demo(commands::demo::Options { addr, data, password }).await?;
         }
-        Command::Emulator { addr, key, pages, seed } => {
+        Command::Emulator { addr, key, pages, per_hour, seed } => {
             start_logging(&log);
-            commands::emulator::emulator(addr, EmulatorConfig { key, pages, seed }).await?;
+            commands::emulator::emulator(addr, EmulatorConfig { key, pages, per_hour, seed }).await?;
         }
         Command::Check => {
             let config = Config::from_source(&source)?;

@@ -36,6 +36,8 @@ use crate::server::clock::Clock;
 
 /// Pages of each project's emulated site, unless told otherwise.
 pub const DEFAULT_PAGES: u32 = 620;
+/// Calls that each limit takes in an hour, unless told otherwise.
+pub const DEFAULT_PER_HOUR: usize = allowance::CALLS_PER_HOUR;
 /// Seed of everything that looks like chance, unless told otherwise.
 pub const DEFAULT_SEED: u64 = 1;
 
@@ -46,6 +48,8 @@ pub struct EmulatorConfig {
     pub key: String,
     /// Pages of each project's site.
     pub pages: u32,
+    /// Calls that each of its limits takes in an hour.
+    pub per_hour: usize,
     /// The same seed gives the same views, outcomes and durations.
     pub seed: u64,
 }
@@ -98,8 +102,8 @@ impl Emulator {
                 clock,
                 seed,
                 site: Site::with_pages(config.pages),
-                ledger: Mutex::new(Ledger::new(seed)),
-                analytics_calls: Mutex::new(Allowance::default()),
+                ledger: Mutex::new(Ledger::new(seed, config.per_hour)),
+                analytics_calls: Mutex::new(Allowance::of(config.per_hour)),
                 faults: Faults::default(),
             }),
         }

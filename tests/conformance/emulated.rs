@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use docket::server::clock::Clock;
-use docket::server::emulator::{DEFAULT_SEED, Emulator, EmulatorConfig};
+use docket::server::emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use docket::server::listen;
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +13,8 @@ const KEY: &str = "mint_conformance";
 
 pub(crate) async fn start() -> Upstream {
     let clock = Clock::frozen("2026-11-21T09:30:00Z".parse().unwrap());
-    let config = EmulatorConfig { key: KEY.to_owned(), pages: 300, seed: DEFAULT_SEED };
+    let config =
+        EmulatorConfig { key: KEY.to_owned(), pages: 300, per_hour: DEFAULT_PER_HOUR, seed: DEFAULT_SEED };
     let emulator = Emulator::new(config, clock.clone());
     let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
     let address = listener.local_addr().unwrap();

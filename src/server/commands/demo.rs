@@ -16,7 +16,7 @@ use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, parse_projects};
-use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
+use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
 use crate::server::panel::Panel;
 use crate::server::store::Store;
@@ -40,7 +40,12 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let store = Store::open(&format!("sqlite://{}", folder.join("demo.db").display())).await?;
 
     let key = uuid::Uuid::new_v4().simple().to_string();
-    let config = EmulatorConfig { key: format!("mint_{key}"), pages: DEFAULT_PAGES, seed: DEFAULT_SEED };
+    let config = EmulatorConfig {
+        key: format!("mint_{key}"),
+        pages: DEFAULT_PAGES,
+        per_hour: DEFAULT_PER_HOUR,
+        seed: DEFAULT_SEED,
+    };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
     let emulator = Emulator::new(config, clock.clone());
     let projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;

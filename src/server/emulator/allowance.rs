@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use crate::model::time::Timestamp;
 
-/// Calls taken within any hour.
+/// Calls taken within any hour, unless told otherwise.
 pub(super) const CALLS_PER_HOUR: usize = 100;
 const HOUR_MILLIS: i64 = 3_600_000;
 
 /// Remembers the calls taken in the last hour. Refused calls leave no trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Allowance {
+    per_hour: usize,
     taken: VecDeque<Timestamp>,
 }
 
@@ -22,13 +23,17 @@ pub(super) struct Exhausted {
 }
 
 impl Allowance {
+    pub(super) fn of(per_hour: usize) -> Self {
+        Self { per_hour, taken: VecDeque::new() }
+    }
+
     pub(super) fn take(&mut self, now: Timestamp) -> Result<(), Exhausted> {
         let hour_ago = now.as_millis() - HOUR_MILLIS;
         while self.taken.front().is_some_and(|at| at.as_millis() <= hour_ago) {
             self.taken.pop_front();
         }
         match self.taken.front() {
-            Some(oldest) if self.taken.len() >= CALLS_PER_HOUR => {
+            Some(oldest) if self.taken.len() >= self.per_hour => {
                 // The upper bound matters only if the system's clock was set back.
                 let wait = (oldest.as_millis() - hour_ago).clamp(1, HOUR_MILLIS);
                 Err(Exhausted { retry_after: (wait as u64).div_ceil(1000) })
@@ -46,7 +51,7 @@ mod tests {
     use super::*;
 
     fn full_from(start: i64) -> Allowance {
-        let mut allowance = Allowance::default();
+        let mut allowance = Allowance::of(CALLS_PER_HOUR);
         for n in 0..CALLS_PER_HOUR as i64 {
             assert_eq!(allowance.take(Timestamp::from_millis(start + n * 1000)), Ok(()));
         }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::{DEFAULT_SEED, Emulator, EmulatorConfig};
+use super::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 
@@ -39,7 +39,7 @@ impl Bench {
 
     pub(super) fn with(pages: u32, seed: u64) -> Self {
         let clock = Clock::frozen(NOW);
-        let config = EmulatorConfig { key: KEY.to_owned(), pages, seed };
+        let config = EmulatorConfig { key: KEY.to_owned(), pages, per_hour: DEFAULT_PER_HOUR, seed };
         Self { emulator: Emulator::new(config, clock.clone()), clock }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docket::model::time::Timestamp;
 use docket::server::clock::Clock;
-use docket::server::emulator::{DEFAULT_SEED, Emulator, EmulatorConfig};
+use docket::server::emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use docket::server::listen;
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -25,7 +25,8 @@ impl EmulatedUpstream {
     pub(crate) async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let clock = Clock::frozen("2025-03-10T10:00:00Z".parse::<Timestamp>().unwrap());
-        let config = EmulatorConfig { key: KEY.to_owned(), pages: 5, seed: DEFAULT_SEED };
+        let config =
+            EmulatorConfig { key: KEY.to_owned(), pages: 5, per_hour: DEFAULT_PER_HOUR, seed: DEFAULT_SEED };
         let emulator = Emulator::new(config, clock.clone());
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = listener.local_addr().unwrap();

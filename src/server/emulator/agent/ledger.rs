@@ -13,6 +13,7 @@ use crate::model::time::Timestamp;
 #[derive(Debug)]
 pub(in super::super) struct Ledger {
     seed: Seed,
+    per_hour: usize,
     accounts: HashMap<String, Account>,
 }
 
@@ -32,8 +33,8 @@ pub(super) enum NotTaken {
 }
 
 impl Ledger {
-    pub(in super::super) fn new(seed: Seed) -> Self {
-        Self { seed: seed.named("jobs"), accounts: HashMap::new() }
+    pub(in super::super) fn new(seed: Seed, per_hour: usize) -> Self {
+        Self { seed: seed.named("jobs"), per_hour, accounts: HashMap::new() }
     }
 
     pub(super) fn create(
@@ -71,11 +72,11 @@ impl Ledger {
     }
 
     fn account(&mut self, project: &str) -> &mut Account {
-        let seed = self.seed.named(project);
+        let (seed, per_hour) = (self.seed.named(project), self.per_hour);
         self.accounts.entry(project.to_owned()).or_insert_with(|| Account {
             project: Project::new(project, seed),
-            creates: Allowance::default(),
-            follow_ups: Allowance::default(),
+            creates: Allowance::of(per_hour),
+            follow_ups: Allowance::of(per_hour),
         })
     }
 }
