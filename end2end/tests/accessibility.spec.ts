@@ -23,6 +23,7 @@ const PAGES = {
   "a list without matches": at("/jobs?q=nothing-is-called-so"),
   "the form for a new job": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
   analytics: at("/analytics?limit=25"),
+  "the upstream, for administrators": "/admin/upstream",
   "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),
 };
 
@@ -150,9 +151,9 @@ test("what a viewer sees is accessible", async ({ serve, visit }) => {
 test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  for (const path of ["", "/jobs", "/jobs/new", "/analytics?limit=25"]) {
-    test(`${at(path)} is accessible too`, async ({ page }) => {
-      await open(page, at(path));
+  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/admin/upstream"]) {
+    test(`${path} is accessible too`, async ({ page }) => {
+      await open(page, path);
       await expectNothingToObjectTo(page);
     });
   }

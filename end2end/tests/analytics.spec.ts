@@ -212,3 +212,12 @@ test("a question for which the hour's budget has no room is refused in a sentenc
   await expect(page.getByRole("alert")).toContainText("The hour’s budget is spent");
   await expect(page.getByRole("region", { name: "Budget of upstream calls" })).toContainText("1 of 1 this hour");
 });
+
+test("figures are asked for anew at the price of one question", async ({ page, api }) => {
+  await open(page, ANALYTICS);
+  const before = (await api.budgets()).analytics.used;
+  await page.getByRole("button", { name: "Refresh (uses 1 question)" }).click();
+  await expect.poll(async () => (await api.budgets()).analytics.used).toBe(before + 1);
+  await expect(page.getByText("fetched just now")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Refresh (uses 1 question)" })).toBeEnabled();
+});

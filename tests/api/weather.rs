@@ -11,7 +11,8 @@ use serde_json::Value;
 use wiremock::{Request, Respond, ResponseTemplate};
 
 use crate::helpers::{
-    Browser, Settings, TestApp, intent, json, refusing_address, remote_job, until, views_answer,
+    Browser, EmulatedUpstream, Settings, TestApp, intent, json, refusing_address, remote_job, until,
+    views_answer,
 };
 
 fn frozen() -> Settings {
@@ -340,4 +341,56 @@ async fn administrators_see_what_was_used_what_waits_and_how_it_went() {
     // Nobody else sees it.
     app.operator().await.post("/api/upstream/status", &[]).await.refused(403, "forbidden");
     assert_eq!(app.operator().await.get("/admin/upstream").await.status, 403);
+}
+
+/// Connections that are open from this process to `port`.
+fn connections_to(port: u16) -> usize {
+    const ESTABLISHED: &str = "01";
+    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let remote = format!(":{port:04X}");
+    let lines = table.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    lines.filter(|fields| fields[2].ends_with(&remote) && fields[3] == ESTABLISHED).count()
+}
+
+#[tokio::test]
+async fn no_fault_leaves_a_task_or_a_connection_behind() {
+    let emulator = EmulatedUpstream::start().await;
+    let app = TestApp::with(Settings {
+        timeout: Duration::from_millis(500),
+        upstream_url: Some(emulator.url()),
+        ..frozen()
+    })
+    .await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    views(&operator, "0").await;
+    let before = app.tasks();
+    for (n, fault) in [
+        json!({"kind": "status", "code": 503}),
+        json!({"kind": "too-many", "retry-after": "1"}),
+        json!({"kind": "drop"}),
+        json!({"kind": "accept-then-drop"}),
+        json!({"kind": "cut"}),
+        json!({"kind": "garbage"}),
+        json!({"kind": "wrong-types"}),
+        json!({"kind": "redirect"}),
+        json!({"kind": "oversize"}),
+        json!({"kind": "oversize", "gzip": true}),
+        json!({"kind": "delay", "millis": 60_000}),
+        json!({"kind": "trickle"}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        emulator.meet(&fault).await;
+        app.lift_pauses().await;
+        views(&operator, &(n + 1).to_string()).await;
+        app.lift_pauses().await;
+        operator.create(&format!("Under {fault}"), &intent()).await;
+        app.lift_pauses().await;
+        operator.follow_up(&job, &format!("Under {fault}"), &intent()).await;
+    }
+    let port = emulator.url().rsplit(':').next().unwrap().trim_end_matches('/').parse().unwrap();
+    let left = async || (app.tasks() <= before && connections_to(port) == 0).then_some(());
+    until("all is let go", left).await;
 }

@@ -202,6 +202,11 @@ impl TestApp {
         self.running().address
     }
 
+    /// How many tasks of the panel are alive.
+    pub(crate) fn tasks(&self) -> usize {
+        self.running().runtime.metrics().num_alive_tasks()
+    }
+
     /// Lifts what a 429 has left behind, for tables in which each row begins anew.
     pub(crate) async fn lift_pauses(&self) {
         for scope in ["creates:docs", "follow-ups:docs", "reads:docs", "analytics"] {

@@ -32,7 +32,7 @@ impl EmulatedUpstream {
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         tokio::spawn(listen::serve(listener, emulator.service(), stop.clone()));
-        let http = Client::builder().no_proxy().build().unwrap();
+        let http = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
         Self { address, clock, http, _stop: stop.drop_guard() }
     }
 
@@ -45,8 +45,9 @@ impl EmulatedUpstream {
         self.clock.advance(Duration::from_secs(120));
     }
 
-    /// From now on every request meets this fault.
+    /// From now on every request meets this fault and no other.
     pub(crate) async fn meet(&self, fault: &Value) {
+        self.http.delete(self.faults()).bearer_auth(KEY).send().await.unwrap();
         let order = json!({ "times": "until-cleared", "fault": fault });
         let answer = self.http.post(self.faults()).bearer_auth(KEY).json(&order).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 200, "{}", answer.text().await.unwrap());

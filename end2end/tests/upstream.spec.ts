@@ -1,0 +1,48 @@
+/** How people see the upstream: what it is asked, what is left, and what is shown while it is down. */
+import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
+
+test("an administrator sees from the meter how each operation goes and what is left of each limit", async ({ page, api }) => {
+  const job = await api.start("emulator:slow Look at the limits");
+  await open(page, at(""));
+  await page.getByRole("region", { name: "Budget of upstream calls" }).getByRole("link", { name: "Details" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Upstream" })).toBeVisible();
+  await interactive(page);
+  const operations = page.getByRole("table", { name: "Operations" });
+  await expect(operations.getByRole("row", { name: /^Job starts/ })).toContainText("In use");
+  const { used, limit } = (await api.budgets()).creates;
+  const limits = page.getByRole("table", { name: "Limits of the last 60 minutes" });
+  await expect(limits.getByRole("row", { name: /^Job starts Acme Docs/ })).toContainText(`${used} of ${limit}`);
+  await page.getByRole("link", { name: "Refresh" }).click();
+  await expect(operations).toBeVisible();
+  await page.getByRole("link", { name: "Projects" }).click();
+  await expect(page).toHaveURL(at(""));
+  expect(job.state).toBe("active");
+});
+
+test("nobody else finds it", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 403/);
+  const operator = { username: "olga", password: "starts-jobs-1", role: "operator" } as const;
+  const page = await visit(await serve({ people: [operator] }), { as: operator });
+  await open(page, at(""));
+  await expect(page.getByRole("link", { name: "Details" })).toHaveCount(0);
+  const response = await page.goto("/admin/upstream");
+  expect(response?.status()).toBe(403);
+  await interactive(page);
+  await expect(page.getByRole("alert")).toContainText("Not allowed");
+});
+
+test("while the upstream is down, pages show what is stored and say so", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 502/);
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  await page.goto(at(""));
+  const [, emulator] = docket.processes;
+  await emulator?.stop();
+  // Five questions that fail open the breaker.
+  for (let days = 1; days <= 5; days++) await page.goto(at(`/analytics?from=2026-01-0${days}&to=2026-01-10`));
+  await open(page, at("/jobs"));
+  await expect(page.getByText("The platform does not answer as it should")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
+  await open(page, "/admin/upstream");
+  await expect(page.getByRole("row", { name: /^Analytics questions Resting/ })).toBeVisible();
+});
