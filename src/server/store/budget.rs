@@ -101,29 +101,22 @@ pub(super) async fn acquire_in(
     limit: u32,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    sqlx::query("DELETE FROM upstream_calls WHERE at <= $1")
+    sqlx::query("DELETE FROM upstream_calls WHERE scope = $1 AND at <= $2")
+        .bind(scope)
         .bind(now.as_millis() - 2 * HOUR_MILLIS)
         .execute(&mut **tx)
         .await?;
-    let paused: i64 =
-        sqlx::query_scalar("SELECT COUNT(*) FROM upstream_pauses WHERE scope = $1 AND ends_at > $2")
-            .bind(scope)
-            .bind(now.as_millis())
-            .fetch_one(&mut **tx)
-            .await?;
-    let used: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2")
-        .bind(scope)
-        .bind(now.as_millis() - HOUR_MILLIS)
-        .fetch_one(&mut **tx)
-        .await?;
-    if paused > 0 || used >= i64::from(limit) {
-        return Ok(false);
-    }
-    sqlx::query("INSERT INTO upstream_calls (id, scope, at) VALUES ($1, $2, $3)")
-        .bind(new_id())
-        .bind(scope)
-        .bind(now.as_millis())
-        .execute(&mut **tx)
-        .await?;
-    Ok(true)
+    let counted = sqlx::query(
+        "INSERT INTO upstream_calls (id, scope, at) SELECT $1, $2, $3
+         WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4) < $5
+         AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $3)",
+    )
+    .bind(new_id())
+    .bind(scope)
+    .bind(now.as_millis())
+    .bind(now.as_millis() - HOUR_MILLIS)
+    .bind(i64::from(limit))
+    .execute(&mut **tx)
+    .await?;
+    Ok(counted.rows_affected() == 1)
 }

@@ -96,9 +96,9 @@ fn operation(status: OperationStatus) -> AnyView {
     view! {
         <tr>
             <th scope="row">{name(status.operation)}</th>
-            <td>{state}</td>
-            <td>{status.last_success_at.map_or_else(|| "None".into_any(), ago)}</td>
-            <td>{error}</td>
+            <td data-label="State">{state}</td>
+            <td data-label="Last success">{status.last_success_at.map_or_else(|| "None".into_any(), ago)}</td>
+            <td data-label="Last error">{error}</td>
         </tr>
     }
     .erase()
@@ -113,10 +113,10 @@ fn limit(status: LimitStatus) -> AnyView {
     view! {
         <tr>
             <th scope="row">{name(status.operation)}</th>
-            <td>{status.project.unwrap_or_else(|| "All".to_owned())}</td>
-            <td class="numeric">{format!("{} of {}", status.meter.used, status.meter.limit)}</td>
-            <td class="numeric">{status.waiting.to_string()}</td>
-            <td>{next}</td>
+            <td data-label="Project">{status.project.unwrap_or_else(|| "All".to_owned())}</td>
+            <td data-label="Used" class="numeric">{format!("{} of {}", status.meter.used, status.meter.limit)}</td>
+            <td data-label="Waiting" class="numeric">{status.waiting.to_string()}</td>
+            <td data-label="Next call">{next}</td>
         </tr>
     }
     .erase()

@@ -82,8 +82,10 @@ fn report(project: &str, query: &AnalyticsQuery, answer: Views, may_start: bool,
         {figures::figures(answer.totals)}
         <div class="above-table">
             {bar::legend()}
-            {figures::provenance(&answer)}
-            {refresh_form(project, query, refresh)}
+            <div class="source">
+                {figures::provenance(&answer)}
+                {refresh_form(project, query, refresh)}
+            </div>
         </div>
         {table::table(project, query, &answer, may_start)}
         {table::pager(project, query, &answer)}
