@@ -26,9 +26,10 @@ pub struct UpstreamConfig {
 impl UpstreamConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
         let seconds = whole_number(1);
+        let base_url = source.required("upstream_url", base_url)?;
         let (api_key, api_key_file) = api_key(source)?;
         Ok(Self {
-            base_url: source.required("upstream_url", base_url)?,
+            base_url,
             api_key,
             api_key_file,
             certificate_authorities: source.optional("ca_file", certificates)?.unwrap_or_default(),
