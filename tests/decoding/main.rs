@@ -147,11 +147,25 @@ fn an_id_that_cannot_be_asked_for_again_is_none() {
         (json!(""), false),
         (json!("."), false),
         (json!(".."), false),
+        (json!("a\u{fffd}"), false),
         (json!(null), false),
         (json!({"id": 1}), false),
     ] {
         assert_eq!(decode::job(json!({ "id": id }).to_string().as_bytes()).is_ok(), good, "{id}");
     }
+}
+
+#[test]
+fn a_text_that_lost_half_a_character_and_a_number_beyond_all_floats_spoil_nothing() {
+    let job = decode::job(br#"{"id":"a","status":"active","model":"m\ud83d","news":1e999}"#).unwrap();
+    assert_eq!((job.status.as_str(), job.model.as_deref()), ("active", Some("m\u{fffd}")));
+    assert!(decode::job(br#"{"id":"a\ud83d"}"#).is_err());
+    let views = decode::views(
+        br#"{"totals":{"human":1e999,"ai":0,"total":1},"views":[{"path":"/\ud83d","human":1,"ai":0,"total":1}],"hasMore":false}"#,
+    )
+    .unwrap();
+    assert_eq!((views.totals.human, views.views[0].human), (decode::LARGEST_COUNT, 1));
+    assert!(views.corrected);
 }
 
 #[test]
