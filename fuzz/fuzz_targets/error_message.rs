@@ -2,7 +2,4 @@
 
 #![no_main]
 
-#[path = "../../tests/decoding/invariants.rs"]
-mod invariants;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::error_message(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| docket_fuzz::invariants::error_message(bytes));

@@ -19,7 +19,7 @@ pub fn full_job() -> Value {
     })
 }
 
-/// Bytes as the answer that should be a job; and, if they are JSON, as each optional field of one.
+/// Bytes as the answer that should be a job; and, if they are JSON, as the optional fields of one.
 pub fn job(bytes: &[u8]) {
     let answer = serde_json::from_slice::<Value>(bytes);
     match (decode::job(bytes), &answer) {
@@ -31,21 +31,23 @@ pub fn job(bytes: &[u8]) {
             assert!(error.may_have_been_taken(), "a broken answer says nothing about what was done");
             assert!(answer.as_ref().map_or(true, |answer| !has_an_id(&answer["id"])), "a job was refused");
         }
-        (Ok(_), Err(_)) => panic!("a job in what is not JSON"),
+        // What the JSON reader of this test refuses and the decoder has put right.
+        (Ok(job), Err(_)) => has_sound_texts(&job),
     }
     if let Ok(value) = answer {
-        OPTIONAL_FIELDS.iter().for_each(|field| job_whatever_its(field, &value));
+        a_job_whatever_its_fields_are(&value);
     }
     if let Ok(text) = str::from_utf8(bytes) {
-        job_whatever_its("createdAt", &json!(text));
-        job_whatever_its("status", &json!(text));
+        a_job_whatever_its_fields_are(&json!(text));
     }
 }
 
-/// A job with an id is a job, whatever one of its other fields is.
-fn job_whatever_its(field: &str, value: &Value) {
+/// A job with an id is a job, whatever all its other fields are.
+fn a_job_whatever_its_fields_are(value: &Value) {
     let mut answer = full_job();
-    answer[field] = value.clone();
+    for field in OPTIONAL_FIELDS {
+        answer[field] = value.clone();
+    }
     let job = decode::job(answer.to_string().as_bytes()).expect("a job with an id");
     assert_eq!(job.id, "job_1");
     is_sound(&job, &answer);
@@ -53,7 +55,10 @@ fn job_whatever_its(field: &str, value: &Value) {
 
 /// Whether an id can be asked for again.
 fn has_an_id(id: &Value) -> bool {
-    let whole = |id: &str| !matches!(id, "" | "." | "..") && id.chars().count() <= TEXT_MAX_CHARS;
+    let whole = |id: &str| {
+        let segment = !matches!(id, "" | "." | "..");
+        segment && id.chars().count() <= TEXT_MAX_CHARS && !id.contains(char::REPLACEMENT_CHARACTER)
+    };
     id.is_number() || id.as_str().is_some_and(whole)
 }
 
@@ -68,6 +73,11 @@ fn is_sound(job: &RemoteJob, answer: &Value) {
     let published = ["active", "completed", "archived", "failed"].contains(&job.status.as_str());
     let state = JobState::of(DeliveryState::Accepted, Some(&job.status));
     assert_eq!(state == JobState::Other, !published, "{}", job.status);
+    has_sound_texts(job);
+}
+
+fn has_sound_texts(job: &RemoteJob) {
+    assert!(has_an_id(&json!(job.id)) && !job.status.is_empty());
     for text in [&job.model, &job.repository, &job.git_ref, &job.pr_link].into_iter().flatten() {
         assert!(!text.is_empty() && text.chars().count() <= TEXT_MAX_CHARS);
     }
@@ -87,7 +97,7 @@ pub fn views(bytes: &[u8]) {
             });
             assert!(!usable, "page views were refused");
         }
-        (Ok(_), Err(_)) => panic!("page views in what is not JSON"),
+        (Ok(views), Err(_)) => have_sound_counts(&views),
     }
     if let Ok(value) = answer {
         views_whatever_a_figure_is(&value);
@@ -99,9 +109,10 @@ fn views_whatever_a_figure_is(value: &Value) {
     let counts = json!({"human": 1, "ai": 2, "total": 3});
     let row = json!({"path": "/a", "human": value, "ai": value, "total": value});
     for (totals, row) in [(&counts, value), (&counts, &row), (&row, &counts)] {
-        let answer = json!({"totals": totals, "views": [row], "hasMore": false});
-        let views =
-            decode::views(answer.to_string().as_bytes()).expect("page views with all that is required");
+        let text = json!({"totals": totals, "views": [row], "hasMore": false}).to_string();
+        // Read again: a float of many digits may come back as its neighbour.
+        let answer = serde_json::from_str(&text).expect("JSON");
+        let views = decode::views(text.as_bytes()).expect("page views with all that is required");
         are_sound(&views, &answer);
     }
 }
@@ -110,14 +121,18 @@ fn are_sound(views: &ViewsAnswer, answer: &Value) {
     let rows = answer["views"].as_array().expect("rows");
     assert_eq!(Some(views.has_more), answer["hasMore"].as_bool());
     assert!(views.views.len() <= rows.len());
-    for counts in views.views.iter().map(PageViews::counts).chain([views.totals]) {
-        let ViewCounts { human, ai, total } = counts;
-        assert!(human.max(ai).max(total) <= LARGEST_COUNT, "{counts:?}");
-    }
+    have_sound_counts(views);
     if !views.corrected {
         assert_eq!(views.views.len(), rows.len(), "a row was left out without a word");
         are_as_sent(views.totals, &answer["totals"]);
         views.views.iter().zip(rows).for_each(|(views, row)| are_as_sent(views.counts(), row));
+    }
+}
+
+fn have_sound_counts(views: &ViewsAnswer) {
+    for counts in views.views.iter().map(PageViews::counts).chain([views.totals]) {
+        let ViewCounts { human, ai, total } = counts;
+        assert!(human.max(ai).max(total) <= LARGEST_COUNT, "{counts:?}");
     }
 }
 
@@ -131,6 +146,5 @@ fn are_as_sent(counts: ViewCounts, row: &Value) {
 pub fn error_message(bytes: &[u8]) {
     if let Some(message) = decode::error_message(bytes) {
         assert!(!message.is_empty() && message.chars().count() <= TEXT_MAX_CHARS);
-        assert!(serde_json::from_slice::<Value>(bytes).is_ok(), "an explanation in what is not JSON");
     }
 }

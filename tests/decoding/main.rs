@@ -11,6 +11,7 @@ use std::path::Path;
 
 use docket::server::upstream::decode;
 use proptest::prelude::*;
+use proptest::string::string_regex;
 use serde_json::{Value, json};
 
 use invariants::{OPTIONAL_FIELDS, full_job};
@@ -23,7 +24,7 @@ fn any_json() -> impl Strategy<Value = Value> {
             "human", "ai", "total", "error", "details", "message",
         ])
         .prop_map(str::to_owned),
-        1 => "[a-zA-Z]{0,8}",
+        1 => text("[a-zA-Z]{0,8}"),
     ];
     any_leaf().prop_recursive(3, 12, 4, move |inner| {
         prop_oneof![
@@ -40,9 +41,14 @@ fn any_leaf() -> BoxedStrategy<Value> {
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
-        ".{0,12}".prop_map(Value::from),
+        text(".{0,12}").prop_map(Value::from),
     ]
     .boxed()
+}
+
+/// Texts of this form. Reads the form once: a bare one is read again for every text.
+fn text(form: &str) -> BoxedStrategy<String> {
+    string_regex(form).unwrap().boxed()
 }
 
 /// What a page view answer may hold as a figure, good ones more often than odd ones.
@@ -103,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn a_status_nobody_published_is_kept(status in "\\PC{1,40}") {
+    fn a_status_nobody_published_is_kept(status in text("\\PC{1,40}")) {
         let mut job = full_job();
         job["status"] = json!(status);
         prop_assert_eq!(decode::job(job.to_string().as_bytes()).unwrap().status, status);
@@ -147,11 +153,25 @@ fn an_id_that_cannot_be_asked_for_again_is_none() {
         (json!(""), false),
         (json!("."), false),
         (json!(".."), false),
+        (json!("a\u{fffd}"), false),
         (json!(null), false),
         (json!({"id": 1}), false),
     ] {
         assert_eq!(decode::job(json!({ "id": id }).to_string().as_bytes()).is_ok(), good, "{id}");
     }
+}
+
+#[test]
+fn a_text_that_lost_half_a_character_and_a_number_beyond_all_floats_spoil_nothing() {
+    let job = decode::job(br#"{"id":"a","status":"active","model":"m\ud83d","news":1e999}"#).unwrap();
+    assert_eq!((job.status.as_str(), job.model.as_deref()), ("active", Some("m\u{fffd}")));
+    assert!(decode::job(br#"{"id":"a\ud83d"}"#).is_err());
+    let views = decode::views(
+        br#"{"totals":{"human":1e999,"ai":0,"total":1},"views":[{"path":"/\ud83d","human":1,"ai":0,"total":1}],"hasMore":false}"#,
+    )
+    .unwrap();
+    assert_eq!((views.totals.human, views.views[0].human), (decode::LARGEST_COUNT, 1));
+    assert!(views.corrected);
 }
 
 #[test]

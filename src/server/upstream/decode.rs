@@ -4,6 +4,7 @@
 
 mod count;
 mod instant;
+mod json;
 
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ const MAX_DETAILS: usize = 20;
 
 /// An agent job. Required: an object with an `id`.
 pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
-    let value = json(body)?;
+    let value = value_in(body)?;
     let id = id(&value["id"]).ok_or_else(|| UpstreamError::BadAnswer("a job without an id".to_owned()))?;
     Ok(RemoteJob {
         id,
@@ -49,7 +50,7 @@ pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
 
 /// Page views. Required: `totals`, `views` and `hasMore`; a row without a path is left out.
 pub fn views(body: &[u8]) -> Result<ViewsAnswer, UpstreamError> {
-    let value = json(body)?;
+    let value = value_in(body)?;
     let missing = |field| UpstreamError::BadAnswer(format!("page views without {field}"));
     let totals = &value["totals"];
     if !totals.is_object() {
@@ -73,7 +74,7 @@ pub fn views(body: &[u8]) -> Result<ViewsAnswer, UpstreamError> {
 
 /// The explanation in an error body, in either of its shapes: `{"error"}` or `{"error", "details": [{"message"}]}`.
 pub fn error_message(body: &[u8]) -> Option<String> {
-    let value: Value = serde_json::from_slice(body).ok()?;
+    let value = json::json(body)?;
     let details = value["details"].as_array().map(Vec::as_slice).unwrap_or_default();
     let texts: Vec<String> = std::iter::once(text(&value["error"]))
         .chain(details.iter().take(MAX_DETAILS).map(|detail| text(&detail["message"])))
@@ -82,15 +83,15 @@ pub fn error_message(body: &[u8]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("; ").chars().take(TEXT_MAX_CHARS).collect())
 }
 
-fn json(body: &[u8]) -> Result<Value, UpstreamError> {
-    serde_json::from_slice(body).map_err(|_| UpstreamError::BadAnswer("not JSON".to_owned()))
+fn value_in(body: &[u8]) -> Result<Value, UpstreamError> {
+    json::json(body).ok_or_else(|| UpstreamError::BadAnswer("not JSON".to_owned()))
 }
 
 /// An id that can be asked for again: whole, and a segment of a path. `.` and `..` are none, so a request for such a
-/// job would go to another address; an id that was cut would name another job.
+/// job would go to another address; an id that was cut or has lost a character would name another job.
 fn id(value: &Value) -> Option<String> {
     let long = value.as_str().is_some_and(|id| id.chars().nth(TEXT_MAX_CHARS).is_some());
-    text(value).filter(|id| !long && id != "." && id != "..")
+    text(value).filter(|id| !long && id != "." && id != ".." && !id.contains(char::REPLACEMENT_CHARACTER))
 }
 
 /// A text that is not empty; a number is taken as its digits.
