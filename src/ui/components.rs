@@ -9,6 +9,7 @@ pub mod job_row;
 pub mod keys;
 pub mod loading;
 pub mod moment;
+pub mod new_job_link;
 pub mod page_head;
 pub mod prompt_field;
 pub mod pull_request;

@@ -1,6 +1,6 @@
 //! The count of upstream calls in the rolling hour. Counts and refuses; what a scope means is the governor's.
 
-use sqlx::{Any, Row, Transaction};
+use sqlx::{AnyConnection, Row};
 
 use super::{Store, StoreError, new_id};
 use crate::model::budget::Meter;
@@ -12,10 +12,17 @@ const HOUR_MILLIS: i64 = 3_600_000;
 impl Store {
     /// Counts one call in `scope` if the hour before `now` has room for it and no pause forbids it.
     pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
-        let acquired = acquire_in(&mut tx, scope, limit, now).await?;
-        tx.commit().await?;
-        Ok(acquired)
+        let mut connection = self.pool.acquire().await?;
+        acquire_in(&mut connection, scope, limit, now).await
+    }
+
+    /// Forgets calls that no rolling hour can hold any more, even should the clock be set back by one.
+    pub async fn forget_calls(&self, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM upstream_calls WHERE at <= $1")
+            .bind(now.as_millis() - 2 * HOUR_MILLIS)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
     }
 
     /// Keeps everybody from calling in `scope` before `until`.
@@ -94,18 +101,13 @@ impl Store {
     }
 }
 
-/// As [`Store::acquire_call`], within a transaction, so that the count and what it pays for commit together.
+/// As [`Store::acquire_call`], one statement: within a transaction, the count and what it pays for commit together.
 pub(super) async fn acquire_in(
-    tx: &mut Transaction<'static, Any>,
+    connection: &mut AnyConnection,
     scope: &str,
     limit: u32,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    sqlx::query("DELETE FROM upstream_calls WHERE scope = $1 AND at <= $2")
-        .bind(scope)
-        .bind(now.as_millis() - 2 * HOUR_MILLIS)
-        .execute(&mut **tx)
-        .await?;
     let counted = sqlx::query(
         "INSERT INTO upstream_calls (id, scope, at) SELECT $1, $2, $3
          WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4) < $5
@@ -116,7 +118,7 @@ pub(super) async fn acquire_in(
     .bind(now.as_millis())
     .bind(now.as_millis() - HOUR_MILLIS)
     .bind(i64::from(limit))
-    .execute(&mut **tx)
+    .execute(connection)
     .await?;
     Ok(counted.rows_affected() == 1)
 }

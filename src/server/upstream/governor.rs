@@ -2,6 +2,8 @@
 //! breakers. Gives the permits without which the client does not call. Counts and pauses live in the database, so that
 //! a restart keeps them. Must not call the upstream.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
@@ -50,11 +52,16 @@ pub struct Governor {
     clock: Clock,
     budget: Budget,
     health: Health,
+    /// Calls counted by this process, to tidy up now and then.
+    counted: Arc<AtomicU64>,
 }
+
+/// How many calls are counted between two tidyings.
+const BETWEEN_TIDYINGS: u64 = 100;
 
 impl Governor {
     pub fn new(store: Store, clock: Clock, budget: Budget, health: Health) -> Self {
-        Self { store, clock, budget, health }
+        Self { store, clock, budget, health, counted: Arc::default() }
     }
 
     /// Leave for one call now, or the error that says when the next one fits.
@@ -70,6 +77,9 @@ impl Governor {
 
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
         self.health.admit(scope.operation()).map_err(resting)?;
+        if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
+            self.store.forget_calls(self.clock.now()).await?;
+        }
         if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
             return Ok(Permit { scope: scope.clone() });
         }

@@ -41,7 +41,9 @@ pub struct ViewsAnswers {
 
 /// Days in the range when none is asked for.
 const DEFAULT_DAYS: i64 = 28;
-const CACHED_ANSWERS: u64 = 1_000;
+const CACHED_QUESTIONS: u64 = 1_000;
+/// How much memory either kind of answers may hold, roughly, whatever the upstream sends.
+const CACHED_BYTES: u64 = 32 * 1024 * 1024;
 /// How long after a failure an old answer is given without asking again.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(60);
 
@@ -73,11 +75,11 @@ impl ViewsQuestion {
 
 impl ViewsAnswers {
     pub fn new(upstream: Upstream, governor: Governor, clock: Clock) -> Self {
-        let answers = || Cache::builder().max_capacity(CACHED_ANSWERS);
+        let answers = || Cache::builder().weigher(bytes).max_capacity(CACHED_BYTES);
         Self {
             fresh: answers().expire_after(Freshness { clock: clock.clone() }).build(),
             last_good: answers().build(),
-            failed: Cache::builder().max_capacity(CACHED_ANSWERS).time_to_live(AFTER_A_FAILURE).build(),
+            failed: Cache::builder().max_capacity(CACHED_QUESTIONS).time_to_live(AFTER_A_FAILURE).build(),
             upstream,
             governor,
             clock,
@@ -136,6 +138,12 @@ impl ViewsAnswers {
             corrected: answer.corrected,
         })
     }
+}
+
+/// Roughly what an answer holds in memory.
+fn bytes(_: &ViewsQuestion, answer: &Views) -> u32 {
+    let rows: usize = answer.views.iter().map(|row| size_of_val(row) + row.path.len()).sum();
+    u32::try_from(size_of_val(answer) + rows).unwrap_or(u32::MAX)
 }
 
 /// How long an answer is good: a quarter of an hour if the range touches today, else a day.

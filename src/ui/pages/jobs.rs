@@ -10,9 +10,9 @@ use crate::api::call::call;
 use crate::api::jobs::ListJobs;
 use crate::model::job::JobPage;
 use crate::ui::components::empty::empty;
-use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_row::job_row;
-use crate::ui::components::loading::{self, loaded, nothing, suspended};
+use crate::ui::components::loading::{self, loaded};
+use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::Erase;
 use crate::ui::links;
@@ -37,22 +37,13 @@ pub fn Jobs() -> impl IntoView {
         )
     };
     let session = session::get();
-    let new_job = {
-        let href = links::new_job(&project, "", "");
-        move || match session::can_start_jobs(session) {
-            true => {
-                view! { <a class="button button-primary" href=href.clone()>{icon(icon::PLUS)} "New job"</a> }
-                    .erase()
-            }
-            false => ().into_any(),
-        }
-    };
+    let new_job = new_job_link(&project, session);
     let content = move |page| list(&project, &query.get_untracked(), page, session::can_start_jobs(session));
     view! {
         {page_head(
             "Jobs",
             "Every task for the documentation agent, newest first".into_any(),
-            suspended(nothing, std::sync::Arc::new(new_job)),
+            new_job,
         )}
         {loaded(jobs, loading::rows, content)}
     }

@@ -3,19 +3,16 @@
 mod groups;
 mod week;
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 
 use crate::api::analytics::GetViews;
 use crate::api::call::call;
 use crate::api::jobs::ListJobs;
 use crate::model::day::DayRange;
-use crate::ui::components::icon::{self, icon};
-use crate::ui::components::loading::{self, loaded, nothing, suspended};
+use crate::ui::components::loading::{self, loaded};
+use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::Erase;
-use crate::ui::links;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::{project, session};
@@ -48,16 +45,7 @@ pub fn Overview() -> impl IntoView {
         })
     };
     let session = session::get();
-    let new_job = {
-        let href = links::new_job(&project, "", "");
-        move || match session::can_start_jobs(session) {
-            true => {
-                view! { <a class="button button-primary" href=href.clone()>{icon(icon::PLUS)} "New job"</a> }
-                    .erase()
-            }
-            false => ().into_any(),
-        }
-    };
+    let new_job = new_job_link(&project, session);
     let shown = {
         let project = project.clone();
         move |page| groups::groups(&project, page, session::can_start_jobs(session))
@@ -66,7 +54,7 @@ pub fn Overview() -> impl IntoView {
         {page_head(
             "Overview",
             "What runs, what needs you, and who reads".into_any(),
-            suspended(nothing, Arc::new(new_job)),
+            new_job,
         )}
         <div class="overview">
             <div>{loaded(jobs, loading::rows, shown)}</div>
