@@ -25,6 +25,8 @@ pub struct Budgets {
     pub follow_ups: Meter,
     /// Analytics questions, shared by all projects of the key.
     pub analytics: Meter,
+    /// Prompts of this project that wait to be sent.
+    pub waiting: u32,
     pub notice: Option<Notice>,
 }
 

@@ -161,6 +161,7 @@ async fn the_meters_show_what_was_used() {
             "creates": {"used": 2, "limit": 2, "next_fits_at": "2025-03-10T11:15:00Z"},
             "follow_ups": {"used": 0, "limit": 2, "next_fits_at": null},
             "analytics": {"used": 1, "limit": 2, "next_fits_at": null},
+            "waiting": 0,
             "notice": null,
         })
     );

@@ -154,7 +154,10 @@ impl Governor {
     }
 
     pub async fn budgets(&self, project: &ProjectId) -> Result<Budgets, AppError> {
+        let starts = self.store.waiting_prompts(project, false).await?;
+        let follow_ups = self.store.waiting_prompts(project, true).await?;
         Ok(Budgets {
+            waiting: starts.saturating_add(follow_ups),
             creates: self.meter(&Scope::Creates(project.clone())).await?,
             follow_ups: self.meter(&Scope::FollowUps(project.clone())).await?,
             analytics: self.meter(&Scope::Analytics).await?,

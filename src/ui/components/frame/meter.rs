@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::budget::{Budgets, Meter};
 use crate::model::user::Role;
+use crate::ui::charts::number::counted;
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::components::loading::suspended;
 use crate::ui::components::moment::until;
@@ -27,11 +28,16 @@ fn may_look(session: AskedSession) -> bool {
 }
 
 fn both(budgets: Budgets, may_look: bool) -> AnyView {
+    let waiting = (budgets.waiting > 0).then(|| {
+        let prompts = counted(u64::from(budgets.waiting), "prompt waits", "prompts wait");
+        view! { <p class="meter-text">{format!("{prompts} to be sent")}</p> }.erase()
+    });
     let details = may_look.then(|| view! { <a href=links::UPSTREAM>"Details"</a> }.erase());
     view! {
         <section class="budget" aria-label="Budget of upstream calls">
             {meter("Agent", "job starts", budgets.creates)}
             {meter("Analytics", "questions", budgets.analytics)}
+            {waiting}
             <p class="faint">"Resets gradually " {details}</p>
         </section>
     }
