@@ -7,6 +7,7 @@ pub mod id;
 pub mod job;
 pub mod paging;
 pub mod preset;
+pub mod template;
 pub mod time;
 pub mod upstream;
 pub mod user;

@@ -1,0 +1,104 @@
+//! A text with named places, such as `Check {{page}} against the SDK`. Pure: where such a text is kept and what is sent of it
+//! is decided elsewhere.
+//!
+//! A place is `{{name}}`, with blanks allowed around the name: a letter, then letters, digits, `_` or `-`, 40 characters at
+//! most, all ASCII. Whatever else stands between braces is text like any other.
+
+use std::collections::BTreeMap;
+
+/// The longest name of a place, in characters.
+const NAME_MAX_CHARS: usize = 40;
+
+/// A piece of a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    Text(&'a str),
+    /// The name of a place.
+    Place(&'a str),
+}
+
+/// The pieces of `template`, in order; put together again they are the whole of it.
+pub fn pieces(template: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let (mut text_from, mut at) = (0, 0);
+    while let Some(open) = template[at..].find("{{").map(|found| at + found) {
+        match place(&template[open..]) {
+            Some((name, length)) => {
+                if text_from < open {
+                    pieces.push(Piece::Text(&template[text_from..open]));
+                }
+                pieces.push(Piece::Place(name));
+                at = open + length;
+                text_from = at;
+            }
+            None => at = open + 1,
+        }
+    }
+    if text_from < template.len() {
+        pieces.push(Piece::Text(&template[text_from..]));
+    }
+    pieces
+}
+
+/// The names of the places in `template`, each once, in the order in which they first stand there.
+pub fn places(template: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for piece in pieces(template) {
+        if let Piece::Place(name) = piece
+            && !names.contains(&name)
+        {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// `template` with `values` in its places. A place without a value stays as it is; a value is text, never a template.
+pub fn filled(template: &str, values: &BTreeMap<&str, &str>) -> String {
+    let mut text = String::with_capacity(template.len());
+    for piece in pieces(template) {
+        match piece {
+            Piece::Text(piece) => text.push_str(piece),
+            Piece::Place(name) => match values.get(name) {
+                Some(value) => text.push_str(value),
+                None => {
+                    text.push_str("{{");
+                    text.push_str(name);
+                    text.push_str("}}");
+                }
+            },
+        }
+    }
+    text
+}
+
+/// The name of the place that `text` begins with, and how many bytes the place takes.
+fn place(text: &str) -> Option<(&str, usize)> {
+    let inside = text.strip_prefix("{{")?;
+    let end = inside.find("}}")?;
+    let name = inside[..end].trim_matches(' ');
+    let first_is_a_letter = name.starts_with(|first: char| first.is_ascii_alphabetic());
+    let is_a_name = name.len() <= NAME_MAX_CHARS
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    (first_is_a_letter && is_a_name).then_some((name, 2 + end + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_named_once_in_the_order_they_stand() {
+        assert_eq!(places("Check {{page}} for {{ audience }}, then {{page}} again"), ["page", "audience"]);
+        assert_eq!(places("{{}} {{ }} {{1st}} {{a b}} {page} {{page}"), [""; 0]);
+        assert_eq!(places("{{{page}}}"), ["page"]);
+    }
+
+    #[test]
+    fn values_stand_in_their_places_and_are_text_themselves() {
+        let values = BTreeMap::from([("page", "/a {{audience}}"), ("other", "x")]);
+        assert_eq!(filled("See {{ page }}{{audience}}.", &values), "See /a {{audience}}{{audience}}.");
+        assert_eq!(filled("{{1}} }} {{", &values), "{{1}} }} {{");
+        assert_eq!(filled("", &values), "");
+    }
+}
