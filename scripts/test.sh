@@ -53,7 +53,7 @@ browser_tests() {
   if [[ -f $report ]]; then
     read -r good bad left < <(
       node -p 'const { stats, errors } = JSON.parse(require("fs").readFileSync(process.argv[1]));
-        [stats.expected, stats.unexpected + stats.flaky + errors.length, stats.skipped].join(" ")' "$report"
+        [stats.expected + stats.flaky, stats.unexpected + errors.length, stats.skipped].join(" ")' "$report"
     )
   fi
   judge "browser tests" "$started" "$status" "$good" "$bad" "$left"
