@@ -3,6 +3,7 @@
 
 pub mod budget;
 pub mod day;
+pub mod history;
 pub mod id;
 pub mod job;
 pub mod paging;
