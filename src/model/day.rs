@@ -40,6 +40,20 @@ impl Day {
         Self(self.0.replace_day(1).unwrap_or(self.0))
     }
 
+    /// `Mon` to `Sun`.
+    pub fn weekday(self) -> &'static str {
+        ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+            [usize::from(self.0.weekday().number_days_from_monday())]
+    }
+
+    /// `Nov 10`, for places where the year is plain.
+    pub fn month_and_day(self) -> String {
+        const MONTHS: [&str; 12] =
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        let (_, month, day) = self.0.to_calendar_date();
+        format!("{} {day}", MONTHS[usize::from(u8::from(month)) - 1])
+    }
+
     /// Whole days from `earlier` to this day; negative if it is later.
     pub fn days_since(self, earlier: Self) -> i64 {
         (self.0 - earlier.0).whole_days()
@@ -144,6 +158,14 @@ mod tests {
             assert!(text.parse::<Day>().is_err(), "{text}");
         }
         assert_eq!(day("2024-02-29").to_string(), "2024-02-29");
+    }
+
+    #[test]
+    fn a_day_knows_its_weekday_and_its_month() {
+        let said = |text| (day(text).weekday(), day(text).month_and_day());
+        assert_eq!(said("2026-11-10"), ("Tue", "Nov 10".to_owned()));
+        assert_eq!(said("2024-02-29"), ("Thu", "Feb 29".to_owned()));
+        assert_eq!(said("2027-01-03"), ("Sun", "Jan 3".to_owned()));
     }
 
     #[test]

@@ -2,5 +2,9 @@
 //! Must not use `style` attributes, which the content security policy forbids.
 
 pub mod bar;
+pub mod columns;
+pub mod events;
 pub mod number;
 pub mod scale;
+pub mod ticks;
+pub mod trend;

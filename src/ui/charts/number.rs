@@ -29,6 +29,38 @@ pub fn ai_share(counts: ViewCounts) -> String {
     }
 }
 
+/// The change from `before` to `now` as a signed percentage: `+12%`, `−8%`, `0%`; `new` where there was nothing.
+pub fn change(now: u64, before: u64) -> String {
+    let (difference, sign) = if now < before { (before - now, "−") } else { (now - before, "+") };
+    match (now, before) {
+        (0, 0) => "0%".to_owned(),
+        (_, 0) => "new".to_owned(),
+        _ if difference == 0 => "0%".to_owned(),
+        _ => match percent(difference, before) {
+            0 => format!("{sign}<1%"),
+            percent => format!("{sign}{}%", grouped(percent)),
+        },
+    }
+}
+
+/// [`change`] as a sentence with a shape: `▲ 12% more than before`.
+pub fn change_in_words(now: u64, before: u64) -> String {
+    let words = match (now, before) {
+        (now, before) if now == before => return "= as many as before".to_owned(),
+        (_, 0) => return "▲ none before".to_owned(),
+        (now, before) if now > before => ("▲", "more"),
+        _ => ("▼", "fewer"),
+    };
+    let (arrow, word) = words;
+    format!("{arrow} {} {word} than before", change(now, before).trim_start_matches(['+', '−']))
+}
+
+/// `part` of `whole`, in percent and rounded; may be more than 100.
+fn percent(part: u64, whole: u64) -> u64 {
+    let percent = (u128::from(part) * 200 + u128::from(whole)) / (u128::from(whole) * 2);
+    u64::try_from(percent).unwrap_or(u64::MAX)
+}
+
 /// `1 job`, `2 jobs`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
@@ -53,5 +85,22 @@ mod tests {
         assert_eq!(share(3, 0), "0%");
         assert_eq!(share(0, 3), "100%");
         assert_eq!(share(2, 1), "33%");
+    }
+
+    #[test]
+    fn a_change_is_signed_and_never_claims_none_wrongly() {
+        assert_eq!([change(112, 100), change(92, 100), change(7, 7)], ["+12%", "−8%", "0%"]);
+        assert_eq!([change(5, 0), change(0, 0), change(0, 5)], ["new", "0%", "−100%"]);
+        assert_eq!([change(100_001, 100_000), change(99_999, 100_000)], ["+<1%", "−<1%"]);
+        assert_eq!(change(40_000, 1), "+3,999,900%");
+        assert_eq!(change(u64::MAX, 1), format!("+{}%", grouped(u64::MAX)));
+    }
+
+    #[test]
+    fn a_change_in_words_has_a_shape_and_a_direction() {
+        assert_eq!(change_in_words(112, 100), "▲ 12% more than before");
+        assert_eq!(change_in_words(92, 100), "▼ 8% fewer than before");
+        assert_eq!(change_in_words(3, 3), "= as many as before");
+        assert_eq!(change_in_words(3, 0), "▲ none before");
     }
 }

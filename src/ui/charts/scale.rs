@@ -41,7 +41,14 @@ pub fn length(per_mille: u64) -> String {
     format!("{}.{}%", per_mille / 10, per_mille % 10)
 }
 
-fn visible(part: u64, whole: u64) -> u64 {
+/// Where `part` of `whole` equal steps ends, as an SVG length to the thousandth of a percent. For positions, which are few.
+pub fn position(part: usize, whole: usize) -> String {
+    let thousandths = part * 100_000 / whole.max(1);
+    format!("{}.{:03}%", thousandths / 1000, thousandths % 1000)
+}
+
+/// `part` of `whole` in thousandths, but never nothing of something.
+pub fn visible(part: u64, whole: u64) -> u64 {
     let share = per_mille(part, whole);
     if part > 0 { share.max(VISIBLE) } else { share }
 }
@@ -76,5 +83,11 @@ mod tests {
         assert_eq!(per_mille(2, 3), 667);
         assert_eq!(per_mille(3, 3), 1000);
         assert_eq!(length(375), "37.5%");
+    }
+
+    #[test]
+    fn positions_divide_the_width_evenly() {
+        assert_eq!([0, 1, 2, 3].map(|part| position(part, 3)), ["0.000%", "33.333%", "66.666%", "100.000%"]);
+        assert_eq!(position(0, 0), "0.000%");
     }
 }
