@@ -2,6 +2,7 @@
 //! Must not contain rules of its own; bodies may use `server::`, signatures only `model` and `error`.
 
 pub mod analytics;
+pub mod annotations;
 pub mod call;
 pub mod jobs;
 pub mod session;

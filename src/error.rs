@@ -23,6 +23,8 @@ pub enum ErrorCode {
     Unauthenticated,
     Forbidden,
     NotFound,
+    /// The daily history does not hold every day that was asked about.
+    NotInHistory,
     /// The same intent is being delivered right now.
     IntentInFlight,
     /// The same intent came with another text.
@@ -78,7 +80,7 @@ impl ErrorCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::IntentInFlight => 409,
+            Self::IntentInFlight | Self::NotInHistory => 409,
             Self::IntentReused => 422,
             Self::BudgetSpent => 429,
             Self::UpstreamFailed => 502,

@@ -1,6 +1,7 @@
 //! Everything that runs on the server only; the one tree behind the `ssr` feature.
 //! Must not know `ui`; `app` is known by `router` alone.
 
+pub mod analytics;
 pub mod assets;
 pub mod auth;
 pub mod clock;

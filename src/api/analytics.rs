@@ -1,11 +1,16 @@
-//! Questions about page views.
+//! Questions about page views: live ones, and those that the daily history answers.
 
 use leptos::prelude::*;
 
 use crate::error::AppError;
+use crate::model::history::{Movers, PageReport, PagesReport, Trend};
 use crate::model::views::Views;
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, upstream::views::ViewsQuestion};
+use crate::server::{
+    analytics::{Analytics, question::TableQuestion},
+    auth::guard,
+    upstream::views::ViewsQuestion,
+};
 
 /// Page views from the upstream. `from` and `to` are both inclusive UTC days (`YYYY-MM-DD`), the last
 /// 28 days unless told; `limit` is 1..=250 (50), `offset` from 0 (0). `refresh` asks anew, which costs a call.
@@ -26,4 +31,58 @@ pub async fn views(
         true => caller.panel.views.refreshed(question).await,
         false => caller.panel.views.answer(question).await,
     }
+}
+
+/// A table of pages from the daily history. `q`: part of the path, whatever the case of its ASCII letters; `folder`: `/`
+/// or `/guides` for what lies directly in it, all pages flat unless told; `sort`: an `Order` (`total`); else as [`views`].
+#[server(name = GetPages, prefix = "/api", endpoint = "analytics/pages")]
+pub async fn pages(
+    project: String,
+    from: Option<String>,
+    to: Option<String>,
+    q: Option<String>,
+    folder: Option<String>,
+    sort: Option<String>,
+    limit: Option<i64>,
+    offset: Option<i64>,
+) -> Result<PagesReport, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    let today = caller.panel.today();
+    let views = ViewsQuestion::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
+    let question = TableQuestion::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
+    Analytics::of(&caller.panel).pages(&question).await
+}
+
+/// Views by day, or by week above 120 days, with what happened meanwhile: of the whole project, of the page `path`, or
+/// of a folder (`/guides/*`).
+#[server(name = GetTrend, prefix = "/api", endpoint = "analytics/trend")]
+pub async fn trend(
+    project: String,
+    from: String,
+    to: String,
+    path: Option<String>,
+) -> Result<Trend, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
+    Analytics::of(&caller.panel).trend(&project, range, path.as_deref()).await
+}
+
+/// The pages that changed most against the period before.
+#[server(name = GetMovers, prefix = "/api", endpoint = "analytics/movers")]
+pub async fn movers(project: String, from: String, to: String) -> Result<Movers, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
+    Analytics::of(&caller.panel).movers(&project, range).await
+}
+
+/// One page (or a folder, `/guides/*`): its row, its trend and the jobs about it.
+#[server(name = GetPageReport, prefix = "/api", endpoint = "analytics/page")]
+pub async fn page(project: String, path: String, from: String, to: String) -> Result<PageReport, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
+    Analytics::of(&caller.panel).page(&project, range, &path).await
 }

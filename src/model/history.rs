@@ -87,6 +87,10 @@ pub struct PageRow {
     pub counts: ViewCounts,
     /// In the period that is compared with; nothing where there is none, or its days are not all here.
     pub previous: Option<ViewCounts>,
+    /// In the part of the range that `previous` is compared with, where that is not the whole range: part of today is
+    /// left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<ViewCounts>,
     /// For a folder, how many pages lie in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<u32>,
@@ -192,6 +196,13 @@ pub struct JobEffect {
     pub days: u32,
     pub before: ViewCounts,
     pub after: ViewCounts,
+}
+
+impl PageRow {
+    /// What `previous` is to be compared with.
+    pub fn compared(&self) -> ViewCounts {
+        self.compared.unwrap_or(self.counts)
+    }
 }
 
 impl Sort {

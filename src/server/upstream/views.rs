@@ -57,19 +57,24 @@ impl ViewsQuestion {
         offset: Option<i64>,
         today: Day,
     ) -> Result<Self, AppError> {
+        let limit = u32::try_from(limit.unwrap_or(PageLimit::DEFAULT.get().into())).unwrap_or(0);
+        Ok(Self {
+            project,
+            range: Self::range(from, to, today)?,
+            limit: PageLimit::try_from(limit).map_err(AppError::bad_input)?,
+            offset: u64::try_from(offset.unwrap_or(0))
+                .map_err(|_| AppError::bad_input("The offset is 0 or more rows."))?,
+        })
+    }
+
+    /// The days from `from` to `to`, both inclusive; the last 28 unless told.
+    pub fn range(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, AppError> {
         let day =
             |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::parse::<Day>).transpose();
         let to = day(to).map_err(AppError::bad_input)?.unwrap_or(today);
         let from =
             day(from).map_err(AppError::bad_input)?.unwrap_or(DayRange::ending(to, DEFAULT_DAYS).from());
-        let limit = u32::try_from(limit.unwrap_or(PageLimit::DEFAULT.get().into())).unwrap_or(0);
-        Ok(Self {
-            project,
-            range: DayRange::new(from, to).map_err(AppError::bad_input)?,
-            limit: PageLimit::try_from(limit).map_err(AppError::bad_input)?,
-            offset: u64::try_from(offset.unwrap_or(0))
-                .map_err(|_| AppError::bad_input("The offset is 0 or more rows."))?,
-        })
+        DayRange::new(from, to).map_err(AppError::bad_input)
     }
 }
 

@@ -95,6 +95,7 @@ fn in_general(code: ErrorCode, mistake: &'static str) -> &'static str {
         ErrorCode::Unauthenticated => "That username and password do not belong together.",
         ErrorCode::Forbidden => "You may not do this, or the link to this page is not valid any more.",
         ErrorCode::NotFound => "What this form is about is not there any more.",
+        ErrorCode::NotInHistory => "Not all of these days are in the history yet.",
         ErrorCode::IntentInFlight => {
             "The same text is being sent right now. Look at the jobs before you send it again."
         }
