@@ -4,6 +4,7 @@
 pub mod analytics;
 pub mod annotations;
 pub mod call;
+pub mod history;
 pub mod jobs;
 pub mod session;
 pub mod upstream;

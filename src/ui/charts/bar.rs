@@ -6,19 +6,31 @@ use crate::model::views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length};
 use crate::ui::erase::Erase;
+use crate::ui::markup::{Markup, markup};
 
 /// One row's bar. `longest` is what the full width stands for. Needs [`patterns`] once on the page.
 pub fn stacked(counts: ViewCounts, longest: u64) -> AnyView {
+    let parts = parts(counts, longest).into_html();
+    view! { <svg class="bar" role="img" aria-label=described(counts) inner_html=parts></svg> }.erase()
+}
+
+/// [`stacked`] as text.
+pub fn drawn(counts: ViewCounts, longest: u64) -> Markup {
+    let parts = parts(counts, longest);
+    markup(r#"<svg class="bar" role="img" aria-label="{}">{}</svg>"#, &[&described(counts), &parts])
+}
+
+fn described(counts: ViewCounts) -> String {
+    format!("{} human, {} AI", grouped(counts.human), grouped(counts.ai))
+}
+
+fn parts(counts: ViewCounts, longest: u64) -> Markup {
     let Stack { human, ai } = Stack::of(counts, longest);
-    let described = format!("{} human, {} AI", grouped(counts.human), grouped(counts.ai));
     let (human, ai) = (length(human), length(ai));
-    let parts = format!(
-        r##"<rect class="bar-human" height="100%" width="{human}"/><rect fill="url(#ai-hatch)" height="100%" x="{human}" width="{ai}"/>"##
-    );
-    view! {
-        <svg class="bar" role="img" aria-label=described inner_html=parts></svg>
-    }
-    .erase()
+    markup(
+        r#"<rect class="bar-human" height="100%" width="{}"/><rect class="bar-ai" height="100%" x="{}" width="{}"/>"#,
+        &[&human, &human, &ai],
+    )
 }
 
 /// The hatching of AI bars.
@@ -48,7 +60,7 @@ pub fn legend() -> AnyView {
             </li>
             <li>
                 <svg class="swatch" aria-hidden="true">
-                    <rect fill="url(#ai-hatch)" width="100%" height="100%" />
+                    <rect class="bar-ai" width="100%" height="100%" />
                 </svg>
                 "AI"
             </li>

@@ -45,9 +45,8 @@ pub fn picture(points: &[TrendPoint], form: Form) -> Markup {
 
 /// The numbers beside the lines.
 pub fn scale_labels(ticks: Ticks) -> Markup {
-    let label = |value| {
-        markup(r#"<text x="100%" y="{}">{}</text>"#, &[&from_top(value, ticks), &grouped(value)])
-    };
+    let label =
+        |value| markup(r#"<text x="100%" y="{}">{}</text>"#, &[&from_top(value, ticks), &grouped(value)]);
     ticks.values().map(label).collect()
 }
 
@@ -126,11 +125,14 @@ mod tests {
         let points = points(&[(300, 100), (0, 0)]);
         assert_eq!(Form::Stacked.ticks(&points), Ticks { step: 100, top: 400 });
         let html = picture(&points, Form::Stacked).into_html();
-        assert!(html.contains(concat!(
-            r#"<g class="" data-day="2026-11-01">"#,
-            r#"<rect class="bar-human" x="5.000%" width="40.000%" y="25.0%" height="75.0%"/>"#,
-            r#"<rect class="bar-ai" x="5.000%" width="40.000%" y="0.0%" height="25.0%"/></g>"#,
-        )), "{html}");
+        assert!(
+            html.contains(concat!(
+                r#"<g class="" data-day="2026-11-01">"#,
+                r#"<rect class="bar-human" x="5.000%" width="40.000%" y="25.0%" height="75.0%"/>"#,
+                r#"<rect class="bar-ai" x="5.000%" width="40.000%" y="0.0%" height="25.0%"/></g>"#,
+            )),
+            "{html}"
+        );
         assert!(html.contains(r#"<g class="unfinished" data-day="2026-11-02">"#), "{html}");
     }
 
@@ -139,8 +141,14 @@ mod tests {
         let points = points(&[(300, 100), (200, 150)]);
         assert_eq!(Form::Side.ticks(&points).top, 300);
         let html = picture(&points, Form::Side).into_html();
-        assert!(html.contains(r#"<rect class="bar-human" x="5.000%" width="20.000%" y="0.0%" height="100.0%"/>"#), "{html}");
-        assert!(html.contains(r#"<rect class="bar-ai" x="25.000%" width="20.000%" y="66.7%" height="33.3%"/>"#), "{html}");
+        assert!(
+            html.contains(r#"<rect class="bar-human" x="5.000%" width="20.000%" y="0.0%" height="100.0%"/>"#),
+            "{html}"
+        );
+        assert!(
+            html.contains(r#"<rect class="bar-ai" x="25.000%" width="20.000%" y="66.7%" height="33.3%"/>"#),
+            "{html}"
+        );
     }
 
     #[test]

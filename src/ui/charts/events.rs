@@ -19,7 +19,10 @@ pub fn marks(project: &str, trend: &Trend) -> Markup {
         .annotations
         .iter()
         .map(|note| (note.day, format!("#{LIST}"), format!("Note on {}: {}", note.day, note.text)));
-    let rows = [("Jobs that finished", row(&trend.points, jobs, "jobs")), ("Notes", row(&trend.points, notes, "notes"))];
+    let rows = [
+        ("Jobs that finished", row(&trend.points, jobs, "jobs")),
+        ("Notes", row(&trend.points, notes, "notes")),
+    ];
     rows.into_iter().map(|(name, row)| framed(name, row)).collect()
 }
 
@@ -76,8 +79,8 @@ mod tests {
             counts: ViewCounts::default(),
             unfinished: false,
         });
-        let job = "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|_| panic!("an id"));
-        let marker = |text: &&str| Marker { day: day(text), job, title: "Fix <it>".to_owned() };
+        let job = || "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|_| panic!("an id"));
+        let marker = |text: &&str| Marker { day: day(text), job: job(), title: "Fix <it>".to_owned() };
         let note = |text: &&str| Annotation {
             id: "n".to_owned(),
             day: day(text),

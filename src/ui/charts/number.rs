@@ -18,13 +18,17 @@ pub fn grouped(number: u64) -> String {
 
 /// The AI readers' share as a whole percentage; `–` where nobody read. Neither something nor the rest is rounded away.
 pub fn ai_share(counts: ViewCounts) -> String {
-    let sum = counts.human.saturating_add(counts.ai);
-    if sum == 0 {
+    share(counts.ai, counts.human.saturating_add(counts.ai))
+}
+
+/// `part` of `whole` as a whole percentage, by the same rules.
+pub fn share(part: u64, whole: u64) -> String {
+    if whole == 0 {
         return "–".to_owned();
     }
-    match (per_mille(counts.ai, sum) + 5) / 10 {
-        0 if counts.ai > 0 => "<1%".to_owned(),
-        100 if counts.human > 0 => ">99%".to_owned(),
+    match (per_mille(part, whole) + 5) / 10 {
+        0 if part > 0 => "<1%".to_owned(),
+        100 if part < whole => ">99%".to_owned(),
         percent => format!("{percent}%"),
     }
 }

@@ -1,6 +1,6 @@
 //! From counts to lengths, in thousandths. Pure, and in integers: equal on the server and in the browser.
 
-use crate::model::views::{PageViews, ViewCounts};
+use crate::model::views::ViewCounts;
 
 /// What is drawn of something that is not nothing, in thousandths.
 const VISIBLE: u64 = 4;
@@ -22,8 +22,8 @@ impl Stack {
 }
 
 /// What the longest bar of `rows` stands for.
-pub fn longest(rows: &[PageViews]) -> u64 {
-    rows.iter().map(|counts| counts.human.saturating_add(counts.ai)).max().unwrap_or(0)
+pub fn longest(rows: impl IntoIterator<Item = ViewCounts>) -> u64 {
+    rows.into_iter().map(|counts| counts.human.saturating_add(counts.ai)).max().unwrap_or(0)
 }
 
 /// `part` of `whole` in thousandths, rounded, at most 1000; 0 of nothing.

@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn no_more_days_are_named_than_fit() {
         assert_eq!([1, 7, 8, 9, 28, 90, 120].map(every), [1, 1, 1, 2, 4, 14, 28]);
-        for count in 1..2000 {
+        for count in 1..2000_usize {
             assert!(count.div_ceil(every(count)) <= LABELS, "{count}");
         }
     }

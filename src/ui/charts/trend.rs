@@ -19,6 +19,7 @@ use crate::ui::markup::{Markup, markup};
 pub fn trend(project: &str, trend: &Trend, form: Form) -> AnyView {
     let points: Arc<[TrendPoint]> = trend.points.as_slice().into();
     let (count, summary) = (points.len(), summary(&points));
+    let last = count.saturating_sub(1);
     let pointed = RwSignal::new(None::<usize>);
     let cursor = move || {
         let cursor = pointed.get().map(|at| columns::cursor(at, count));
@@ -30,7 +31,7 @@ pub fn trend(project: &str, trend: &Trend, form: Form) -> AnyView {
     };
     let day = {
         let points = points.clone();
-        move || points.get(pointed.get().unwrap_or(count - 1)).map(named)
+        move || points.get(pointed.get().unwrap_or(last)).map(named)
     };
     view! {
         <figure class="chart">
@@ -43,8 +44,8 @@ pub fn trend(project: &str, trend: &Trend, form: Form) -> AnyView {
                     type="range"
                     aria-label="Days"
                     aria-valuetext=day
-                    max=count.saturating_sub(1).to_string()
-                    prop:value=move || pointed.get().unwrap_or(count.saturating_sub(1)).to_string()
+                    max=last.to_string()
+                    prop:value=move || pointed.get().unwrap_or(last).to_string()
                     on:focus=handler(move |event| point_at(pointed, event_target_value(&event)))
                     on:input=handler(move |event| point_at(pointed, event_target_value(&event)))
                     on:pointermove=handler(move |event| follow(pointed, count, &event))

@@ -49,6 +49,20 @@ pub fn conversation() -> AnyView {
     .erase()
 }
 
+/// The shape of three figures over a trend and a table.
+pub fn report() -> AnyView {
+    view! {
+        <div class="figures">
+            <div class="skeleton skeleton-compared"></div>
+            <div class="skeleton skeleton-compared"></div>
+            <div class="skeleton skeleton-compared"></div>
+        </div>
+        <div class="skeleton skeleton-chart"></div>
+        {rows()}
+    }
+    .erase()
+}
+
 /// The shape of three figures over a table.
 pub fn figures() -> AnyView {
     view! {

@@ -5,7 +5,6 @@ mod week;
 
 use leptos::prelude::*;
 
-use crate::api::analytics::GetViews;
 use crate::api::call::call;
 use crate::api::jobs::ListJobs;
 use crate::model::day::DayRange;
@@ -13,6 +12,7 @@ use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::Erase;
+use crate::ui::pages::analytics::reading::{self, Question};
 use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::{project, session};
@@ -34,14 +34,8 @@ pub fn Overview() -> impl IntoView {
         let project = project.clone();
         Asked::once(move || {
             let (from, to) = (Some(range.from().to_string()), Some(range.to().to_string()));
-            call(GetViews {
-                project: project.clone(),
-                from,
-                to,
-                limit: Some(PAGES),
-                offset: None,
-                refresh: None,
-            })
+            let (range, limit, project) = (Some(range), Some(PAGES), project.clone());
+            reading::reading(Question { project, range, from, to, limit, ..Question::default() })
         })
     };
     let session = session::get();
@@ -60,7 +54,7 @@ pub fn Overview() -> impl IntoView {
             <div>{loaded(jobs, loading::rows, shown)}</div>
             <section class="week" aria-labelledby="week">
                 <h2 id="week">"Readers of the last 7 days"</h2>
-                {loaded(week, loading::figures, move |answer| week::week(&project, answer))}
+                {loaded(week, loading::figures, move |reading| week::week(&project, reading))}
             </section>
         </div>
     }

@@ -3,26 +3,39 @@
 use leptos::prelude::*;
 
 use crate::model::views::{ViewCounts, Views};
-use crate::ui::charts::number::{ai_share, grouped};
+use crate::ui::charts::number::{ai_share, change_in_words, grouped};
 use crate::ui::components::moment::ago;
 use crate::ui::erase::Erase;
+use crate::ui::markup::{Markup, markup};
 
 pub fn figures(totals: ViewCounts) -> AnyView {
-    view! {
-        <dl class="figures">
-            {figure("Views", grouped(totals.total), "figure")}
-            {figure("By people", grouped(totals.human), "figure figure-human")}
-            {figure("By AI agents", format!("{} ({})", grouped(totals.ai), ai_share(totals)), "figure figure-ai")}
-        </dl>
-    }
-    .erase()
+    compared(totals, None)
 }
 
-fn figure(name: &'static str, value: String, class: &'static str) -> AnyView {
-    view! { <div class=class><dt>{name}</dt> <dd>{value}</dd></div> }.erase()
+/// With the change from the second to the first of two comparable counts.
+pub fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) -> AnyView {
+    let ai = format!("{} ({})", grouped(totals.ai), ai_share(totals));
+    let of =
+        |count: fn(ViewCounts) -> u64| change.map(|(now, before)| change_in_words(count(now), count(before)));
+    let figures: Markup = [
+        figure("figure", "Views", grouped(totals.total), of(|counts| counts.total)),
+        figure("figure figure-human", "By people", grouped(totals.human), of(|counts| counts.human)),
+        figure("figure figure-ai", "By AI agents", ai, of(|counts| counts.ai)),
+    ]
+    .into_iter()
+    .collect();
+    view! { <dl class="figures" inner_html=figures.into_html()></dl> }.erase()
 }
 
-/// How old the figures are and where they come from.
+fn figure(class: &str, name: &str, value: String, change: Option<String>) -> Markup {
+    let change = change.map(|change| markup(r#"<dd class="change">{}</dd>"#, &[&change]));
+    markup(
+        r#"<div class="{}"><dt>{}</dt><dd>{}</dd>{}</div>"#,
+        &[&class, &name, &value, &change.unwrap_or_default()],
+    )
+}
+
+/// How old live figures are and where they come from.
 pub fn provenance(answer: &Views) -> AnyView {
     let warning = answer.stale.then(|| {
         view! { <strong>"Older figures: newer ones are asked for, or cannot be had. "</strong> }.erase()

@@ -32,7 +32,7 @@ pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyVi
         <div class="ranges">
             <ul class="segments" aria-label="Days">{presets.collect_view()}</ul>
             <form class="custom-range" method="get" action=links::analytics(project) on:submit=search_form::navigating()>
-                <input type="hidden" name="limit" value=query.limit.to_string() />
+                <span hidden inner_html=query.hidden_fields(&["from", "to"]).into_html()></span>
                 <label for="from">"From"</label>
                 <input id="from" class="field" type="date" name="from" value=from.clone() prop:value=from max=today.to_string() required />
                 <label for="to">"to"</label>
@@ -63,7 +63,7 @@ pub(super) fn described(query: &AnalyticsQuery, today: Day) -> String {
 }
 
 /// The days that the address asks for; nothing if they are no range.
-fn meant(query: &AnalyticsQuery, today: Day) -> Option<DayRange> {
+pub(super) fn meant(query: &AnalyticsQuery, today: Day) -> Option<DayRange> {
     match (&query.from, &query.to) {
         (None, None) => Some(Preset::DEFAULT.range(today)),
         (Some(from), Some(to)) => DayRange::new(from.parse().ok()?, to.parse().ok()?).ok(),
@@ -73,10 +73,13 @@ fn meant(query: &AnalyticsQuery, today: Day) -> Option<DayRange> {
 
 #[cfg(test)]
 mod tests {
+    use leptos_router::params::ParamsMap;
+
     use super::*;
 
     fn query(from: Option<&str>, to: Option<&str>) -> AnalyticsQuery {
-        AnalyticsQuery { from: from.map(str::to_owned), to: to.map(str::to_owned), page: 1, limit: 50 }
+        let query = AnalyticsQuery::read(&ParamsMap::new());
+        AnalyticsQuery { from: from.map(str::to_owned), to: to.map(str::to_owned), ..query }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The table of pages, in the upstream's order.
+//! The table of pages as the upstream gives it, in its order; and the way through a table's pages.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::ui::links;
 use crate::ui::pages::analytics::query::{AnalyticsQuery, SIZES};
 
 pub(super) fn table(project: &str, query: &AnalyticsQuery, answer: &Views, may_start: bool) -> AnyView {
-    let longest = scale::longest(&answer.views);
+    let longest = scale::longest(answer.views.iter().map(PageViews::counts));
     let first = query.offset() + 1;
     let rows =
         answer.views.iter().zip(first..).map(|(page, rank)| row(project, page, rank, longest, may_start));
@@ -62,12 +62,21 @@ fn row(project: &str, page: &PageViews, rank: i64, longest: u64, may_start: bool
     .erase()
 }
 
-pub(super) fn pager(project: &str, query: &AnalyticsQuery, answer: &Views) -> AnyView {
+/// To the pages before and after, and to other page sizes. `rows` are on this one; `all` says how many there are, where that is
+/// known.
+pub(super) fn pager(
+    project: &str,
+    query: &AnalyticsQuery,
+    rows: usize,
+    has_more: bool,
+    all: Option<u64>,
+) -> AnyView {
     let first = query.offset() + 1;
-    let last = query.offset() + answer.views.len() as i64;
-    let place = if last < first { "No more rows".to_owned() } else { format!("Rows {first} to {last}") };
+    let last = query.offset() + rows as i64;
+    let of = all.map(|all| format!(" of {}", grouped(all))).unwrap_or_default();
+    let place = if last < first { "No more rows".to_owned() } else { format!("Rows {first} to {last}{of}") };
     let previous = (query.page > 1).then(|| query.on_page(query.page - 1).href(project));
-    let next = answer.has_more.then(|| query.on_page(query.page + 1).href(project));
+    let next = has_more.then(|| query.on_page(query.page + 1).href(project));
     let sizes = SIZES.into_iter().map(|size| {
         let current = (size == query.limit).then_some("true");
         view! { <li><a href=query.sized(size).href(project) data-noscroll aria-current=current>{size.to_string()}</a></li> }.erase()

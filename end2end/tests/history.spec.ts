@@ -1,0 +1,66 @@
+/** Live or by day: the page says which of the two it shows, how far the history is, and what the rest would cost. */
+import { day, inAddress, kept, lately, longAgo, UNTIL_KEPT } from "../fixtures/days.ts";
+import { at, expect, open, test } from "../fixtures/docket.ts";
+
+const ANALYTICS = at("/analytics");
+const notice = ".history-notice";
+
+test("days that are not kept are shown live, with what is missing and what fetching it costs", async ({ page, api }) => {
+  const range = longAgo();
+  await open(page, `${ANALYTICS}?${inAddress(range)}`);
+  const missing = await api.missing(range);
+  expect(missing.days).toBe(28);
+  await expect(page.locator(notice)).toContainText("These figures come live from the upstream");
+  await expect(page.locator(notice)).toContainText("lacks 28 of 28 days of this range");
+  await expect(page.locator(notice)).toContainText(/History: \d+ of \d+ days are here.*; \d+ calls? left this hour above the reserve\./);
+  await expect(page.getByRole("button", { name: `Fetch them first (at least ${missing.calls} calls)` })).toBeVisible();
+  await expect(page.locator(".chart"), "no trend without days").toHaveCount(0);
+  await expect(page.getByText(/^Live from the upstream, fetched/)).toBeVisible();
+});
+
+test("days that are kept are shown from the history, without a notice", async ({ page, api }) => {
+  test.setTimeout(300_000);
+  await kept(api, lately());
+  await open(page, ANALYTICS);
+  await expect(page.locator(".chart")).toBeVisible();
+  await expect(page.locator(notice)).toHaveCount(0);
+  await expect(page.getByText(/^From the daily history, by UTC days, the oldest reading of a day .+/)).toBeVisible();
+  await expect(page.getByText(/^Live from the upstream/)).toHaveCount(0);
+});
+
+test("what is missing is fetched on request, and then shown by day", async ({ page, api }) => {
+  test.setTimeout(300_000);
+  // Of its own, so that no other test meets it.
+  const range = { from: day(301), to: day(300) };
+  await open(page, `${ANALYTICS}?${inAddress(range)}`);
+  await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");
+  await page.getByRole("button", { name: /^Fetch them first/ }).click();
+  await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
+  await expect.poll(async () => (await api.missing(range)).days, UNTIL_KEPT).toBe(0);
+  // The open page hears of it by itself, unless it was loaded after the days had come.
+  const show = page.getByRole("link", { name: "Show them by day" });
+  await expect(show.or(page.locator(".chart"))).toBeVisible({ timeout: 30_000 });
+  if (await show.isVisible()) await show.click();
+  await expect(page.locator(".chart")).toBeVisible();
+});
+
+test("a viewer is told what is missing, and cannot spend calls on it", async ({ serve, visit }) => {
+  const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const page = await visit(await serve({ people: [viewer] }), { as: viewer });
+  await open(page, `${ANALYTICS}?${inAddress(longAgo())}`);
+  await expect(page.locator(notice)).toContainText("lacks 28 of 28 days");
+  await expect(page.getByRole("button", { name: /^Fetch them first/ })).toHaveCount(0);
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the same is said, and fetching comes back to the same days", async ({ page }) => {
+    const range = { from: day(311), to: day(310) };
+    await page.goto(`${ANALYTICS}?${inAddress(range)}`);
+    await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");
+    await page.getByRole("button", { name: /^Fetch them first/ }).click();
+    await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
+    await expect(page.locator("tr[data-path]").first()).toBeVisible();
+  });
+});

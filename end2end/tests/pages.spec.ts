@@ -1,0 +1,218 @@
+/** The table of pages from the daily history: sorted, searched, by folder, and each page with a view of its own. */
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import type { Row } from "../fixtures/api.ts";
+import { day, grouped, inAddress, kept } from "../fixtures/days.ts";
+import { at, expect, open, test } from "../fixtures/docket.ts";
+
+const ANALYTICS = at("/analytics");
+/** A complete range: two questions about it have one answer. */
+const range = () => ({ from: day(28), to: day(1) });
+const TABLE = `${ANALYTICS}?${inAddress(range())}`;
+
+test.beforeEach(async ({ api }) => {
+  test.setTimeout(300_000);
+  await kept(api, { from: day(56), to: day(0) });
+});
+
+const paths = (page: Page) => page.locator("table.daily tr[data-path]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-path")));
+
+const pathsOf = (rows: Row[]) => rows.map((row) => row.path);
+
+/** Waits until the table shows these rows. */
+async function expectRows(page: Page, rows: Row[]): Promise<void> {
+  await expect.poll(() => paths(page)).toEqual(pathsOf(rows));
+}
+
+test("the figures and every row are those of the endpoint, with their change", async ({ page, api }) => {
+  await open(page, TABLE);
+  const { totals, comparison, rows, rows_total } = await api.pages(range());
+  const figures = await page.locator(".figures .figure dd:not(.change)").allTextContents();
+  expect(figures[0]).toBe(grouped(totals.total));
+  expect(figures[1]).toBe(grouped(totals.human));
+  expect(figures[2]).toContain(grouped(totals.ai));
+  expect(comparison).toMatchObject({ from: day(56), to: day(29) });
+  await expect(page.getByText(`Compared with ${day(56)} to ${day(29)}.`)).toBeVisible();
+  const before = comparison?.previous.total ?? 0;
+  const word = totals.total > before ? /^▲ .+ more than before$/ : totals.total < before ? /^▼ .+ fewer than before$/ : /^= as many as before$/;
+  await expect(page.locator(".change").first()).toHaveText(word);
+  await expectRows(page, rows);
+  const cells = await page.locator("table.daily tr[data-path]").evaluateAll((rows) =>
+    rows.map((row) => [...row.querySelectorAll("td.numeric")].slice(0, 3).map((cell) => cell.textContent)),
+  );
+  expect(cells).toEqual(rows.map(({ human, ai, total }) => [human, ai, total].map(grouped)));
+  await expect(page.getByText(`Rows 1 to ${rows.length} of ${grouped(rows_total)}`)).toBeVisible();
+});
+
+const COLUMNS = { Human: "human", AI: "ai", "AI share": "share", Change: "change", Page: "path" };
+
+for (const [name, word] of Object.entries(COLUMNS)) {
+  test(`the head “${name}” sorts, and turns the order round`, async ({ page, api }) => {
+    await open(page, TABLE);
+    const head = page.getByRole("columnheader", { name: new RegExp(`^${name}( [↑↓])?$`) });
+    const [first, second] = word === "path" ? ["ascending", "descending"] : ["descending", "ascending"];
+    await head.getByRole("link").click();
+    await expect(page).toHaveURL(`${TABLE}&sort=${word}`);
+    await expect(head).toHaveAttribute("aria-sort", first);
+    await expectRows(page, (await api.pages({ ...range(), sort: word })).rows);
+    await head.getByRole("link").click();
+    await expect(page).toHaveURL(`${TABLE}&sort=-${word}`);
+    await expect(head).toHaveAttribute("aria-sort", second);
+    await expectRows(page, (await api.pages({ ...range(), sort: `-${word}` })).rows);
+    await page.goBack();
+    await expect(head).toHaveAttribute("aria-sort", first);
+  });
+}
+
+test("a search finds parts of paths, stands in the address, and is undone by the back button", async ({ page, api }) => {
+  await open(page, TABLE);
+  const all = await api.pages(range());
+  const found = await api.pages({ ...range(), q: "GUIDE" });
+  expect(found.rows_total).toBeGreaterThan(0);
+  expect(found.rows_total).toBeLessThan(all.rows_total);
+  await page.getByRole("searchbox", { name: "Search pages" }).fill("GUIDE");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp("[?&]q=GUIDE"));
+  await expectRows(page, found.rows);
+  await expect(page.getByText(new RegExp(`^${grouped(found.rows_total)} rows? with ${grouped(found.matching.total)} views`))).toBeVisible();
+  await page.goBack();
+  await expectRows(page, all.rows);
+  await expect(page.getByRole("searchbox", { name: "Search pages" })).toHaveValue("");
+});
+
+test("a search without a match says so and leads back", async ({ page }) => {
+  await open(page, `${TABLE}&q=nothing-is-called-so`);
+  await expect(page.getByRole("heading", { name: "No page matches" })).toBeVisible();
+  await page.getByRole("link", { name: "Show all pages" }).click();
+  await expect(page).toHaveURL(TABLE);
+});
+
+test("folders open, down to pages and up again", async ({ page, api }) => {
+  await open(page, TABLE);
+  await page.getByRole("link", { name: "By folder" }).click();
+  await expect(page).toHaveURL(`${TABLE}&folder=/`);
+  const root = await api.pages({ ...range(), folder: "/" });
+  await expectRows(page, root.rows);
+  const folder = root.rows.find((row) => row.pages !== undefined)?.path ?? "";
+  expect(folder).toMatch(/^\/.+\/\*$/);
+  await page.locator(`tr[data-path="${folder}"] a`).first().click();
+  const name = folder.slice(0, -2);
+  await expect(page).toHaveURL(`${TABLE}&folder=${name}`);
+  await expectRows(page, (await api.pages({ ...range(), folder: name })).rows);
+  await expect(page.getByRole("heading", { name: `Views by day: ${name}` })).toBeVisible();
+  await page.getByRole("navigation", { name: "Folder" }).getByRole("link", { name: "All folders" }).click();
+  await expect(page).toHaveURL(`${TABLE}&folder=/`);
+  await page.getByRole("link", { name: "All pages", exact: true }).click();
+  await expect(page).toHaveURL(TABLE);
+});
+
+test("the table is paged with totals, and keeps its order", async ({ page, api }) => {
+  await open(page, `${TABLE}&sort=share&limit=25`);
+  const { rows_total } = await api.pages({ ...range(), limit: 25 });
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(page).toHaveURL(`${TABLE}&sort=share&page=2&limit=25`);
+  await expect(page.getByText(`Rows 26 to 50 of ${grouped(rows_total)}`)).toBeVisible();
+  await expectRows(page, (await api.pages({ ...range(), sort: "share", limit: 25, offset: 25 })).rows);
+});
+
+test("a page has a view of its own, with its figures, its trend and its jobs", async ({ page, api }) => {
+  await open(page, TABLE);
+  const { rows } = await api.pages(range());
+  const path = rows[0]?.path ?? "";
+  await page.locator(`tr[data-path="${path}"] .path a`).click();
+  await expect(page).toHaveURL(`${TABLE}&path=${path}`);
+  await expect(page.getByRole("heading", { name: path, exact: true })).toBeVisible();
+  const report = await api.page({ ...range(), path });
+  await expect(page.locator(".figures dd").first()).toHaveText(grouped(report.row.total));
+  const drawn = await page.locator(".as-table tbody tr td:last-child").allTextContents();
+  expect(drawn).toEqual(report.trend.points.map((point) => grouped(point.total)));
+  await page.getByRole("link", { name: "All pages" }).click();
+  await expect(page).toHaveURL(TABLE);
+});
+
+test("the jobs about a page are shown with the views before and after, and no claim of a cause", async ({ page, api }) => {
+  const { jobs } = await api.jobs({ status: "completed" });
+  const about = jobs.find((job) => job.paths.length > 0);
+  expect(about, "a finished job about a page").toBeDefined();
+  const path = about?.paths[0] ?? "";
+  await open(page, `${TABLE}&path=${path}`);
+  const report = await api.page({ ...range(), path });
+  expect(report.jobs.length).toBeGreaterThan(0);
+  await expect(page.getByText("Other things change too: this is no proof of a cause.")).toBeVisible();
+  await expect(page.locator(".effects tbody tr")).toHaveCount(report.jobs.length);
+  await expect(page.locator(".effects tbody a").first()).toHaveAttribute("href", at(`/jobs/${report.jobs[0]?.job}`));
+});
+
+test("a job about a page starts with its path and its figures", async ({ page, api }) => {
+  await open(page, TABLE);
+  const row = (await api.pages(range())).rows[1];
+  await page.getByRole("link", { name: `Start a job about ${row?.path}`, exact: true }).click();
+  await expect(page.getByLabel("Pages")).toHaveValue(row?.path ?? "");
+  await expect(page.getByLabel("Prompt")).toHaveValue(
+    new RegExp(`had ${grouped(row?.total ?? 0)} views? from ${day(28)} to ${day(1)}: ${grouped(row?.human ?? 0)} by people, ${grouped(row?.ai ?? 0)} by AI agents`),
+  );
+});
+
+test("what changed most is listed, and leads to its pages", async ({ page, api }) => {
+  await open(page, TABLE);
+  const { risen } = await api.movers(range());
+  expect(risen.length).toBeGreaterThan(0);
+  const list = page.locator(".movers section").filter({ has: page.getByRole("heading", { name: "Read more" }) });
+  await expect(list.getByRole("link")).toHaveText(risen.slice(0, 5).map((row) => row.path));
+  await list.getByRole("link").first().click();
+  await expect(page.locator(".one-page")).toHaveAttribute("data-path", risen[0]?.path ?? "");
+});
+
+test("the files hold what the table is about", async ({ page }) => {
+  await open(page, `${TABLE}&q=guide&sort=ai&page=2&limit=25`);
+  const file = page.waitForEvent("download");
+  await page.getByRole("link", { name: "CSV" }).click();
+  expect((await file).url()).toContain(at(`/analytics/export.csv?${inAddress(range())}&q=guide&sort=ai`));
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("sort, search, folders and a page's own view are links and a form", async ({ page, api }) => {
+    await page.goto(TABLE);
+    await page.getByRole("columnheader", { name: "AI share" }).getByRole("link").click();
+    expect(await paths(page)).toEqual(pathsOf((await api.pages({ ...range(), sort: "share" })).rows));
+    await page.getByRole("searchbox", { name: "Search pages" }).fill("guide");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(/[?&]q=guide/);
+    expect(await paths(page)).toEqual(pathsOf((await api.pages({ ...range(), q: "guide", sort: "share" })).rows));
+    await page.getByRole("link", { name: "By folder" }).click();
+    await expect(page).toHaveURL(/[?&]folder=\/&q=guide/);
+    await page.goto(TABLE);
+    await page.locator("table.daily .path a").first().click();
+    await expect(page.locator(".one-page")).toBeVisible();
+    await expect(page.locator(".chart")).toBeVisible();
+  });
+});
+
+const VIEWS = { "the trend and the table": TABLE, "a folder, side by side": `${TABLE}&folder=/&chart=side` };
+
+for (const [name, path] of Object.entries({ ...VIEWS, "one page": "" })) {
+  for (const viewport of [{ width: 1280, height: 900 }, { width: 390, height: 844 }]) {
+    test(`${name}, ${viewport.width} px wide, is accessible and fits`, async ({ page, api }) => {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ reducedMotion: "reduce" });
+      await open(page, path || `${TABLE}&path=${(await api.pages(range())).rows[0]?.path}`);
+      await page.getByText("Show as a table").click();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        expect.soft(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]), colorScheme).toEqual([]);
+      }
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
+    });
+  }
+}
+
+test("printed, the page is a report: figures, trend and table, nothing to press", async ({ page }) => {
+  await open(page, TABLE);
+  await page.emulateMedia({ media: "print" });
+  for (const shown of [".figures", ".chart", "table.daily", ".readout"]) await expect(page.locator(shown)).toBeVisible();
+  const pressed = page.getByRole("main").locator("button, input, summary, .segments, .pager, .ranges").filter({ visible: true });
+  await expect(pressed).toHaveCount(0);
+});

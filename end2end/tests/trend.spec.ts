@@ -1,0 +1,195 @@
+/** The trend: its columns are the figures of the endpoint, for eyes, pointer, keyboard and screen reader alike. */
+import type { Page } from "@playwright/test";
+import type { Trend } from "../fixtures/api.ts";
+import { day, grouped, inAddress, kept, lately } from "../fixtures/days.ts";
+import { at, expect, open, test } from "../fixtures/docket.ts";
+
+const ANALYTICS = at("/analytics");
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+test.beforeEach(async ({ api }) => {
+  test.setTimeout(300_000);
+  await kept(api);
+});
+
+/** What is said of a day. */
+function readout({ day, human, ai, unfinished }: Trend["points"][number]): string {
+  const weekday = WEEKDAYS[new Date(day).getUTCDay()];
+  return `${weekday} ${day}: ${grouped(human)} human, ${grouped(ai)} AI${unfinished ? ", still being counted" : ""}`;
+}
+
+/** The columns as they are drawn: each day with the heights of its parts, in parts of the plot. */
+async function columns(page: Page) {
+  return page.locator(".chart-plot [data-day]").evaluateAll((columns) =>
+    columns.map((column) => {
+      const plot = column.closest("svg")?.getBoundingClientRect().height ?? 1;
+      const heights = [...column.querySelectorAll("rect")].map((part) => part.getBoundingClientRect().height / plot);
+      return { day: column.getAttribute("data-day"), heights };
+    }),
+  );
+}
+
+async function tableOfTrend(page: Page): Promise<string[][]> {
+  return page.locator(".as-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
+}
+
+/** The rows of a trend, as the table writes them. */
+const written = ({ points }: Trend) =>
+  points.map(({ day, human, ai, total, unfinished }) => [
+    `${WEEKDAYS[new Date(day).getUTCDay()]} ${day}${unfinished ? " (still being counted)" : ""}`,
+    ...[human, ai, total].map(grouped),
+  ]);
+
+/** A range that is complete, so that two questions about it have one answer. */
+const complete = () => ({ from: day(28), to: day(1) });
+
+test("each day is a column, in proportion to the numbers of the endpoint", async ({ page, api }) => {
+  await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+  const { points } = await api.trend(complete());
+  const drawn = await columns(page);
+  expect(drawn.map((column) => column.day)).toEqual(points.map((point) => point.day));
+  const tallest = Math.max(...points.map(({ human, ai }) => human + ai));
+  const top = Math.max(...drawn.map(({ heights }) => heights.reduce((sum, height) => sum + height)));
+  expect(top).toBeLessThanOrEqual(1);
+  expect(top).toBeGreaterThan(0.4);
+  for (const [at, { human, ai }] of points.entries()) {
+    for (const [part, count] of [human, ai].entries()) {
+      expect(drawn[at]?.heights[part]).toBeCloseTo((count / tallest) * top, 1.9);
+    }
+  }
+  expect(await tableOfTrend(page)).toEqual(written({ points, markers: [], annotations: [] }));
+});
+
+test("side by side is a link, stands in the address, and draws both on the ground", async ({ page }) => {
+  await open(page, ANALYTICS);
+  await page.getByRole("link", { name: "Side by side" }).click();
+  await expect(page).toHaveURL(`${ANALYTICS}?chart=side`);
+  await expect(page.getByRole("link", { name: "Side by side" })).toHaveAttribute("aria-current", "true");
+  const bottoms = await page.locator(".chart-plot [data-day] rect").evaluateAll((parts) =>
+    parts.map((part) => Math.round(part.getBoundingClientRect().bottom)),
+  );
+  expect(new Set(bottoms).size).toBe(1);
+  await page.getByRole("link", { name: "Stacked" }).click();
+  await expect(page).toHaveURL(ANALYTICS);
+});
+
+test("the arrow keys go from day to day, and each is read out", async ({ page, api }) => {
+  await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+  const { points } = await api.trend(complete());
+  const said = page.getByRole("main").locator("figcaption[role=status]");
+  await expect(said).toContainText("By day");
+  await page.getByRole("slider", { name: "Days" }).focus();
+  await expect(said).toHaveText(readout(points[27] as Trend["points"][number]));
+  await page.keyboard.press("ArrowLeft");
+  await expect(said).toHaveText(readout(points[26] as Trend["points"][number]));
+  await page.keyboard.press("Home");
+  await expect(said).toHaveText(readout(points[0] as Trend["points"][number]));
+  await page.keyboard.press("ArrowRight");
+  await expect(said).toHaveText(readout(points[1] as Trend["points"][number]));
+  await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", readout(points[1] as Trend["points"][number]).slice(0, 14));
+  await expect(page.locator(".chart-cursor")).toHaveCount(1);
+});
+
+test("the pointer reads out the column below it", async ({ page, api }) => {
+  await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+  const { points } = await api.trend(complete());
+  const box = await page.locator(".chart-plot").boundingBox();
+  for (const at of [0, 10, 27]) {
+    await page.mouse.move((box?.x ?? 0) + ((box?.width ?? 0) * (at + 0.5)) / 28, (box?.y ?? 0) + 40);
+    await expect(page.locator(".readout")).toHaveText(readout(points[at] as Trend["points"][number]));
+  }
+});
+
+test("today is marked as still being counted", async ({ page, api }) => {
+  await open(page, ANALYTICS);
+  const { points } = await api.trend(lately());
+  expect(points.at(-1)?.unfinished).toBe(true);
+  await expect(page.locator(".chart-plot .unfinished")).toHaveAttribute("data-day", day(0));
+});
+
+test("a note is written below its day, changed, and deleted", async ({ page, person }) => {
+  await open(page, ANALYTICS);
+  const text = `Version 3 <was> released & "announced", ${person.username}`;
+  await page.getByText("Add a note", { exact: true }).click();
+  const add = page.locator(".note-form").filter({ has: page.getByText("Add a note") });
+  await add.getByLabel("Day").fill(day(5));
+  await add.getByLabel("Note").fill(text);
+  await add.getByRole("button", { name: "Save" }).click();
+  const note = page.locator(".event-list li").filter({ hasText: person.username });
+  await expect(note).toContainText(text);
+  await expect(note).toContainText(day(5));
+  await expect(page.getByRole("group", { name: "Notes" }).getByRole("link").first()).toBeVisible();
+
+  await note.getByText("Edit", { exact: true }).click();
+  await note.getByLabel("Note").fill(`Version 4, ${person.username}`);
+  await note.getByRole("button", { name: "Save" }).click();
+  await expect(note).toContainText("Version 4");
+  await expect(note).toHaveCount(1);
+
+  await note.getByText("Edit", { exact: true }).click();
+  await note.getByRole("button", { name: "Delete this note" }).click();
+  await expect(page.locator(".event-list")).toBeAttached();
+  await expect(note).toHaveCount(0);
+});
+
+test("what is no note is refused in a sentence", async ({ page, demo }) => {
+  await open(page, ANALYTICS);
+  await page.getByText("Add a note", { exact: true }).click();
+  const add = page.locator(".note-form").filter({ has: page.getByText("Add a note") });
+  await add.getByLabel("Note").fill("x".repeat(5_000));
+  await add.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("alert")).toContainText("A note is a day");
+  expect(page.url()).toContain(demo.url);
+});
+
+test("a job that finished is marked below its day, and the mark leads to it", async ({ page, api }) => {
+  await open(page, ANALYTICS);
+  const { markers } = await api.trend(lately());
+  expect(markers.length).toBeGreaterThan(0);
+  const marks = page.getByRole("group", { name: "Jobs that finished" }).getByRole("link");
+  expect(await marks.count()).toBeGreaterThan(0);
+  for (const { job, title } of markers) {
+    await expect(page.locator(`.event-list a[href="${at(`/jobs/${job}`)}"]`)).toHaveText(title);
+  }
+});
+
+test("the overview draws the same week", async ({ page, api }) => {
+  const week = { from: day(6), to: day(0) };
+  await open(page, at(""));
+  const { points } = await api.trend(week);
+  const { rows } = await api.pages({ ...week, limit: 6 });
+  expect((await columns(page)).map((column) => column.day)).toEqual(points.map((point) => point.day));
+  await expect(page.locator(".week [data-path]")).toHaveCount(6);
+  expect(await page.locator(".week [data-path]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-path")))).toEqual(
+    rows.map((row) => row.path),
+  );
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the picture, its summary and its table are the same", async ({ page, api, visit, demo, person }) => {
+    const address = `${ANALYTICS}?${inAddress(complete())}`;
+    await page.goto(address);
+    const plain = await page.locator(".chart-plot svg[role=img]").innerHTML();
+    await expect(page.locator(".readout")).toContainText(`By day, ${day(28)} to ${day(1)}:`);
+    await expect(page.getByRole("slider")).toHaveCount(0);
+    expect(await tableOfTrend(page)).toEqual(written(await api.trend(complete())));
+    const lively = await visit(demo, { storageState: person.session });
+    await open(lively, address);
+    expect(await lively.locator(".chart-plot svg[role=img]").innerHTML()).toBe(plain);
+  });
+
+  test("a note is written and deleted", async ({ page, person }) => {
+    await page.goto(ANALYTICS);
+    await page.getByText("Add a note", { exact: true }).click();
+    const add = page.locator(".note-form").filter({ has: page.getByText("Add a note") });
+    await add.getByLabel("Note").fill(`Plain, ${person.username}`);
+    await add.getByRole("button", { name: "Save" }).click();
+    const note = page.locator(".event-list li").filter({ hasText: person.username });
+    await expect(note).toContainText("Plain");
+    await note.getByText("Edit", { exact: true }).click();
+    await note.getByRole("button", { name: "Delete this note" }).click();
+    await expect(note).toHaveCount(0);
+  });
+});

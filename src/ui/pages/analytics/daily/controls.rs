@@ -1,0 +1,85 @@
+//! Above the table: flat or by folder, search, how many rows there are, and the same rows in a file.
+
+use leptos::prelude::*;
+
+use crate::model::history::PagesReport;
+use crate::ui::charts::number::{counted, grouped, share};
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::search_form;
+use crate::ui::erase::Erase;
+use crate::ui::links;
+use crate::ui::markup::{Markup, markup};
+use crate::ui::pages::analytics::daily::{Page, choice};
+
+pub(super) fn controls(page: &Page, pages: &PagesReport) -> AnyView {
+    let Page { project, query, .. } = *page;
+    let kinds: Markup = [
+        choice(query.in_folder(None).href(project), "All pages", query.folder.is_none()),
+        choice(query.in_folder(Some("/")).href(project), "By folder", query.folder.is_some()),
+    ]
+    .into_iter()
+    .collect();
+    let files = ["csv", "json"].map(|kind| query.export_href(project, kind));
+    let files = markup(
+        r#"Export <a href="{}" rel="external" download>CSV</a> <a href="{}" rel="external" download>JSON</a>"#,
+        &[&files[0], &files[1]],
+    );
+    view! {
+        <div class="section-head">
+            <h2 id="table">"Pages"</h2>
+            <p class="exports" inner_html=files.into_html()></p>
+        </div>
+        <div class="table-controls">
+            <ul class="segments" aria-label="Rows" inner_html=kinds.into_html()></ul>
+            {search(page)}
+        </div>
+        <nav class="crumbs" aria-label="Folder" inner_html=crumbs(page).into_html()></nav>
+        <p class="provenance">{extent(pages)}</p>
+    }
+    .erase()
+}
+
+fn search(page: &Page) -> AnyView {
+    let q = page.query.q.clone().unwrap_or_default();
+    view! {
+        <form class="search" method="get" action=links::analytics(page.project) role="search" on:submit=search_form::navigating()>
+            <span hidden inner_html=page.query.hidden_fields(&["q"]).into_html()></span>
+            {icon(icon::SEARCH)}
+            <label class="visually-hidden" for="q">"Search pages"</label>
+            <input id="q" class="field" type="search" name="q" placeholder="Part of a path" value=q.clone() prop:value=q />
+            <button type="submit" class="visually-hidden">"Search"</button>
+        </form>
+    }
+    .erase()
+}
+
+/// The folders above the one that is open.
+fn crumbs(page: &Page) -> Markup {
+    let Some(folder) = page.query.folder.as_deref() else { return Markup::default() };
+    let folder = folder.trim_end_matches("/*").trim_end_matches('/');
+    let ends = folder.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
+    let above = ends.map(|end| &folder[..end]);
+    let link = |(target, name): (&str, &str)| {
+        let href = page.query.in_folder(Some(target)).href(page.project);
+        markup(r#"<a href="{}" data-noscroll>{}</a> / "#, &[&href, &name])
+    };
+    let last_part = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let mut all = Markup::default();
+    if !folder.is_empty() {
+        let names: Vec<_> = above.map(|path| (path, last_part(path))).collect();
+        let above = names.iter().map(|(path, name)| link((path, name)));
+        all = [link(("/", "All folders"))].into_iter().chain(above).collect();
+    }
+    let here = if folder.is_empty() { "All folders".to_owned() } else { last_part(folder) };
+    markup(r#"{}<span aria-current="page">{}</span>"#, &[&all, &here])
+}
+
+/// `1,234 rows with 56,789 views, 34% of all.`
+fn extent(pages: &PagesReport) -> String {
+    format!(
+        "{} with {} views, {} of all.",
+        counted(pages.rows_total, "row", "rows"),
+        grouped(pages.matching.total),
+        share(pages.matching.total, pages.totals.total),
+    )
+}

@@ -1,0 +1,89 @@
+//! One page of the documentation with a view of its own: its figures, its trend, and the jobs about it.
+
+use leptos::prelude::*;
+
+use crate::model::history::{JobEffect, PageReport, PagesReport};
+use crate::model::views::ViewCounts;
+use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
+use crate::ui::erase::Erase;
+use crate::ui::links;
+use crate::ui::markup::{Markup, markup};
+use crate::ui::pages::analytics::daily::{Page, drawn, marked, provenance, rows};
+use crate::ui::pages::analytics::figures;
+
+/// `pages` is what the table says of the whole range.
+pub(super) fn report(page: &Page, pages: &PagesReport, report: &PageReport) -> AnyView {
+    let row = &report.row;
+    let head = markup(
+        r#"<nav class="crumbs" aria-label="Folder"><a href="{}">All pages</a> / </nav><div class="section-head"><h2>{}</h2>{}</div>"#,
+        &[&page.query.about(None).href(page.project), &row.path, &rows::start(page, row, "button")],
+    );
+    let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
+    let change = row.previous.map(|before| (row.compared(), before));
+    view! {
+        <div class="one-page" data-path=row.path.clone() inner_html=head.into_html()></div>
+        {figures::compared(row.counts, change)}
+        <p class="provenance">{part}</p>
+        {provenance(pages)}
+        {marked(&pages.marked)}
+        {drawn(page, &report.trend)}
+        {jobs(page, &report.jobs)}
+    }
+    .erase()
+}
+
+fn jobs(page: &Page, jobs: &[JobEffect]) -> AnyView {
+    if jobs.is_empty() {
+        return view! { <p class="none">"No job about this page has finished yet."</p> }.erase();
+    }
+    let rows: Markup = jobs.iter().map(|job| effect(page, job)).collect();
+    let table = markup(
+        r#"<table class="pages effects"><thead><tr><th scope="col">Job</th><th scope="col">Finished</th><th scope="col" class="numeric">Days</th><th scope="col" class="numeric">Before</th><th scope="col" class="numeric">After</th><th scope="col" class="numeric">Change</th><th scope="col" class="numeric share">AI share</th></tr></thead><tbody>{}</tbody></table>"#,
+        &[&rows],
+    );
+    view! {
+        <section aria-labelledby="jobs">
+            <h2 id="jobs">"Jobs about this page"</h2>
+            <p class="provenance">
+                "Views in the 14 days before and after each job finished. Other things change too: this is no proof of a cause."
+            </p>
+            <div inner_html=table.into_html()></div>
+        </section>
+    }
+    .erase()
+}
+
+fn effect(page: &Page, job: &JobEffect) -> Markup {
+    let JobEffect { before, after, days, .. } = *job;
+    let numbers = match days {
+        0 => ["–", "–", "–", "–"].map(str::to_owned),
+        _ => [
+            grouped(before.total),
+            grouped(after.total),
+            change(after.total, before.total),
+            moved(before, after),
+        ],
+    };
+    let days = match days {
+        0 => "none yet".to_owned(),
+        days => counted(days.into(), "day", "days"),
+    };
+    markup(
+        r#"<tr><th scope="row" class="path"><a href="{}">{}</a></th><td>{}</td><td class="numeric">{}</td><td class="numeric">{}</td><td class="numeric">{}</td><td class="numeric">{}</td><td class="numeric share">{}</td></tr>"#,
+        &[
+            &links::job(page.project, job.job.as_str()),
+            &job.title,
+            &job.finished.to_string(),
+            &days,
+            &numbers[0],
+            &numbers[1],
+            &numbers[2],
+            &numbers[3],
+        ],
+    )
+}
+
+/// `12% → 31%`.
+pub(super) fn moved(before: ViewCounts, after: ViewCounts) -> String {
+    format!("{} → {}", ai_share(before), ai_share(after))
+}
