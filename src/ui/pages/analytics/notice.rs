@@ -32,7 +32,7 @@ pub(super) fn notice(
         (Some(range), Some(missing)) => {
             let days =
                 format!("{} of {}", grouped(missing.days.into()), grouped(range.days().unsigned_abs()));
-            let form = may_fetch.then(|| fetch_form(project, range, missing.calls)).unwrap_or_default();
+            let form = if may_fetch { fetch_form(project, range, missing.calls) } else { Markup::default() };
             markup(
                 r#"<p>These figures come live from the upstream, in its order. Trend, comparison, sorting and search need the daily history, which lacks {} days of this range.</p><p class="faint">{}</p>{}"#,
                 &[&days, &how_far, &form],

@@ -9,9 +9,12 @@ use crate::ui::pages::analytics::daily::one_page::moved;
 /// How many rows of each kind are shown.
 const ROWS: usize = 5;
 
+/// Its name, its rows, and what is said of each.
+type Kind<'a> = (&'static str, &'a [PageRow], fn(&PageRow) -> String);
+
 /// Nothing where nothing moved.
 pub(super) fn movers(page: &Page, movers: &Movers) -> Markup {
-    let kinds: [(&str, &[PageRow], fn(&PageRow) -> String); 5] = [
+    let kinds: [Kind; 5] = [
         ("Read more", &movers.risen, difference),
         ("Read less", &movers.fallen, difference),
         ("AI share moved", &movers.shifted, |row| moved(row.previous.unwrap_or_default(), row.compared())),
