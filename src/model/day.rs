@@ -40,6 +40,11 @@ impl Day {
         Self(self.0.replace_day(1).unwrap_or(self.0))
     }
 
+    /// The Monday of its week.
+    pub fn monday(self) -> Self {
+        self.plus_days(-i64::from(self.0.weekday().number_days_from_monday()))
+    }
+
     /// Whole days from `earlier` to this day; negative if it is later.
     pub fn days_since(self, earlier: Self) -> i64 {
         (self.0 - earlier.0).whole_days()
@@ -144,6 +149,13 @@ mod tests {
             assert!(text.parse::<Day>().is_err(), "{text}");
         }
         assert_eq!(day("2024-02-29").to_string(), "2024-02-29");
+    }
+
+    #[test]
+    fn a_week_begins_on_monday() {
+        assert_eq!(day("2026-11-22").monday(), day("2026-11-16"));
+        assert_eq!(day("2026-11-16").monday(), day("2026-11-16"));
+        assert_eq!(day("2026-01-01").monday(), day("2025-12-29"));
     }
 
     #[test]
