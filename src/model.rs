@@ -8,6 +8,7 @@ pub mod id;
 pub mod job;
 pub mod paging;
 pub mod preset;
+pub mod selection;
 pub mod template;
 pub mod time;
 pub mod upstream;

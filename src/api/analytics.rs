@@ -1,5 +1,7 @@
 //! Questions about page views: live ones, and those that the daily history answers.
 
+#![expect(clippy::too_many_arguments, reason = "they are the fields of a public endpoint")]
+
 use leptos::prelude::*;
 
 use crate::error::AppError;

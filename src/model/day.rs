@@ -54,6 +54,11 @@ impl Day {
         format!("{} {day}", MONTHS[usize::from(u8::from(month)) - 1])
     }
 
+    /// The Monday of its week.
+    pub fn monday(self) -> Self {
+        self.plus_days(-i64::from(self.0.weekday().number_days_from_monday()))
+    }
+
     /// Whole days from `earlier` to this day; negative if it is later.
     pub fn days_since(self, earlier: Self) -> i64 {
         (self.0 - earlier.0).whole_days()
@@ -166,6 +171,13 @@ mod tests {
         assert_eq!(said("2026-11-10"), ("Tue", "Nov 10".to_owned()));
         assert_eq!(said("2024-02-29"), ("Thu", "Feb 29".to_owned()));
         assert_eq!(said("2027-01-03"), ("Sun", "Jan 3".to_owned()));
+    }
+
+    #[test]
+    fn a_week_begins_on_monday() {
+        assert_eq!(day("2026-11-22").monday(), day("2026-11-16"));
+        assert_eq!(day("2026-11-16").monday(), day("2026-11-16"));
+        assert_eq!(day("2026-01-01").monday(), day("2025-12-29"));
     }
 
     #[test]

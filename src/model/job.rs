@@ -204,7 +204,7 @@ impl DeliveryState {
 impl Job {
     /// The first line of the prompt that says something.
     pub fn title(&self) -> &str {
-        self.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
+        first_line(&self.prompt)
     }
 
     pub fn badge(&self) -> JobBadge {
@@ -216,6 +216,11 @@ impl Job {
             changed_at: self.changed_at,
         }
     }
+}
+
+/// The first line of a prompt that says something.
+pub fn first_line(prompt: &str) -> &str {
+    prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
 }
 
 /// `link` if a browser may follow it: an absolute http or https address. Anything else is text.

@@ -1,5 +1,8 @@
 //! Page views: what people and AI agents read.
 
+use std::iter::Sum;
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::time::Timestamp;
@@ -36,6 +39,23 @@ pub struct Views {
     /// Whether some figures were no counts and were corrected, or rows were left out. Left out of the wire where not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrected: bool,
+}
+
+impl AddAssign for ViewCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.human = self.human.saturating_add(other.human);
+        self.ai = self.ai.saturating_add(other.ai);
+        self.total = self.total.saturating_add(other.total);
+    }
+}
+
+impl Sum for ViewCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |mut sum, counts| {
+            sum += counts;
+            sum
+        })
+    }
 }
 
 impl PageViews {

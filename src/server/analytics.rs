@@ -1,36 +1,194 @@
 //! Answers from the daily history, without a call upstream. Must not write, but for annotations.
 
 pub mod annotations;
+mod effect;
+pub mod export;
+mod movers;
+mod period;
 pub mod question;
+mod table;
+mod trend;
 
+use self::effect::Effects;
+use self::period::{Comparable, Period};
 use self::question::TableQuestion;
+use self::table::{Figures, Table};
 use crate::error::AppError;
-use crate::model::day::DayRange;
-use crate::model::history::{Movers, PageReport, PagesReport, Trend};
+use crate::model::day::{Day, DayRange};
+use crate::model::history::{Comparison, Movers, PageReport, PageRow, PagesReport, Trend};
 use crate::model::id::ProjectId;
+use crate::model::selection::Selection;
+use crate::model::views::ViewCounts;
 use crate::server::panel::Panel;
+use crate::server::store::Store;
+use crate::server::store::history_queries::{Paths, Snapshot};
 
-/// The daily history as people ask about it.
-pub struct Analytics;
+/// The daily history as people ask about it. Each answer is of one instant of the database.
+#[derive(Clone)]
+pub struct Analytics {
+    store: Store,
+}
 
 impl Analytics {
-    pub fn of(_: &Panel) -> Self {
-        Self
+    pub fn new(store: Store) -> Self {
+        Self { store }
     }
 
-    pub async fn pages(&self, _: &TableQuestion) -> Result<PagesReport, AppError> {
-        Err(AppError::internal())
+    pub fn of(panel: &Panel) -> Self {
+        Self::new(panel.store.clone())
     }
 
-    pub async fn trend(&self, _: &ProjectId, _: DayRange, _: Option<&str>) -> Result<Trend, AppError> {
-        Err(AppError::internal())
+    /// A table of pages or of what lies in a folder.
+    ///
+    /// # Errors
+    /// `NotInHistory`, here and below, where not every day of the range is here.
+    pub async fn pages(&self, question: &TableQuestion) -> Result<PagesReport, AppError> {
+        let mut snapshot = self.store.snapshot(question.project()).await?;
+        let period = Period::read(&mut snapshot, question.views.range).await?;
+        let comparable = period.comparable(&mut snapshot).await?;
+        let paths = snapshot.paths().await?;
+        let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
+        let mut table = Table::of(&paths, &figures, question);
+        table.sort(question.order);
+        let offset = usize::try_from(question.views.offset).unwrap_or(usize::MAX);
+        Ok(PagesReport {
+            totals: period.totals(),
+            matching: table.matching(),
+            rows: table.rows(offset).take(question.views.limit.get() as usize).collect(),
+            rows_total: table.len() as u64,
+            comparison: comparable.map(Comparison::from),
+            read_at: period.read_at(),
+            marked: period.marked(),
+            unfinished: period.is_unfinished(),
+        })
     }
 
-    pub async fn movers(&self, _: &ProjectId, _: DayRange) -> Result<Movers, AppError> {
-        Err(AppError::internal())
+    /// Views by day or week, of the whole project, of the page `path`, or of a folder (`/guides/*`).
+    pub async fn trend(
+        &self,
+        project: &ProjectId,
+        range: DayRange,
+        path: Option<&str>,
+    ) -> Result<Trend, AppError> {
+        let selection = Selection::parse(path).map_err(AppError::bad_input)?;
+        let mut snapshot = self.store.snapshot(project).await?;
+        let period = Period::read(&mut snapshot, range).await?;
+        let days = match &selection {
+            Selection::Project => period.days().iter().map(|day| (day.day, day.totals)).collect(),
+            _ => by_day(&mut snapshot, range, &selection).await?,
+        };
+        trend_of(&mut snapshot, &period, &selection, &days).await
     }
 
-    pub async fn page(&self, _: &ProjectId, _: DayRange, _: &str) -> Result<PageReport, AppError> {
-        Err(AppError::internal())
+    /// What changed most against the previous period, which must be here as well.
+    pub async fn movers(&self, project: &ProjectId, range: DayRange) -> Result<Movers, AppError> {
+        let mut snapshot = self.store.snapshot(project).await?;
+        let period = Period::read(&mut snapshot, range).await?;
+        let comparable = period.must_be_comparable(&mut snapshot).await?;
+        let paths = snapshot.paths().await?;
+        let figures = figures(&mut snapshot, &period, Some(&comparable), &paths).await?;
+        Ok(movers::of(&paths, &figures))
     }
+
+    /// One page or folder: its row, its trend and the jobs about it, whenever they were.
+    pub async fn page(
+        &self,
+        project: &ProjectId,
+        range: DayRange,
+        path: &str,
+    ) -> Result<PageReport, AppError> {
+        let selection = Selection::parse(Some(path)).map_err(AppError::bad_input)?;
+        if selection == Selection::Project {
+            return Err(AppError::bad_input("Name the page by its path, such as /quickstart."));
+        }
+        let mut snapshot = self.store.snapshot(project).await?;
+        let period = Period::read(&mut snapshot, range).await?;
+        let comparable = period.comparable(&mut snapshot).await?;
+        let days = by_day(&mut snapshot, range, &selection).await?;
+        let previous = match &comparable {
+            Some(comparable) => Some(by_day(&mut snapshot, comparable.previous, &selection).await?),
+            None => None,
+        };
+        let row = row(path, &days, previous.as_deref(), comparable.as_ref(), range);
+        let trend = trend_of(&mut snapshot, &period, &selection, &days).await?;
+        let jobs = effects(&mut snapshot, &selection).await?;
+        Ok(PageReport { row, trend, jobs })
+    }
+}
+
+/// The views of every page over the range and over what it is compared with.
+async fn figures(
+    snapshot: &mut Snapshot,
+    period: &Period,
+    comparable: Option<&Comparable>,
+    paths: &Paths,
+) -> Result<Figures, AppError> {
+    let counts = snapshot.sums(period.range(), paths).await?;
+    let Some(comparable) = comparable else { return Ok(Figures { counts, previous: None, compared: None }) };
+    let previous = Some(snapshot.sums(comparable.previous, paths).await?);
+    let compared = match comparable.current == period.range() {
+        true => None,
+        false => Some(snapshot.sums(comparable.current, paths).await?),
+    };
+    Ok(Figures { counts, previous, compared })
+}
+
+/// The views of the selected page or folder on each day of the range that is here.
+async fn by_day(
+    snapshot: &mut Snapshot,
+    range: DayRange,
+    selection: &Selection,
+) -> Result<Vec<(Day, ViewCounts)>, AppError> {
+    match selection {
+        Selection::Page(path) => Ok(snapshot.page_by_day(range, path).await?),
+        _ => {
+            let paths = snapshot.paths().await?;
+            let wanted: Vec<bool> = paths.names().iter().map(|path| selection.holds(path)).collect();
+            Ok(snapshot.sums_by_day(range, &paths, &wanted).await?)
+        }
+    }
+}
+
+async fn trend_of(
+    snapshot: &mut Snapshot,
+    period: &Period,
+    selection: &Selection,
+    days: &[(Day, ViewCounts)],
+) -> Result<Trend, AppError> {
+    let markers = snapshot.finished_jobs_within(period.range(), selection, trend::MARKERS_MAX).await?;
+    Ok(Trend {
+        points: trend::points(period, days),
+        markers: trend::markers(markers),
+        annotations: snapshot.annotations(period.range()).await?,
+    })
+}
+
+fn row(
+    path: &str,
+    days: &[(Day, ViewCounts)],
+    previous: Option<&[(Day, ViewCounts)]>,
+    comparable: Option<&Comparable>,
+    range: DayRange,
+) -> PageRow {
+    let sum = |days: &[(Day, ViewCounts)]| days.iter().map(|(_, counts)| *counts).sum();
+    let part = comparable.map(|comparable| comparable.current).filter(|part| *part != range);
+    PageRow {
+        path: path.to_owned(),
+        counts: sum(days),
+        previous: previous.map(sum),
+        compared: part
+            .map(|part| days.iter().filter(|(day, _)| part.contains(*day)).map(|(_, counts)| *counts).sum()),
+        pages: None,
+    }
+}
+
+async fn effects(
+    snapshot: &mut Snapshot,
+    selection: &Selection,
+) -> Result<Vec<crate::model::history::JobEffect>, AppError> {
+    let jobs = snapshot.finished_jobs(selection, effect::JOBS_MAX).await?;
+    let Some(range) = effect::days_around(&jobs) else { return Ok(Vec::new()) };
+    let complete = period::complete(&snapshot.days(range).await?);
+    let effects = Effects { views: by_day(snapshot, range, selection).await?, complete };
+    Ok(jobs.into_iter().map(|job| effects.of(job)).collect())
 }

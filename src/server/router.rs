@@ -1,5 +1,6 @@
 //! The one place that knows every route, and the layers around them. Must not contain a rule of its own.
 
+mod export;
 mod headers;
 mod outage;
 mod pages;
@@ -33,6 +34,7 @@ const SESSION_DAYS: i64 = 7;
 pub fn router(panel: &Panel) -> Router {
     let behind_the_gate = Router::new()
         .merge(pages::routes(panel))
+        .merge(export::routes())
         .merge(server_fns::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))

@@ -4,12 +4,15 @@
 //! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for instants,
 //! `ON CONFLICT`, and no types beyond text and big integers.
 
+pub mod annotations;
 pub mod budget;
 pub mod drafts;
+pub mod history_queries;
 pub mod intents;
 pub mod job_list;
 pub mod jobs;
 pub mod reads;
+pub mod rollups;
 pub mod sessions;
 pub mod users;
 

@@ -1,20 +1,68 @@
-//! The team's own notes on days: who may write which.
+//! The team's own notes on days: what one may say, and who may change which.
 
-use crate::error::AppError;
+use crate::error::{AppError, ErrorCode};
+use crate::model::day::Day;
 use crate::model::history::Annotation;
 use crate::model::id::ProjectId;
+use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
 
+/// The longest note, in characters.
+const TEXT_MAX_CHARS: usize = 280;
+
+/// Adds a note, or changes the one with this id.
 pub async fn save(
-    _: &Caller,
-    _: &ProjectId,
-    _: &str,
-    _: &str,
-    _: Option<&str>,
+    caller: &Caller,
+    project: &ProjectId,
+    day: &str,
+    text: &str,
+    id: Option<&str>,
 ) -> Result<Annotation, AppError> {
-    Err(AppError::internal())
+    let day: Day = day.parse().map_err(AppError::bad_input)?;
+    let text = sentence(text)?;
+    let (store, now) = (&caller.panel.store, caller.panel.clock.now());
+    match id.filter(|id| !id.is_empty()) {
+        None => {
+            let id = store.add_annotation(project, &caller.user.id, day, &text, now).await?;
+            Ok(Annotation { id, day, text, author: caller.user.name.clone() })
+        }
+        Some(id) => {
+            let annotation = may_change(caller, project, id).await?;
+            store.change_annotation(id, day, &text, now).await?;
+            Ok(Annotation { day, text, ..annotation })
+        }
+    }
 }
 
-pub async fn remove(_: &Caller, _: &ProjectId, _: &str) -> Result<(), AppError> {
-    Err(AppError::internal())
+pub async fn remove(caller: &Caller, project: &ProjectId, id: &str) -> Result<(), AppError> {
+    may_change(caller, project, id).await?;
+    Ok(caller.panel.store.remove_annotation(id).await?)
+}
+
+/// The note, if it is the caller's own or the caller administers.
+async fn may_change(caller: &Caller, project: &ProjectId, id: &str) -> Result<Annotation, AppError> {
+    let found = caller.panel.store.annotation(project, id).await?;
+    let missing = || AppError::not_found("That annotation is not there any more.");
+    let (annotation, author_id) = found.ok_or_else(missing)?;
+    if author_id != caller.user.id && caller.user.role < Role::Admin {
+        return Err(AppError::new(
+            ErrorCode::Forbidden,
+            format!(
+                "This annotation is {}’s. Only its author or an administrator can change it.",
+                annotation.author
+            ),
+        ));
+    }
+    Ok(annotation)
+}
+
+/// One line without anything that cannot be seen.
+fn sentence(text: &str) -> Result<String, AppError> {
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match text.chars().count() {
+        0 => Err(AppError::bad_input("An annotation needs a few words.")),
+        1..=TEXT_MAX_CHARS => Ok(text),
+        _ => Err(AppError::bad_input(format!("An annotation has at most {TEXT_MAX_CHARS} characters."))),
+    }
 }

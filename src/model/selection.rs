@@ -1,0 +1,135 @@
+//! Which pages a question is about: the whole project, one page, or everything below a folder. Pure.
+
+/// Everything below a folder. The root holds every path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    /// Without the slash at its end, so that the root is the empty text.
+    name: String,
+}
+
+/// Which pages' views are added up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selection {
+    Project,
+    Page(String),
+    Folder(Folder),
+}
+
+/// What directly in a folder a path belongs to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// The page itself.
+    Page,
+    /// The folder of this path, without a slash at its end.
+    Folder(&'a str),
+}
+
+impl Folder {
+    /// `/`, `/guides`, or `/guides/*` as a row of the table calls it.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        let name = text.strip_suffix("/*").unwrap_or(text);
+        let name = name.strip_suffix('/').unwrap_or(name);
+        if !text.starts_with('/') {
+            return Err("A folder begins with a slash. Write it as /guides.");
+        }
+        Ok(Self { name: name.to_owned() })
+    }
+
+    /// What a path below this folder is called in it; nothing if it lies elsewhere.
+    fn below<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let below = path.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        // A path that does not begin with a slash lies in the root, so that the root holds every view.
+        below.or_else(|| (self.name.is_empty()).then_some(path))
+    }
+
+    pub fn holds(&self, path: &str) -> bool {
+        self.below(path).is_some()
+    }
+
+    /// Where a path stands among what lies directly in this folder; nothing if it lies elsewhere.
+    pub fn place<'a>(&self, path: &'a str) -> Option<Place<'a>> {
+        let below = self.below(path)?;
+        let nested = path.starts_with('/').then(|| below.find('/')).flatten();
+        // A folder without a name could not be asked for.
+        let nested = nested.filter(|at| *at > 0);
+        Some(nested.map_or(Place::Page, |at| Place::Folder(&path[..path.len() - below.len() + at])))
+    }
+
+    /// The beginning of every path in it but those of the root without a slash.
+    pub fn prefix(&self) -> String {
+        format!("{}/", self.name)
+    }
+}
+
+impl Selection {
+    /// Of an optional `path`: a page, or a folder as `/guides/*`; nothing and the empty text are the whole project.
+    pub fn parse(path: Option<&str>) -> Result<Self, &'static str> {
+        match path.unwrap_or_default() {
+            "" => Ok(Self::Project),
+            path if path.starts_with('/') && path.ends_with("/*") => Folder::parse(path).map(Self::Folder),
+            path => Ok(Self::Page(path.to_owned())),
+        }
+    }
+
+    pub fn holds(&self, path: &str) -> bool {
+        match self {
+            Self::Project => true,
+            Self::Page(page) => page == path,
+            Self::Folder(folder) => folder.holds(path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(text: &str) -> Folder {
+        Folder::parse(text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_folder_has_one_meaning_however_it_is_written() {
+        assert_eq!(folder("/guides"), folder("/guides/"));
+        assert_eq!(folder("/guides"), folder("/guides/*"));
+        assert_eq!(folder("/"), folder("/*"));
+        assert!(Folder::parse("guides").is_err() && Folder::parse("*").is_err());
+    }
+
+    #[test]
+    fn every_path_has_one_place_in_the_root() {
+        let root = folder("/");
+        for (path, place) in [
+            ("/", Place::Page),
+            ("/faq", Place::Page),
+            ("/guides/", Place::Folder("/guides")),
+            ("/guides/a", Place::Folder("/guides")),
+            ("/guides/a/b", Place::Folder("/guides")),
+            ("//x", Place::Page),
+            ("///", Place::Page),
+            ("guides/a", Place::Page),
+            ("/é/ü", Place::Folder("/é")),
+            ("", Place::Page),
+        ] {
+            assert_eq!(root.place(path), Some(place), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_holds_what_begins_with_its_name_and_a_slash() {
+        let guides = folder("/guides");
+        assert_eq!(guides.place("/guides/a"), Some(Place::Page));
+        assert_eq!(guides.place("/guides/a/b"), Some(Place::Folder("/guides/a")));
+        assert_eq!(guides.place("/guides//b"), Some(Place::Page));
+        for elsewhere in ["/guides", "/guides-old/a", "/Guides/a", "guides/a", "/"] {
+            assert_eq!(guides.place(elsewhere), None, "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_ends_with_a_star_below_a_slash_is_a_folder() {
+        assert_eq!(Selection::parse(None).ok(), Some(Selection::Project));
+        assert_eq!(Selection::parse(Some("/guides/*")).ok(), Some(Selection::Folder(folder("/guides"))));
+        assert_eq!(Selection::parse(Some("/a*")).ok(), Some(Selection::Page("/a*".to_owned())));
+    }
+}

@@ -1,0 +1,237 @@
+//! Every row of an answer as a file, written while it is read. Must not hold a connection of the database while
+//! somebody slowly receives, nor more rows than those of one day.
+
+mod sheet;
+
+use std::str::FromStr;
+
+use axum::body::Bytes;
+use futures::Stream;
+use futures::stream::{self, StreamExt, TryStreamExt};
+
+pub use self::sheet::Format;
+use self::sheet::{Cell, Sheet};
+use super::period::Period;
+use super::question::TableQuestion;
+use super::table::{Fraction, Table};
+use super::{Analytics, figures};
+use crate::error::AppError;
+use crate::model::day::{Day, DayRange};
+use crate::model::history::PageRow;
+use crate::model::selection::Folder;
+use crate::model::views::ViewCounts;
+use crate::server::store::history_queries::Paths;
+use crate::server::store::{Store, StoreError};
+
+/// Which rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Of {
+    /// Those of the table: pages, or what lies in a folder.
+    #[default]
+    Pages,
+    /// One for each day and page.
+    Daily,
+    /// One for each day.
+    Days,
+}
+
+/// A file that is being written.
+pub struct Export {
+    pub name: String,
+    pub body: Chunks,
+}
+
+pub type Chunks = stream::BoxStream<'static, Result<Bytes, StoreError>>;
+
+/// Rows of the table in one piece of the file.
+const ROWS_A_CHUNK: usize = 1_000;
+
+const PAGES: &[&str] =
+    &["path", "pages", "human", "ai", "total", "ai_share", "compared_total", "previous_total", "change"];
+const DAILY: &[&str] = &["day", "path", "human", "ai", "total"];
+const DAYS: &[&str] = &["day", "human", "ai", "total"];
+
+impl Analytics {
+    /// All rows of a question, whatever its paging.
+    ///
+    /// # Errors
+    /// `NotInHistory` where not every day of the range is here.
+    pub async fn export(&self, question: TableQuestion, of: Of, format: Format) -> Result<Export, AppError> {
+        let range = question.views.range;
+        let name = format!("{}-{of}-{}-{}.{format}", question.project(), range.from(), range.to());
+        let body = match of {
+            Of::Pages => self.pages_file(&question, format).await?,
+            Of::Daily => self.daily_file(question, format).await?,
+            Of::Days => self.days_file(&question, format).await?,
+        };
+        Ok(Export { name, body })
+    }
+
+    async fn pages_file(&self, question: &TableQuestion, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(question.project()).await?;
+        let period = Period::read(&mut snapshot, question.views.range).await?;
+        let comparable = period.comparable(&mut snapshot).await?;
+        let paths = snapshot.paths().await?;
+        let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
+        drop(snapshot);
+        let mut table = Table::of(&paths, &figures, question);
+        table.sort(question.order);
+        let rows: Vec<PageRow> = table.rows(0).collect();
+        let chunks = rows.chunks(ROWS_A_CHUNK).map(<[PageRow]>::to_vec).collect::<Vec<_>>();
+        Ok(file(format, PAGES, stream::iter(chunks.into_iter().map(Ok)), |sheet, rows: Vec<PageRow>| {
+            rows.iter().for_each(|row| sheet.row(&page_cells(row)));
+        }))
+    }
+
+    async fn daily_file(&self, question: TableQuestion, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(question.project()).await?;
+        Period::read(&mut snapshot, question.views.range).await?;
+        let paths = snapshot.paths().await?;
+        drop(snapshot);
+        let daily = Daily::new(self.store.clone(), question, paths);
+        Ok(file(format, DAILY, daily.days(), |sheet, rows: DailyRows| {
+            for (path, counts) in &rows.rows {
+                let [human, ai, total] = numbers(*counts);
+                sheet.row(&[Cell::Day(rows.day), Cell::Text(path), human, ai, total]);
+            }
+        }))
+    }
+
+    async fn days_file(&self, question: &TableQuestion, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(question.project()).await?;
+        let period = Period::read(&mut snapshot, question.views.range).await?;
+        let days = if question.search.is_everything() && question.folder.is_none() {
+            period.days().iter().map(|day| (day.day, day.totals)).collect()
+        } else {
+            let paths = snapshot.paths().await?;
+            let wanted: Vec<bool> = paths.names().iter().map(|path| is_wanted(question, path)).collect();
+            snapshot.sums_by_day(question.views.range, &paths, &wanted).await?
+        };
+        drop(snapshot);
+        Ok(file(format, DAYS, stream::iter([Ok(days)]), |sheet, days: Vec<(Day, ViewCounts)>| {
+            for (day, counts) in days {
+                let [human, ai, total] = numbers(counts);
+                sheet.row(&[Cell::Day(day), human, ai, total]);
+            }
+        }))
+    }
+}
+
+/// A file of these columns, whose head goes out before the first rows are read.
+fn file<T: Send + 'static>(
+    format: Format,
+    columns: &'static [&'static str],
+    rows: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
+    write: impl Fn(&mut Sheet, T) + Send + Sync + 'static,
+) -> Chunks {
+    let mut sheet = Sheet::new(format, columns);
+    let head = sheet.head();
+    let rows = rows.map_ok(Some).chain(stream::iter([Ok(None)]));
+    let rest = rows.map_ok(move |rows| {
+        match rows {
+            Some(rows) => write(&mut sheet, rows),
+            None => sheet.end(),
+        }
+        sheet.take()
+    });
+    stream::iter([Ok(head)]).chain(rest).boxed()
+}
+
+/// The daily rows of a question, read one day at a time.
+struct Daily {
+    store: Store,
+    question: TableQuestion,
+    paths: Paths,
+    /// For each path, its place in the order of their names; nothing if it is not asked about.
+    places: Vec<Option<u32>>,
+}
+
+/// The rows of one day, by path.
+struct DailyRows {
+    day: Day,
+    rows: Vec<(String, ViewCounts)>,
+}
+
+impl Daily {
+    fn new(store: Store, question: TableQuestion, paths: Paths) -> Self {
+        let mut order: Vec<usize> = (0..paths.len()).collect();
+        order.sort_unstable_by_key(|at| &paths.names()[*at]);
+        let mut places = vec![None; paths.len()];
+        for (place, at) in order.into_iter().enumerate() {
+            places[at] = is_wanted(&question, &paths.names()[at]).then_some(place as u32);
+        }
+        Self { store, question, paths, places }
+    }
+
+    fn days(self) -> impl Stream<Item = Result<DailyRows, StoreError>> + Send {
+        let range: DayRange = self.question.views.range;
+        stream::try_unfold((self, range.from()), move |(daily, day)| async move {
+            if day > range.to() {
+                return Ok(None);
+            }
+            let rows = daily.read(day).await?;
+            Ok(Some((rows, (daily, day.plus_days(1)))))
+        })
+    }
+
+    async fn read(&self, day: Day) -> Result<DailyRows, StoreError> {
+        let mut snapshot = self.store.snapshot(self.question.project()).await?;
+        let gone = || StoreError::Corrupt(format!("no {day} any more"));
+        let mut rows = snapshot.day(day, &self.paths).await?.ok_or_else(gone)?;
+        drop(snapshot);
+        rows.retain(|(at, _)| self.places[*at].is_some());
+        rows.sort_unstable_by_key(|(at, _)| self.places[*at]);
+        let named = |(at, counts): (usize, _)| (self.paths.names()[at].clone(), counts);
+        Ok(DailyRows { day, rows: rows.into_iter().map(named).collect() })
+    }
+}
+
+fn is_wanted(question: &TableQuestion, path: &str) -> bool {
+    let in_folder = |folder: &Folder| folder.holds(path);
+    question.search.finds(path) && question.folder.as_ref().is_none_or(in_folder)
+}
+
+fn page_cells(row: &PageRow) -> [Cell<'_>; 9] {
+    let [human, ai, total] = numbers(row.counts);
+    let compared = row.compared();
+    let change = row.previous.and_then(|previous| Fraction::of(compared.total, previous.total));
+    [
+        Cell::Text(&row.path),
+        row.pages.map_or(Cell::Nothing, |pages| Cell::Number(pages.into())),
+        human,
+        ai,
+        total,
+        Fraction::of(row.counts.ai, row.counts.total)
+            .map_or(Cell::Nothing, |share| Cell::Share(share.value())),
+        row.previous.map_or(Cell::Nothing, |_| Cell::Number(compared.total)),
+        row.previous.map_or(Cell::Nothing, |previous| Cell::Number(previous.total)),
+        change.map_or(Cell::Nothing, |change| Cell::Share(change.value() - 1.0)),
+    ]
+}
+
+fn numbers(counts: ViewCounts) -> [Cell<'static>; 3] {
+    [counts.human, counts.ai, counts.total].map(Cell::Number)
+}
+
+impl FromStr for Of {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "pages" => Ok(Self::Pages),
+            "daily" => Ok(Self::Daily),
+            "days" => Ok(Self::Days),
+            _ => Err("An export is of pages, daily or days."),
+        }
+    }
+}
+
+impl std::fmt::Display for Of {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Pages => "pages",
+            Self::Daily => "daily",
+            Self::Days => "days",
+        })
+    }
+}

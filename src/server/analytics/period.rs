@@ -1,0 +1,199 @@
+//! A range of days that is wholly here, and what it is fairly compared with. Must not know pages.
+
+use std::collections::BTreeSet;
+
+use crate::error::{AppError, ErrorCode};
+use crate::model::day::{Day, DayRange};
+use crate::model::history::{Comparison, MarkedDay};
+use crate::model::time::Timestamp;
+use crate::model::views::ViewCounts;
+use crate::server::store::history_queries::{Snapshot, StoredDay};
+
+/// A range whose days are all here.
+pub(super) struct Period {
+    range: DayRange,
+    days: Vec<StoredDay>,
+}
+
+/// Two ranges of equally many days, all of them over and all of them here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Comparable {
+    /// The range itself, up to the day before its first unfinished one.
+    pub(super) current: DayRange,
+    /// As many days earlier as the range has: for whole weeks, the same weekdays.
+    pub(super) previous: DayRange,
+    current_totals: ViewCounts,
+    previous_totals: ViewCounts,
+}
+
+impl Period {
+    /// # Errors
+    /// `NotInHistory` where a day of the range is missing.
+    pub(super) async fn read(snapshot: &mut Snapshot, range: DayRange) -> Result<Self, AppError> {
+        let days = snapshot.days(range).await?;
+        match days.len() as i64 == range.days() {
+            true => Ok(Self { range, days }),
+            false => Err(not_in_history(range, days.len() as i64)),
+        }
+    }
+
+    pub(super) fn range(&self) -> DayRange {
+        self.range
+    }
+
+    pub(super) fn days(&self) -> &[StoredDay] {
+        &self.days
+    }
+
+    pub(super) fn totals(&self) -> ViewCounts {
+        totals(&self.days, self.range)
+    }
+
+    /// The oldest reading.
+    pub(super) fn read_at(&self) -> Option<Timestamp> {
+        self.days.iter().map(|day| day.read_at).min()
+    }
+
+    pub(super) fn marked(&self) -> Vec<MarkedDay> {
+        self.days.iter().filter_map(|day| Some(MarkedDay { day: day.day, mark: day.mark? })).collect()
+    }
+
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.first_unfinished().is_some()
+    }
+
+    fn first_unfinished(&self) -> Option<Day> {
+        self.days.iter().find(|day| !is_complete(day)).map(|day| day.day)
+    }
+
+    /// What this period can be compared with, if that is here.
+    pub(super) async fn comparable(&self, snapshot: &mut Snapshot) -> Result<Option<Comparable>, AppError> {
+        let Some((current, previous)) = self.halves() else { return Ok(None) };
+        let before = snapshot.days(previous).await?;
+        let whole = before.len() as i64 == previous.days() && before.iter().all(is_complete);
+        Ok(whole.then(|| Comparable {
+            current,
+            previous,
+            current_totals: totals(&self.days, current),
+            previous_totals: totals(&before, previous),
+        }))
+    }
+
+    /// # Errors
+    /// `NotInHistory` where there is nothing to compare with.
+    pub(super) async fn must_be_comparable(&self, snapshot: &mut Snapshot) -> Result<Comparable, AppError> {
+        let comparable = self.comparable(snapshot).await?;
+        comparable.ok_or_else(|| {
+            let message = match self.halves() {
+                Some((_, previous)) => format!(
+                    "The days to compare with, {} to {}, are not all in the history yet. Choose a shorter range, or wait until they are here.",
+                    previous.from(),
+                    previous.to()
+                ),
+                None => "No day of this range is over yet, so there is nothing to compare. Choose a longer range.".to_owned(),
+            };
+            AppError::new(ErrorCode::NotInHistory, message)
+        })
+    }
+
+    /// The compared part of the range, and the same part of the period before.
+    fn halves(&self) -> Option<(DayRange, DayRange)> {
+        let last = self.first_unfinished().map_or(self.range.to(), |day| day.plus_days(-1));
+        let current = DayRange::new(self.range.from(), last).ok()?;
+        let earlier = |day: Day| day.plus_days(-self.range.days());
+        let previous = DayRange::new(earlier(current.from()), earlier(current.to())).ok()?;
+        Some((current, previous))
+    }
+}
+
+/// Whether a day was over when it was read.
+pub(super) fn is_complete(day: &StoredDay) -> bool {
+    Day::of(day.read_at) > day.day
+}
+
+pub(super) fn complete(days: &[StoredDay]) -> BTreeSet<Day> {
+    days.iter().filter(|day| is_complete(day)).map(|day| day.day).collect()
+}
+
+fn totals(days: &[StoredDay], range: DayRange) -> ViewCounts {
+    days.iter().filter(|day| range.contains(day.day)).map(|day| day.totals).sum()
+}
+
+fn not_in_history(range: DayRange, here: i64) -> AppError {
+    AppError::new(
+        ErrorCode::NotInHistory,
+        format!(
+            "Of the {} days from {} to {}, {here} are in the daily history. Have the others fetched, or choose days that are here.",
+            range.days(),
+            range.from(),
+            range.to()
+        ),
+    )
+}
+
+impl From<Comparable> for Comparison {
+    fn from(comparable: Comparable) -> Self {
+        Self {
+            from: comparable.previous.from(),
+            to: comparable.previous.to(),
+            current: comparable.current_totals,
+            previous: comparable.previous_totals,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A period whose days were all read at `read_at`.
+    fn period(from: &str, to: &str, read_at: &str) -> Period {
+        let range = DayRange::new(day(from), day(to)).unwrap_or_else(|error| panic!("{error}"));
+        let read_at = read_at.parse().unwrap_or_else(|_| panic!("{read_at}"));
+        let stored = |n| StoredDay {
+            day: range.from().plus_days(n),
+            totals: ViewCounts::default(),
+            read_at,
+            mark: None,
+        };
+        Period { range, days: (0..range.days()).map(stored).collect() }
+    }
+
+    fn halves(from: &str, to: &str, read_at: &str) -> Option<[String; 4]> {
+        let (current, previous) = period(from, to, read_at).halves()?;
+        Some([current.from(), current.to(), previous.from(), previous.to()].map(|day| day.to_string()))
+    }
+
+    #[test]
+    fn a_range_that_is_over_is_compared_with_as_many_days_directly_before() {
+        let expected = ["2026-11-11", "2026-11-20", "2026-11-01", "2026-11-10"].map(str::to_owned);
+        assert_eq!(halves("2026-11-11", "2026-11-20", "2026-11-21T00:00:00Z"), Some(expected));
+    }
+
+    #[test]
+    fn part_of_today_is_left_out_on_both_sides_and_weekdays_stay_the_same() {
+        let expected = ["2026-11-15", "2026-11-20", "2026-11-08", "2026-11-13"].map(str::to_owned);
+        assert_eq!(halves("2026-11-15", "2026-11-21", "2026-11-21T09:30:00Z"), Some(expected));
+    }
+
+    #[test]
+    fn a_day_is_over_at_midnight_utc_and_not_a_moment_earlier() {
+        assert!(period("2026-11-20", "2026-11-20", "2026-11-20T23:59:59.999Z").is_unfinished());
+        assert!(!period("2026-11-20", "2026-11-20", "2026-11-21T00:00:00Z").is_unfinished());
+        // The days on which clocks are changed in Europe and America are as long as any other.
+        for changed in ["2026-03-29", "2026-10-25", "2026-03-08", "2026-11-01"] {
+            let next = format!("{}T00:00:00Z", day(changed).plus_days(1));
+            assert!(!period(changed, changed, &next).is_unfinished());
+            assert!(period(changed, changed, &format!("{changed}T23:59:59Z")).is_unfinished());
+        }
+    }
+
+    #[test]
+    fn today_alone_is_compared_with_nothing() {
+        assert_eq!(halves("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z"), None);
+    }
+}

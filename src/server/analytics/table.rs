@@ -1,0 +1,206 @@
+//! Rows out of sums: search, folders, order. Pure.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use crate::model::history::{Order, PageRow, Sort};
+use crate::model::selection::{Folder, Place};
+use crate::model::views::ViewCounts;
+use crate::server::analytics::question::TableQuestion;
+use crate::server::store::history_queries::{Paths, Sums};
+
+/// The views of every path.
+pub(super) struct Figures {
+    /// In the whole range.
+    pub(super) counts: Sums,
+    /// In the period that is compared with, if there is one.
+    pub(super) previous: Option<Sums>,
+    /// In the part of the range that is compared, if that is not all of it.
+    pub(super) compared: Option<Sums>,
+}
+
+/// The rows that a question leaves.
+pub(super) struct Table<'a> {
+    rows: Vec<Row<'a>>,
+    matching: ViewCounts,
+}
+
+/// A row that is not written out yet.
+#[derive(Debug, Clone)]
+pub(super) struct Row<'a> {
+    path: Cow<'a, str>,
+    counts: ViewCounts,
+    previous: Option<ViewCounts>,
+    compared: Option<ViewCounts>,
+    pages: Option<u32>,
+}
+
+impl Figures {
+    /// The row of the path in this place, whether it was read or not.
+    pub(super) fn row<'a>(&self, paths: &'a Paths, at: usize) -> Row<'a> {
+        let of = |sums: &Sums| sums[at].unwrap_or_default();
+        Row {
+            path: Cow::Borrowed(&paths.names()[at]),
+            counts: of(&self.counts),
+            previous: self.previous.as_ref().map(of),
+            compared: self.compared.as_ref().map(of),
+            pages: None,
+        }
+    }
+
+    fn was_read(&self, at: usize) -> bool {
+        self.counts[at].is_some()
+    }
+}
+
+impl<'a> Table<'a> {
+    /// The rows of a question, in no order yet.
+    pub(super) fn of(paths: &'a Paths, figures: &Figures, question: &TableQuestion) -> Self {
+        let found = (0..paths.len()).filter(|at| question.search.finds(&paths.names()[*at]));
+        let rows = match &question.folder {
+            None => found.filter(|at| figures.was_read(*at)).map(|at| figures.row(paths, at)).collect(),
+            Some(folder) => content(folder, paths, figures, found),
+        };
+        let matching = rows.iter().map(|row: &Row| row.counts).sum();
+        Self { rows, matching }
+    }
+
+    pub(super) fn sort(&mut self, order: Order) {
+        self.rows.sort_unstable_by(|a, b| compare(order, a, b));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn matching(&self) -> ViewCounts {
+        self.matching
+    }
+
+    pub(super) fn rows(&self, offset: usize) -> impl Iterator<Item = PageRow> {
+        self.rows.iter().skip(offset).map(Row::written)
+    }
+}
+
+impl Row<'_> {
+    pub(super) fn written(&self) -> PageRow {
+        PageRow {
+            path: self.path.clone().into_owned(),
+            counts: self.counts,
+            previous: self.previous,
+            compared: self.compared,
+            pages: self.pages,
+        }
+    }
+
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(super) fn counts(&self) -> ViewCounts {
+        self.counts
+    }
+
+    pub(super) fn previous(&self) -> ViewCounts {
+        self.previous.unwrap_or_default()
+    }
+
+    pub(super) fn compared(&self) -> ViewCounts {
+        self.compared.unwrap_or(self.counts)
+    }
+
+    fn add(&mut self, other: &Row) {
+        self.counts += other.counts;
+        for (sum, more) in [(&mut self.previous, other.previous), (&mut self.compared, other.compared)] {
+            if let (Some(sum), Some(more)) = (sum.as_mut(), more) {
+                *sum += more;
+            }
+        }
+    }
+}
+
+/// What lies directly in a folder: its pages, and each folder in it as one row. What a folder's pages had before counts
+/// even where nobody reads them any more.
+fn content<'a>(
+    folder: &Folder,
+    paths: &'a Paths,
+    figures: &Figures,
+    found: impl Iterator<Item = usize>,
+) -> Vec<Row<'a>> {
+    let (mut rows, mut folders) = (Vec::new(), HashMap::<&str, Row>::new());
+    for at in found {
+        let row = figures.row(paths, at);
+        let pages = u32::from(figures.was_read(at));
+        match folder.place(&paths.names()[at]) {
+            None => {}
+            Some(Place::Page) if pages == 0 => {}
+            Some(Place::Page) => rows.push(row),
+            Some(Place::Folder(name)) => {
+                let sum = folders.entry(name).and_modify(|sum| sum.add(&row)).or_insert(row);
+                *sum.pages.get_or_insert(0) += pages;
+            }
+        }
+    }
+    let read = folders.into_iter().filter(|(_, row)| row.pages > Some(0));
+    rows.extend(read.map(|(name, row)| Row { path: Cow::Owned(format!("{name}/*")), ..row }));
+    rows
+}
+
+/// Rows with nothing to sort by come last in either direction; equal ones are in the order of their paths.
+fn compare(order: Order, a: &Row, b: &Row) -> Ordering {
+    let turned = |ordering: Ordering| if order.reversed { ordering.reverse() } else { ordering };
+    let by_path = a.path.cmp(&b.path);
+    let by = |key: fn(&Row) -> Option<Fraction>| match (key(a), key(b)) {
+        (Some(a), Some(b)) => turned(b.cmp(&a)),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    };
+    let ordering = match order.by {
+        Sort::Path => return turned(by_path),
+        Sort::Total => turned(b.counts.total.cmp(&a.counts.total)),
+        Sort::Human => turned(b.counts.human.cmp(&a.counts.human)),
+        Sort::Ai => turned(b.counts.ai.cmp(&a.counts.ai)),
+        Sort::Share => by(|row| Fraction::of(row.counts.ai, row.counts.total)),
+        Sort::Change => by(|row| Fraction::of(row.compared().total, row.previous?.total)),
+    };
+    ordering.then(by_path)
+}
+
+/// A fraction that is compared without rounding.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fraction {
+    part: u64,
+    whole: u64,
+}
+
+impl Fraction {
+    /// Nothing is no part of nothing.
+    pub(super) fn of(part: u64, whole: u64) -> Option<Self> {
+        (whole > 0).then_some(Self { part, whole })
+    }
+
+    pub(super) fn value(self) -> f64 {
+        self.part as f64 / self.whole as f64
+    }
+}
+
+impl Ord for Fraction {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let product = |part: u64, whole: u64| u128::from(part) * u128::from(whole);
+        product(self.part, other.whole).cmp(&product(other.part, self.whole))
+    }
+}
+
+impl PartialOrd for Fraction {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Fraction {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Fraction {}

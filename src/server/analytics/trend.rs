@@ -1,0 +1,43 @@
+//! Points of a chart out of days. Pure.
+
+use super::period::{Period, complete};
+use crate::model::day::Day;
+use crate::model::history::{Marker, TrendPoint};
+use crate::model::job::first_line;
+use crate::model::views::ViewCounts;
+use crate::server::store::history_queries::FinishedJob;
+
+/// The most days that are shown one by one; longer ranges are shown by week.
+const DAYS_MAX: i64 = 120;
+
+/// The most jobs that are marked, the newest.
+pub(super) const MARKERS_MAX: i64 = 200;
+
+/// One point a day, or one a week that begins on Monday; the first and the last week may be shorter.
+pub(super) fn points(period: &Period, days: &[(Day, ViewCounts)]) -> Vec<TrendPoint> {
+    let by_week = period.range().days() > DAYS_MAX;
+    let complete = complete(period.days());
+    let mut points: Vec<TrendPoint> = Vec::new();
+    for (day, counts) in days {
+        let unfinished = !complete.contains(day);
+        match points.last_mut().filter(|point| by_week && point.day.monday() == day.monday()) {
+            Some(week) => {
+                week.days += 1;
+                week.counts += *counts;
+                week.unfinished |= unfinished;
+            }
+            None => points.push(TrendPoint { day: *day, days: 1, counts: *counts, unfinished }),
+        }
+    }
+    points
+}
+
+/// Oldest first.
+pub(super) fn markers(jobs: Vec<FinishedJob>) -> Vec<Marker> {
+    let marker = |job: FinishedJob| Marker {
+        day: Day::of(job.finished_at),
+        title: first_line(&job.prompt).to_owned(),
+        job: job.job,
+    };
+    jobs.into_iter().rev().map(marker).collect()
+}

@@ -1,0 +1,103 @@
+//! `GET /p/{project}/analytics/export.csv` and `.json`: the rows of a page of analytics as a file. They change nothing,
+//! so a link from elsewhere may lead to them; what they hold can be read by no other site.
+
+use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, Request};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Json, Router};
+use serde::Deserialize;
+
+use crate::error::AppError;
+use crate::server::analytics::Analytics;
+use crate::server::analytics::export::{Export, Format, Of};
+use crate::server::analytics::question::TableQuestion;
+use crate::server::auth::guard::Caller;
+use crate::server::panel::Panel;
+use crate::server::upstream::views::ViewsQuestion;
+
+/// The query of a page of analytics; its paging does not matter here.
+#[derive(Debug, Deserialize)]
+struct Fields {
+    from: Option<String>,
+    to: Option<String>,
+    q: Option<String>,
+    folder: Option<String>,
+    sort: Option<String>,
+    of: Option<String>,
+}
+
+type Asked = (Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
+
+pub(super) fn routes() -> Router<Panel> {
+    Router::new()
+        .route(
+            "/p/{project}/analytics/export.csv",
+            get(async |asked: Asked| export(asked, Format::Csv).await),
+        )
+        .route(
+            "/p/{project}/analytics/export.json",
+            get(async |asked: Asked| export(asked, Format::Json).await),
+        )
+        .layer(from_fn(in_words))
+}
+
+async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
+    let (Path(project), fields, Extension(caller)) = asked;
+    let Query(fields) =
+        fields.map_err(|_| AppError::bad_input("Each field of the address may be there once."))?;
+    let project = caller.project(&project)?;
+    let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
+    let views = ViewsQuestion::parse(project, from, to, None, None, caller.panel.today())?;
+    let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
+    let question = TableQuestion::parse(views, q, folder, sort)?;
+    let of: Option<Of> = fields
+        .of
+        .filter(|of| !of.is_empty())
+        .map(|of| of.parse())
+        .transpose()
+        .map_err(AppError::bad_input)?;
+    let export = Analytics::of(&caller.panel).export(question, of.unwrap_or_default(), format).await?;
+    Ok(file(export, format))
+}
+
+fn file(export: Export, format: Format) -> Response {
+    let content_type = match format {
+        Format::Csv => "text/csv; charset=utf-8",
+        Format::Json => "application/json",
+    };
+    // The name is made of a project's id, a word and days: nothing in it needs quoting.
+    let disposition = format!("attachment; filename=\"{}\"", export.name);
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
+        (
+            header::CONTENT_DISPOSITION,
+            HeaderValue::try_from(disposition).unwrap_or(HeaderValue::from_static("attachment")),
+        ),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    ];
+    (headers, Body::from_stream(export.body)).into_response()
+}
+
+/// A person who followed a link reads a sentence rather than JSON.
+async fn in_words(request: Request, next: Next) -> Response {
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let person = accept.is_some_and(|accept| accept.contains("text/html"));
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<AppError>() {
+        Some(error) if person => (response.status(), error.message).into_response(),
+        _ => response,
+    }
+}
+
+impl IntoResponse for AppError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(&self)).into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}

@@ -1,0 +1,173 @@
+//! A day's rows in one piece, so that a range is added up from one row a day rather than from one a day and page.
+//! Written in the transaction that writes the rows; never the only place where something is.
+//!
+//! A piece is a sequence of numbers in LEB128, four for each page in the order of their ids: how much the id grew, human
+//! and AI views, and by how much the total differs from their sum (zigzag, so that small differences are small).
+
+use sqlx::{Any, Row, Transaction};
+
+use super::{Store, StoreError};
+use crate::model::day::Day;
+use crate::model::id::ProjectId;
+use crate::model::views::ViewCounts;
+
+/// The views of a page on a day, by the number of its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DayRow {
+    pub(super) path_id: i64,
+    pub(super) counts: ViewCounts,
+}
+
+impl Store {
+    /// Packs a day that was written without [`refresh`], in a transaction of its own.
+    pub async fn refresh_rollup(&self, project: &ProjectId, day: Day) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        refresh(&mut tx, project, day).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+/// Packs a day anew. To be called in the transaction that writes its rows, after them and its line in `history_days`.
+pub(super) async fn refresh(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+) -> Result<(), StoreError> {
+    let digest: Option<String> =
+        sqlx::query_scalar("SELECT digest FROM history_days WHERE project = $1 AND day = $2")
+            .bind(project.as_str())
+            .bind(day.to_string())
+            .fetch_optional(&mut **tx)
+            .await?;
+    let Some(digest) = digest else { return Ok(()) };
+    let rows = rows_of(tx, project, day).await?;
+    sqlx::query(
+        "INSERT INTO day_rollups (project, day, digest, pages) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (project, day) DO UPDATE SET digest = excluded.digest, pages = excluded.pages",
+    )
+    .bind(project.as_str())
+    .bind(day.to_string())
+    .bind(digest)
+    .bind(packed(&rows))
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// The rows themselves, by the number of their path.
+pub(super) async fn rows_of(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+) -> Result<Vec<DayRow>, StoreError> {
+    let rows = sqlx::query(
+        "SELECT path_id, human, ai, total FROM daily_views WHERE project = $1 AND day = $2 ORDER BY path_id",
+    )
+    .bind(project.as_str())
+    .bind(day.to_string())
+    .fetch_all(&mut **tx)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            let count = |column| Ok::<_, StoreError>(row.try_get::<i64, _>(column)?.unsigned_abs());
+            let counts = ViewCounts { human: count(1)?, ai: count(2)?, total: count(3)? };
+            Ok(DayRow { path_id: row.try_get(0)?, counts })
+        })
+        .collect()
+}
+
+/// Rows in ascending order of their ids, as one piece.
+pub(super) fn packed(rows: &[DayRow]) -> Vec<u8> {
+    let mut piece = Vec::with_capacity(rows.len() * 6);
+    let mut last = 0;
+    for DayRow { path_id, counts } in rows {
+        let difference = counts.total.wrapping_sub(counts.human.wrapping_add(counts.ai)) as i64;
+        let zigzag = ((difference << 1) ^ (difference >> 63)) as u64;
+        for number in [path_id.wrapping_sub(last) as u64, counts.human, counts.ai, zigzag] {
+            put(&mut piece, number);
+        }
+        last = *path_id;
+    }
+    piece
+}
+
+/// Gives each row of a piece to `take`, in the order of their ids.
+pub(super) fn unpack(piece: &[u8], mut take: impl FnMut(DayRow)) -> Result<(), StoreError> {
+    let mut numbers = Numbers { rest: piece };
+    let mut path_id: i64 = 0;
+    while !numbers.rest.is_empty() {
+        path_id = path_id.wrapping_add(numbers.next()? as i64);
+        let (human, ai, zigzag) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let difference = (zigzag >> 1) ^ (zigzag & 1).wrapping_neg();
+        let total = human.wrapping_add(ai).wrapping_add(difference);
+        take(DayRow { path_id, counts: ViewCounts { human, ai, total } });
+    }
+    Ok(())
+}
+
+fn put(piece: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        piece.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    piece.push(number as u8);
+}
+
+struct Numbers<'a> {
+    rest: &'a [u8],
+}
+
+impl Numbers<'_> {
+    fn next(&mut self) -> Result<u64, StoreError> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.rest.split_first().ok_or_else(broken)?;
+            self.rest = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if *byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(broken())
+    }
+}
+
+fn broken() -> StoreError {
+    StoreError::Corrupt("a day's rollup that breaks off".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn unpacked(piece: &[u8]) -> Option<Vec<DayRow>> {
+        let mut rows = Vec::new();
+        unpack(piece, |row| rows.push(row)).ok().map(|()| rows)
+    }
+
+    proptest! {
+        #[test]
+        fn any_rows_come_out_as_they_went_in(
+            counts in prop::collection::btree_map(0..i64::MAX, any::<(u64, u64, u64)>(), 0..50),
+        ) {
+            let row = |(path_id, (human, ai, total))| DayRow { path_id, counts: ViewCounts { human, ai, total } };
+            let rows: Vec<DayRow> = counts.into_iter().map(row).collect();
+            prop_assert_eq!(unpacked(&packed(&rows)), Some(rows));
+        }
+
+        #[test]
+        fn no_bytes_can_do_harm(piece in prop::collection::vec(any::<u8>(), 0..200)) {
+            unpacked(&piece);
+        }
+    }
+
+    #[test]
+    fn a_usual_row_takes_five_bytes_and_half_a_row_is_an_error() {
+        let row = DayRow { path_id: 17, counts: ViewCounts { human: 300, ai: 40, total: 340 } };
+        let piece = packed(&[row]);
+        assert_eq!(piece.len(), 5);
+        assert_eq!(unpacked(&piece[..4]), None);
+    }
+}
