@@ -3,6 +3,7 @@
 
 pub mod analytics;
 pub mod call;
+pub mod history;
 pub mod jobs;
 pub mod session;
 pub mod upstream;

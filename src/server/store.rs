@@ -6,6 +6,7 @@
 
 pub mod budget;
 pub mod drafts;
+pub mod history;
 pub mod intents;
 pub mod job_list;
 pub mod jobs;
