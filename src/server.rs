@@ -8,6 +8,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod emulator;
+pub mod history;
 pub mod jobs;
 pub mod listen;
 pub mod panel;

@@ -58,3 +58,11 @@ CREATE TABLE annotations (
     updated_at BIGINT NOT NULL
 );
 CREATE INDEX annotations_of_project ON annotations (project, day);
+
+-- Days that a person asked for: read before all others.
+CREATE TABLE history_wanted (
+    project  TEXT   NOT NULL,
+    day      TEXT   NOT NULL,
+    asked_at BIGINT NOT NULL,
+    PRIMARY KEY (project, day)
+);

@@ -1,24 +1,38 @@
-//! The daily history: how far it is, and what is asked for first.
+//! The daily history: how far it has come, and what to fetch first.
 
 use leptos::prelude::*;
 
 use crate::error::AppError;
 use crate::model::history::{HistoryState, Missing};
+#[cfg(feature = "ssr")]
+use crate::{model::day::DayRange, server::auth::guard};
 
-/// How far the daily history of a project has come.
-#[server(name = GetHistory, prefix = "/api", endpoint = "history/state")]
-pub async fn state(project: String) -> Result<HistoryState, AppError> {
-    Err(AppError::not_found(project))
+/// How far the history of a project has come, and why it waits if it does.
+#[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]
+pub async fn history_state(project: String) -> Result<HistoryState, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    caller.panel.history.state(&project).await
 }
 
-/// Which of these days are not here.
+/// How many days of a range are not in the history, and what fetching them would cost at least. `from` and `to` are
+/// both inclusive UTC days (`YYYY-MM-DD`).
 #[server(name = GetMissing, prefix = "/api", endpoint = "history/missing")]
-pub async fn missing(project: String, from: String, to: String) -> Result<Missing, AppError> {
-    Err(AppError::not_found(project + &from + &to))
+pub async fn missing_days(project: String, from: String, to: String) -> Result<Missing, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
+    caller.panel.history.missing(&project, range).await
 }
 
-/// Asks for these days first.
-#[server(name = FetchHistory, prefix = "/api", endpoint = "history/fetch")]
-pub async fn fetch(project: String, from: String, to: String) -> Result<HistoryState, AppError> {
-    Err(AppError::not_found(project + &from + &to))
+/// Puts the missing days of a range (at most 400) before everything else that is to be fetched; also days older than those
+/// that are kept in step.
+#[server(prefix = "/api", endpoint = "history/fetch")]
+pub async fn fetch_days(project: String, from: String, to: String) -> Result<HistoryState, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
+    let state = caller.panel.history.fetch(&project, range).await?;
+    leptos_axum::redirect(&format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to()));
+    Ok(state)
 }

@@ -74,6 +74,11 @@ impl DayRange {
         Ok(Self { from, to })
     }
 
+    /// Two days as they are written, both inclusive.
+    pub fn parse(from: &str, to: &str) -> Result<Self, InvalidDay> {
+        Self::new(from.parse()?, to.parse()?)
+    }
+
     /// The `days` days (at least one) that end with `last`.
     pub fn ending(last: Day, days: i64) -> Self {
         Self { from: last.plus_days(1 - days.max(1)), to: last }

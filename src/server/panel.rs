@@ -10,6 +10,7 @@ use crate::model::user::Project;
 use crate::server::assets;
 use crate::server::clock::Clock;
 use crate::server::config::{Budget, PublicUrl, UpstreamConfig};
+use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
 use crate::server::upstream::Upstream;
@@ -27,6 +28,7 @@ pub struct Panel {
     pub governor: Governor,
     pub jobs: Jobs,
     pub views: ViewsAnswers,
+    pub history: History,
     leptos: LeptosOptions,
 }
 
@@ -43,8 +45,18 @@ impl Panel {
         let governor = Governor::new(store.clone(), clock.clone(), budget, health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
         let timing = Timing { poll_interval: upstream.poll_interval, exchange: upstream.timeout };
+        let projects: Arc<[Project]> = projects.into();
+        let history = History::new(
+            store.clone(),
+            client.clone(),
+            governor.clone(),
+            clock.clone(),
+            projects.clone(),
+            budget.history_days,
+        );
         Ok(Self {
-            projects: projects.into(),
+            projects,
+            history,
             public_url,
             jobs: Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing),
             views: ViewsAnswers::new(client, governor.clone(), clock.clone()),

@@ -7,6 +7,7 @@
 pub mod annotations;
 pub mod budget;
 pub mod drafts;
+pub mod history;
 pub mod history_queries;
 pub mod intents;
 pub mod job_list;

@@ -11,17 +11,20 @@ use anyhow::Context;
 use secrecy::{ExposeSecret, SecretString};
 use tokio_util::sync::CancellationToken;
 
-use super::serve::{run, stop_on_signal};
+use super::serve::{run_with_history, stop_on_signal};
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, parse_projects};
-use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
+use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
 use crate::server::panel::Panel;
 use crate::server::store::Store;
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
+
+/// Enough for the history of both projects within a minute or two: 90 days of three calls each.
+const PER_HOUR: u32 = 2_000;
 
 pub struct Options {
     pub addr: SocketAddr,
@@ -43,7 +46,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let config = EmulatorConfig {
         key: format!("mint_{key}"),
         pages: DEFAULT_PAGES,
-        per_hour: DEFAULT_PER_HOUR,
+        per_hour: PER_HOUR as usize,
         seed: DEFAULT_SEED,
     };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
@@ -67,11 +70,11 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         poll_interval: Duration::from_secs(3),
     };
     let budget =
-        Budget { agent_per_hour: 100, analytics_per_hour: 100, analytics_reserve: 30, history_days: 90 };
+        Budget { agent_per_hour: 100, analytics_per_hour: PER_HOUR, analytics_reserve: 30, history_days: 90 };
     let public_url = PublicUrl::of(listener.local_addr()?);
     let panel = Panel::new(projects, public_url.clone(), &upstream, budget, store, clock)?;
     say_ready(&public_url, &password);
-    let ended = run(panel, listener, stop).await;
+    let ended = run_with_history(panel, listener, stop).await;
     emulator_stop.cancel();
     ended
 }

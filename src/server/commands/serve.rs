@@ -21,10 +21,27 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
     let panel = Panel::new(config.projects, public_url, &config.upstream, config.budget, store, clock)?;
     tracing::info!(%address, public_url = panel.public_url.origin(), "listening");
-    run(panel, listener, stop_on_signal()).await
+    run_with_history(panel, listener, stop_on_signal()).await
 }
 
-/// Serves the panel, delivers and follows its jobs until `stop`; then ends what is under way.
+/// As [`run`], and keeps the daily history in step meanwhile.
+pub async fn run_with_history(
+    panel: Panel,
+    listener: TcpListener,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    let history = tokio::spawn({
+        let (history, stop) = (panel.history.clone(), stop.clone());
+        async move { history.run(stop).await }
+    });
+    let ended = run(panel, listener, stop.clone()).await;
+    stop.cancel();
+    history.await.context("keeping the history in step")?;
+    ended
+}
+
+/// Serves the panel, delivers and follows its jobs until `stop`; then ends what is under way. The history stands
+/// still, so that tests can count every call.
 pub async fn run(panel: Panel, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
     panel.jobs.settle_interrupted().await.context("settling what an earlier run left behind")?;
     let jobs = tokio::spawn({

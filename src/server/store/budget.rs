@@ -94,7 +94,7 @@ impl Store {
         )
         .bind(scope)
         .bind(now.as_millis() - HOUR_MILLIS)
-        .bind(i64::from(limit) - 1)
+        .bind(i64::from(limit.saturating_sub(1)))
         .fetch_optional(&self.pool)
         .await?;
         row.map(|row| Ok(Timestamp::from_millis(row.try_get::<i64, _>("at")? + HOUR_MILLIS))).transpose()

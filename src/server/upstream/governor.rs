@@ -21,6 +21,8 @@ use crate::server::upstream::health::Health;
 /// Leave to make one upstream call. Only the governor makes one.
 pub struct Permit {
     scope: Scope,
+    /// How many calls its hour may hold; fewer for background work.
+    limit: u32,
 }
 
 /// What one limit or one pause of the upstream is about.
@@ -71,8 +73,7 @@ impl Governor {
 
     /// Leave for one call of background work, which never touches what is kept for people.
     pub async fn acquire_in_background(&self, scope: &Scope) -> Result<Permit, AppError> {
-        let kept = if *scope == Scope::Analytics { self.budget.analytics_reserve } else { 0 };
-        self.acquire_within(scope, self.limit(scope).saturating_sub(kept)).await
+        self.acquire_within(scope, self.background_limit(scope)).await
     }
 
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
@@ -81,7 +82,7 @@ impl Governor {
             self.store.forget_calls(self.clock.now()).await?;
         }
         if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
-            return Ok(Permit { scope: scope.clone() });
+            return Ok(Permit { scope: scope.clone(), limit });
         }
         Err(self.spent(scope).await?)
     }
@@ -92,10 +93,11 @@ impl Governor {
             return Ok(Leave::Later(until));
         }
         let now = self.clock.now();
-        let claim = self.store.claim(message_id, &scope.key(), self.limit(scope), now).await?;
+        let limit = self.limit(scope);
+        let claim = self.store.claim(message_id, &scope.key(), limit, now).await?;
         Ok(match claim {
             Claim::Sending { intent, remote_id } => {
-                Leave::Send { intent, remote_id, permit: Permit { scope: scope.clone() } }
+                Leave::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
             }
             Claim::BudgetSpent => {
                 let next = self.meter(scope).await?.next_fits_at;
@@ -111,7 +113,8 @@ impl Governor {
         if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
             return Ok(Err(until));
         }
-        Ok(self.health.admit(scope.operation()).map(|()| Permit { scope }))
+        let limit = self.limit(&scope);
+        Ok(self.health.admit(scope.operation()).map(|()| Permit { scope, limit }))
     }
 
     /// Leave to use `permit` once more after the upstream has answered. One that never reached it needs none.
@@ -119,7 +122,7 @@ impl Governor {
         let (key, now) = (permit.scope.key(), self.clock.now());
         let renewed = match &permit.scope {
             Scope::Reads(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
-            scope => self.store.acquire_call(&key, self.limit(scope), now).await,
+            _ => self.store.acquire_call(&key, permit.limit, now).await,
         };
         renewed
             .inspect_err(|error| tracing::error!(%error, "a further try could not be counted"))
@@ -151,6 +154,11 @@ impl Governor {
 
     pub async fn meter(&self, scope: &Scope) -> Result<Meter, StoreError> {
         self.store.meter(&scope.key(), self.limit(scope), self.clock.now()).await
+    }
+
+    /// What background work may still use of the hour.
+    pub async fn background_meter(&self, scope: &Scope) -> Result<Meter, StoreError> {
+        self.store.meter(&scope.key(), self.background_limit(scope), self.clock.now()).await
     }
 
     pub async fn budgets(&self, project: &ProjectId) -> Result<Budgets, AppError> {
@@ -223,6 +231,11 @@ impl Governor {
             Scope::Analytics => self.budget.analytics_per_hour,
             Scope::Reads(_) => u32::MAX,
         }
+    }
+
+    fn background_limit(&self, scope: &Scope) -> u32 {
+        let kept = if *scope == Scope::Analytics { self.budget.analytics_reserve } else { 0 };
+        self.limit(scope).saturating_sub(kept)
     }
 }
 

@@ -102,11 +102,7 @@ fn summary(points: &[TrendPoint]) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return "No days to show.".to_owned();
     };
-    let all = points.iter().fold(ViewCounts::default(), |all, point| ViewCounts {
-        human: all.human.saturating_add(point.counts.human),
-        ai: all.ai.saturating_add(point.counts.ai),
-        total: all.total.saturating_add(point.counts.total),
-    });
+    let all: ViewCounts = points.iter().map(|point| point.counts).sum();
     let by = if points.iter().any(|point| point.days > 1) { "week" } else { "day" };
     let to = last.day.plus_days(i64::from(last.days.max(1)) - 1);
     let most = points.iter().max_by_key(|point| point.counts.total).filter(|point| point.counts.total > 0);

@@ -17,7 +17,7 @@ use leptos_router::hooks::use_query_map;
 
 use crate::api::analytics::GetViews;
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
-use crate::api::history::FetchHistory;
+use crate::api::history::FetchDays;
 use crate::model::day::DayRange;
 use crate::model::views::Views;
 use crate::ui::charts::bar;
@@ -70,7 +70,7 @@ pub fn Analytics() -> impl IntoView {
     let refused = [
         Post::to::<SaveAnnotation>(NOTE),
         Post::to::<RemoveAnnotation>(NOTE),
-        Post::to::<FetchHistory>("These days cannot be fetched."),
+        Post::to::<FetchDays>("These days cannot be fetched."),
     ];
     let shown = {
         let project = project.clone();

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::history::FetchHistory;
+use crate::api::history::FetchDays;
 use crate::model::day::DayRange;
 use crate::model::history::HistoryState;
 use crate::model::time::Timestamp;
@@ -54,7 +54,7 @@ fn fetch_form(project: &str, range: DayRange, calls: u32) -> Markup {
     let price = counted(calls.into(), "call", "calls");
     markup(
         r#"<form method="post" action="{}"><input type="hidden" name="project" value="{}"><input type="hidden" name="from" value="{}"><input type="hidden" name="to" value="{}"><button class="button" type="submit">Fetch them first (at least {})</button></form>"#,
-        &[&FetchHistory::PATH, &project, &from, &to, &price],
+        &[&FetchDays::PATH, &project, &from, &to, &price],
     )
 }
 

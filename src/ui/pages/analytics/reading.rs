@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::api::analytics::{GetMovers, GetPageReport, GetPages, GetTrend, GetViews};
 use crate::api::call::{Answer, Call, call, together};
-use crate::api::history::{GetHistory, GetMissing};
+use crate::api::history::{GetHistoryState, GetMissing};
 use crate::error::ErrorCode;
 use crate::model::day::DayRange;
 use crate::model::history::{HistoryState, Missing, Movers, PageReport, PagesReport, Trend};
@@ -63,7 +63,7 @@ pub fn reading(question: Question) -> Call<Reading> {
 }
 
 pub fn progress(project: String, range: Option<DayRange>) -> Call<Progress> {
-    let mut questions = vec![("state", call(GetHistory { project: project.clone() }).into_answer())];
+    let mut questions = vec![("state", call(GetHistoryState { project: project.clone() }).into_answer())];
     if let Some(range) = range {
         let [from, to] = [range.from(), range.to()].map(|day| day.to_string());
         questions.push(("missing", call(GetMissing { project, from, to }).into_answer()));
@@ -93,14 +93,19 @@ impl Question {
         }
         let path = self.folder.as_deref().filter(|folder| *folder != "/").map(|folder| format!("{folder}/*"));
         let trend = GetTrend { project: project(), from: from(), to: to(), path };
-        let mut questions = vec![
-            ("pages", table(self.q.clone(), self.sort.clone(), self.folder.clone(), self.limit, self.offset)),
-            ("trend", call(trend).into_answer()),
-        ];
-        if self.with_movers {
-            let movers = GetMovers { project: project(), from: from(), to: to() };
-            questions.push(("movers", call(movers).into_answer()));
+        let table = table(self.q.clone(), self.sort.clone(), self.folder.clone(), self.limit, self.offset);
+        let answer = together(vec![("pages", table), ("trend", call(trend).into_answer())]).await?;
+        if !self.with_movers || !is_compared(&answer) {
+            return Ok(answer);
         }
-        together(questions).await
+        let movers = GetMovers { project: project(), from: from(), to: to() };
+        let movers = call(movers).into_answer().await?;
+        Ok(format!("{},\"movers\":{movers}}}", answer.strip_suffix('}').unwrap_or_default()))
     }
+}
+
+/// Whether the days before are here too; without them nothing can have changed.
+fn is_compared(answer: &str) -> bool {
+    let reading: Option<Reading> = serde_json::from_str(answer).ok();
+    reading.and_then(|reading| reading.pages).is_some_and(|pages| pages.comparison.is_some())
 }

@@ -1,0 +1,121 @@
+//! Page views by day, kept in the database: reads one page of one day at a time from the upstream, newest day first,
+//! each project in turn, and only from what the budget leaves to background work ([ADR 10](../../docs/adr/0010-how-days-settle.md)).
+//! Must not answer questions about the figures, and must not contain SQL.
+
+mod next;
+mod progress;
+mod read;
+mod setbacks;
+mod settle;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio_util::sync::CancellationToken;
+
+use self::setbacks::Setbacks;
+use crate::model::day::{Day, DayRange};
+use crate::model::time::Timestamp;
+use crate::model::user::Project;
+use crate::server::clock::Clock;
+use crate::server::store::Store;
+use crate::server::upstream::Upstream;
+use crate::server::upstream::governor::Governor;
+
+/// Between two calls: the upstream has other callers, and so has this machine.
+const BETWEEN_CALLS: Duration = Duration::from_millis(100);
+/// The longest time without a look at what is due; a clock that is set meanwhile cannot make it longer.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+
+/// The daily history of all projects. Cloning gives another handle.
+#[derive(Clone)]
+pub struct History {
+    store: Store,
+    upstream: Upstream,
+    governor: Governor,
+    clock: Clock,
+    projects: Arc<[Project]>,
+    /// How many days are kept in step, today included.
+    days: u32,
+    /// One step at a time; holds which project's turn it is.
+    turn: Arc<AsyncMutex<usize>>,
+    setbacks: Arc<Mutex<Setbacks>>,
+    /// Somebody wants days: no need to wait for the next look.
+    asked: Arc<Notify>,
+}
+
+/// What one step came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A page was read, and more of its day is to come.
+    Read,
+    /// A day is here, whole.
+    Wrote(Day),
+    /// The upstream gave no usable answer; another project may have more luck.
+    Failed,
+    /// Nothing is to be done, or can be, before then; nothing: until something becomes due.
+    Wait(Option<Timestamp>),
+}
+
+impl History {
+    pub fn new(
+        store: Store,
+        upstream: Upstream,
+        governor: Governor,
+        clock: Clock,
+        projects: Arc<[Project]>,
+        days: u32,
+    ) -> Self {
+        Self {
+            store,
+            upstream,
+            governor,
+            clock,
+            projects,
+            days,
+            turn: Arc::default(),
+            setbacks: Arc::default(),
+            asked: Arc::default(),
+        }
+    }
+
+    /// Makes one step after another until `stop`. A step that is under way then is given up: what it read is asked for again.
+    pub async fn run(&self, stop: CancellationToken) {
+        while let Some(step) = stop.run_until_cancelled(self.step()).await {
+            let pause = match step {
+                Ok(Step::Read | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
+                Ok(Step::Wait(until)) => self.until(until),
+                Err(error) => {
+                    tracing::error!(error = format!("{error:#}"), "the history could not be kept in step");
+                    BETWEEN_LOOKS
+                }
+            };
+            let asked = async {
+                if pause > BETWEEN_CALLS {
+                    self.asked.notified().await;
+                } else {
+                    std::future::pending().await
+                }
+            };
+            let paused = async { tokio::time::timeout(pause, asked).await };
+            if stop.run_until_cancelled(paused).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    fn until(&self, until: Option<Timestamp>) -> Duration {
+        let millis = until.map_or(i64::MAX, |until| until.as_millis() - self.clock.now().as_millis());
+        Duration::from_millis(millis.max(0).unsigned_abs()).clamp(BETWEEN_CALLS, BETWEEN_LOOKS)
+    }
+
+    /// The days that are kept in step.
+    fn window(&self, now: Timestamp) -> DayRange {
+        DayRange::ending(Day::of(now), self.days.into())
+    }
+
+    fn setbacks(&self) -> MutexGuard<'_, Setbacks> {
+        self.setbacks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

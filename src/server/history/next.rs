@@ -1,0 +1,74 @@
+//! Which page of which day of a project is to be read next. Must not call the upstream.
+
+use std::time::Duration;
+
+use super::{History, settle};
+use crate::model::day::{Day, DayRange};
+use crate::model::id::ProjectId;
+use crate::model::paging::PageLimit;
+use crate::model::time::Timestamp;
+use crate::server::store::StoreError;
+use crate::server::store::history::{ReadDay, Reading};
+use crate::server::upstream::governor::Scope;
+
+/// For how long a reading may pause and still go on: an hour for the budget, and as much for bad luck. Pages that
+/// are further apart need not fit together.
+const READING_PAUSE_SECONDS: i64 = 2 * 3_600;
+
+/// The next page to ask for.
+pub(super) struct Next {
+    pub(super) day: Day,
+    /// What is here of the day; nothing at its beginning.
+    pub(super) reading: Option<Reading>,
+}
+
+impl History {
+    /// What to read next of a project, if anything is due: what has been begun, then what people want, then the newest
+    /// day that is missing or due again, then a check of an old one.
+    pub(super) async fn next(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Next>, StoreError> {
+        if let Some(reading) = self.store.reading(project).await?.filter(|reading| fits(reading, now)) {
+            return Ok(Some(Next { day: reading.day, reading: Some(reading) }));
+        }
+        Ok(self.next_day(project, now).await?.map(|day| Next { day, reading: None }))
+    }
+
+    async fn next_day(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Day>, StoreError> {
+        let wanted = self.store.wanted_days(project).await?;
+        let aside = |day: &Day| self.setbacks().is_aside(project, *day, now);
+        if let Some(day) = wanted.into_iter().find(|day| *day <= Day::of(now) && !aside(day)) {
+            return Ok(Some(day));
+        }
+        let window = self.window(now);
+        let days = self.store.read_days(project, window).await?;
+        let per_hour = self.governor.background_meter(&Scope::Analytics).await?.limit;
+        let pace = |day: &ReadDay| settle::pace(calls(day.rows), self.projects.len(), per_hour);
+        let missing_or_due = due_days(window, &days, now, pace).find(|day| !aside(day));
+        Ok(missing_or_due.or_else(|| settle::to_check(&days, now).filter(|day| !aside(day))))
+    }
+}
+
+/// The days of the window that are not among `days` or are due again, newest first, as `days` are.
+fn due_days(
+    window: DayRange,
+    days: &[ReadDay],
+    now: Timestamp,
+    pace: impl Fn(&ReadDay) -> Duration,
+) -> impl Iterator<Item = Day> {
+    let mut days = days.iter().peekable();
+    (0..window.days()).map(move |ago| window.to().plus_days(-ago)).filter(move |day| {
+        let here = days.next_if(|here| here.day == *day);
+        here.is_none_or(|here| settle::due_at(here, now, pace(here)).is_some_and(|due| due <= now))
+    })
+}
+
+/// How many calls a day of so many rows takes.
+pub(super) fn calls(rows: u64) -> u32 {
+    u32::try_from(rows.div_ceil(PageLimit::MAX.into())).unwrap_or(u32::MAX).max(1)
+}
+
+/// Whether what was read of a day can still become one: all of it is here, or the next page still goes with it. Not if the
+/// clock has moved by far, either way.
+fn fits(reading: &Reading, now: Timestamp) -> bool {
+    let apart = (now.as_millis() - reading.last_at.as_millis()).unsigned_abs() / 1000;
+    !reading.last.has_more || apart <= READING_PAUSE_SECONDS.unsigned_abs()
+}

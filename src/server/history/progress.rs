@@ -1,0 +1,156 @@
+//! How far the history has come, what is missing of a range, and putting it first. Must not call the upstream.
+
+use super::{History, settle};
+use crate::error::AppError;
+use crate::model::budget::Meter;
+use crate::model::day::{Day, DayRange};
+use crate::model::history::{HistoryState, Missing};
+use crate::model::id::ProjectId;
+use crate::model::paging::PageLimit;
+use crate::model::time::Timestamp;
+use crate::server::store::StoreError;
+use crate::server::store::history::Extent;
+use crate::server::upstream::governor::Scope;
+
+/// How many days people can have waiting at once.
+const MOST_WANTED: usize = 400;
+const MOST_MARKED: u32 = 20;
+/// What one call takes as long as the budget has room, with the pause after it.
+const SECONDS_OF_A_CALL: u64 = 1;
+
+/// Days that are still to be read once, and the calls that takes at least.
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    days: u32,
+    calls: u64,
+}
+
+impl History {
+    pub async fn state(&self, project: &ProjectId) -> Result<HistoryState, AppError> {
+        let now = self.clock.now();
+        let mut days = self.store.read_days(project, self.window(now)).await?;
+        days.retain(|day| !settle::is_ahead(day, now));
+        let settled = days.iter().filter(|day| day.settled_at.is_some()).count();
+        let ends = self.store.history_ends(project).await?;
+        let meter = self.governor.background_meter(&Scope::Analytics).await?;
+        let left = self.left(project, now).await?;
+        let due = left.days > 0 || self.next(project, now).await?.is_some();
+        Ok(HistoryState {
+            days_wanted: self.days,
+            days_done: days.len() as u32,
+            days_settled: settled as u32,
+            first: ends.map(|(first, _)| first),
+            last: ends.map(|(_, last)| last),
+            calls_left: meter.left(),
+            expected_end: self.expected_end(project, left, meter, now).await?,
+            waiting: if due { self.waiting(project, meter, now) } else { None },
+            marked: self.store.marked_days(project, MOST_MARKED).await?,
+        })
+    }
+
+    /// What of a range is not here; days that have not begun are not missing.
+    pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
+        let Some(range) = begun(range, self.clock.now()) else { return Ok(Missing { days: 0, calls: 0 }) };
+        let left = self.left_of(project, range).await?;
+        Ok(Missing { days: left.days, calls: u32::try_from(left.calls).unwrap_or(u32::MAX) })
+    }
+
+    /// Puts what is missing of a range before everything else.
+    pub async fn fetch(&self, project: &ProjectId, range: DayRange) -> Result<HistoryState, AppError> {
+        let now = self.clock.now();
+        if let Some(range) = begun(range, now) {
+            let wanted = self.store.wanted_days(project).await?;
+            let missing = self.left_of(project, range).await?.days as usize;
+            if missing + wanted.iter().filter(|day| !range.contains(**day)).count() > MOST_WANTED {
+                return Err(AppError::bad_input(format!(
+                    "At most {MOST_WANTED} days can wait to be fetched, and {missing} of these are missing. Choose a shorter range, or wait."
+                )));
+            }
+            let mut here =
+                self.store.read_days(project, range).await?.into_iter().map(|day| day.day).peekable();
+            let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
+            let days: Vec<Day> = days.filter(|day| here.next_if_eq(day).is_none()).collect();
+            self.store.want_days(project, &days, now).await?;
+            self.asked.notify_one();
+        }
+        self.state(project).await
+    }
+
+    /// What is still to be read once: in the window, and what people want beyond it.
+    async fn left(&self, project: &ProjectId, now: Timestamp) -> Result<Left, StoreError> {
+        let window = self.window(now);
+        let within = self.left_of(project, window).await?;
+        let beyond = self.store.wanted_days(project).await?;
+        let beyond = beyond.into_iter().filter(|day| *day < window.from()).count() as u32;
+        let each = within.calls.div_ceil(within.days.max(1).into()).max(1);
+        Ok(Left { days: within.days + beyond, calls: within.calls + each * u64::from(beyond) })
+    }
+
+    /// A day that is not here is taken to be like those that are.
+    async fn left_of(&self, project: &ProjectId, range: DayRange) -> Result<Left, StoreError> {
+        let Extent { days: here, .. } = self.store.history_extent(project, range, PageLimit::MAX).await?;
+        let days = u32::try_from(range.days()).unwrap_or(u32::MAX).saturating_sub(here);
+        let ends = self.store.history_ends(project).await?;
+        let each = match ends.and_then(|(first, last)| DayRange::new(first, last).ok()) {
+            Some(known) => {
+                let known = self.store.history_extent(project, known, PageLimit::MAX).await?;
+                known.calls.div_ceil(u64::from(known.days).max(1))
+            }
+            None => self.store.reading(project).await?.map_or(1, |reading| u64::from(reading.pages) + 1),
+        };
+        Ok(Left { days, calls: each.saturating_mul(days.into()) })
+    }
+
+    /// When everything will be here once. Projects take turns, so that until then each of the others takes as many calls as
+    /// this one, or as it needs.
+    async fn expected_end(
+        &self,
+        project: &ProjectId,
+        left: Left,
+        meter: Meter,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        if left.days == 0 || meter.limit == 0 {
+            return Ok(None);
+        }
+        let mut calls = left.calls;
+        for other in self.projects.iter().map(|other| &other.id).filter(|other| *other != project) {
+            calls = calls.saturating_add(self.left(other, now).await?.calls.min(left.calls));
+        }
+        let at_once = calls.min(meter.left().into());
+        let seconds =
+            at_once * SECONDS_OF_A_CALL + (calls - at_once).saturating_mul(3_600) / u64::from(meter.limit);
+        let begin = self.resumes_at(project, meter, now).unwrap_or(now);
+        Ok(Some(begin.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX / 1000))))
+    }
+
+    fn resumes_at(&self, project: &ProjectId, meter: Meter, now: Timestamp) -> Option<Timestamp> {
+        let setback = self.setbacks().of(project, now).map(|setback| setback.until);
+        [meter.next_fits_at, setback, self.rests_until()].into_iter().flatten().max()
+    }
+
+    /// Why nothing is fetched right now, if so.
+    fn waiting(&self, project: &ProjectId, meter: Meter, now: Timestamp) -> Option<String> {
+        if meter.limit == 0 {
+            return Some(
+                "All calls are kept for people, so none is left for the history. An administrator can lower DOCKET_ANALYTICS_RESERVE."
+                    .to_owned(),
+            );
+        }
+        let setback = self.setbacks().of(project, now).map(|setback| setback.why);
+        let why = match (meter.next_fits_at, setback) {
+            (Some(_), _) if meter.used < meter.limit => "The platform asked Docket to wait",
+            (Some(_), _) => "This hour’s calls for the history are used",
+            (None, Some(why)) => why,
+            (None, None) if self.rests_until().is_some() => "The platform failed again and again",
+            (None, None) => return None,
+        };
+        let at = self.resumes_at(project, meter, now)?.to_datetime();
+        Some(format!("{why}. The next try is at {:02}:{:02} UTC.", at.hour(), at.minute()))
+    }
+}
+
+/// The part of a range that is not in the future.
+fn begun(range: DayRange, now: Timestamp) -> Option<DayRange> {
+    DayRange::new(range.from(), range.to().min(Day::of(now))).ok()
+}

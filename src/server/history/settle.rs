@@ -1,0 +1,102 @@
+//! When a day is read again, and when no more. Pure. All days are UTC days.
+//!
+//! Today is read again every hour. Once it is over it is read at once, then every six hours, until two readings at least
+//! an hour apart agree: it has settled. A day that is more than three days old settles with its next reading, if that
+//! adds up. Every week one settled day is read again all the same.
+
+use std::time::Duration;
+
+use crate::model::day::Day;
+use crate::model::history::Mark;
+use crate::model::time::Timestamp;
+use crate::server::store::history::{NewReading, ReadDay, Verdict};
+
+/// Days before today that the upstream may still be counting.
+const RECENT_DAYS: i64 = 3;
+const AGAIN_TODAY: Duration = Duration::from_secs(3_600);
+const AGAIN_RECENT: Duration = Duration::from_secs(6 * 3_600);
+/// Two readings that are closer than this say no more than one.
+const APART_SECONDS: i64 = 3_600;
+const BETWEEN_CHECKS_SECONDS: i64 = 7 * DAY_SECONDS;
+/// How far ahead of the clock a reading may lie before it is taken for one of a clock that was wrong.
+const AHEAD_SECONDS: i64 = DAY_SECONDS;
+const DAY_SECONDS: i64 = 86_400;
+
+/// What a reading is worth, after what was known before.
+pub(super) fn judge(before: Option<&ReadDay>, new: &NewReading, now: Timestamp) -> Verdict {
+    let before = before.filter(|before| !is_ahead(before, now));
+    let mark = (!new.even).then_some(Mark::Uneven);
+    if let Some(ReadDay { digest, agreed, settled_at: Some(at), mark: old_mark, totals, .. }) = before {
+        return if *digest == new.digest {
+            Verdict::Take { agreed: agreed.saturating_add(1), settled_at: Some(*at), mark: *old_mark }
+        } else if new.rows == 0 && new.totals.total == 0 && totals.total > 0 {
+            // An upstream that keeps its days for a while only has not recounted them to nothing.
+            Verdict::Leave
+        } else {
+            Verdict::Take { agreed: 1, settled_at: Some(*at), mark: mark.or(Some(Mark::Recounted)) }
+        };
+    }
+    let agreed = match before.filter(|before| before.digest == new.digest) {
+        _ if !is_over(new.day, new.begun_at) => 0,
+        Some(same) if same.agreed > 0 && new.begun_at.seconds_since(same.read_at) >= APART_SECONDS => {
+            same.agreed.saturating_add(1)
+        }
+        _ => 1,
+    };
+    let old = |at| Day::of(at).days_since(new.day) > RECENT_DAYS;
+    let old_enough = old(new.begun_at) && (new.even || before.is_some_and(|before| old(before.read_at)));
+    Verdict::Take { agreed, settled_at: (agreed >= 2 || old_enough).then_some(now), mark }
+}
+
+/// When a day that is here is read again; nothing once it has settled. `pace`: not more often than so.
+pub(super) fn due_at(day: &ReadDay, now: Timestamp, pace: Duration) -> Option<Timestamp> {
+    if is_ahead(day, now) {
+        return Some(now);
+    }
+    if day.settled_at.is_some() {
+        return None;
+    }
+    let over = is_over(day.day, day.read_at);
+    let pause = pace.max(if over { AGAIN_RECENT } else { AGAIN_TODAY });
+    let due = day.read_at.plus_seconds(i64::try_from(pause.as_secs()).unwrap_or(i64::MAX));
+    Some(if over { due } else { due.min(end_of(day.day)) })
+}
+
+/// So long between two readings of a day of `calls` calls, `projects` of which share `per_hour`, that reading again the
+/// four days that may change uses no more than half of the hour's calls.
+pub(super) fn pace(calls: u32, projects: usize, per_hour: u32) -> Duration {
+    let calls = u64::from(calls).saturating_mul(projects as u64).saturating_mul(2 * (RECENT_DAYS as u64 + 1));
+    Duration::from_secs(calls.saturating_mul(3_600) / u64::from(per_hour.max(1)))
+}
+
+/// The settled day whose turn it is to be read again, if a week has passed since the last one was.
+pub(super) fn to_check(days: &[ReadDay], now: Timestamp) -> Option<Day> {
+    let settled = || {
+        let days = days.iter().filter(|day| !is_ahead(day, now));
+        days.filter_map(|day| Some((day, day.settled_at?)))
+    };
+    // Only a check reads a day after it has settled.
+    let checked = settled().filter(|(day, at)| day.read_at > *at).map(|(day, _)| day.read_at).max();
+    let last = checked.or_else(|| settled().map(|(_, at)| at).min())?;
+    let oldest = settled().map(|(day, _)| day).min_by_key(|day| (day.read_at, day.day))?;
+    (now.seconds_since(last) >= BETWEEN_CHECKS_SECONDS).then_some(oldest.day)
+}
+
+/// Whether a day was read by a clock that has since been set back by far: what it says of when is worth nothing.
+pub(super) fn is_ahead(day: &ReadDay, now: Timestamp) -> bool {
+    day.read_at.seconds_since(now) > AHEAD_SECONDS
+}
+
+fn is_over(day: Day, at: Timestamp) -> bool {
+    Day::of(at) > day
+}
+
+/// The first instant after a day.
+fn end_of(day: Day) -> Timestamp {
+    let epoch = Day::of(Timestamp::from_millis(0));
+    Timestamp::from_millis(0).plus_seconds((day.days_since(epoch) + 1).saturating_mul(DAY_SECONDS))
+}
+
+#[cfg(test)]
+#[path = "settle/tests.rs"]
+mod tests;

@@ -1,0 +1,171 @@
+//! The daily history, its writing side: which days are here and how they were read, which ones people want first.
+//! What makes a day due or settled is decided by `server::history`.
+
+mod reading;
+mod write;
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+pub use self::reading::{KeptPage, Reading};
+pub use self::write::{NewReading, Verdict, Written};
+use super::{Store, StoreError, word};
+use crate::model::day::{Day, DayRange};
+use crate::model::history::{Mark, MarkedDay};
+use crate::model::id::ProjectId;
+use crate::model::time::Timestamp;
+use crate::model::views::ViewCounts;
+
+/// A day that is here, as it was last read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadDay {
+    pub day: Day,
+    /// As the upstream gave them.
+    pub totals: ViewCounts,
+    pub rows: u64,
+    pub digest: String,
+    /// When its reading began.
+    pub read_at: Timestamp,
+    /// How many readings in a row agreed, since the day was over.
+    pub agreed: u32,
+    pub settled_at: Option<Timestamp>,
+    pub mark: Option<Mark>,
+}
+
+/// How much of a range of days is here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extent {
+    pub days: u32,
+    /// What reading these days once costs.
+    pub calls: u64,
+}
+
+impl Store {
+    /// The days of `range` that are here, newest first.
+    pub async fn read_days(&self, project: &ProjectId, range: DayRange) -> Result<Vec<ReadDay>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM history_days WHERE project = $1 AND day >= $2 AND day <= $3 ORDER BY day DESC",
+        )
+        .bind(project.as_str())
+        .bind(range.from().to_string())
+        .bind(range.to().to_string())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(read_day).collect()
+    }
+
+    /// How many days of `range` are here, and how many calls of `page_size` rows they hold.
+    pub async fn history_extent(
+        &self,
+        project: &ProjectId,
+        range: DayRange,
+        page_size: u32,
+    ) -> Result<Extent, StoreError> {
+        let row = sqlx::query(
+            "SELECT COUNT(*) AS days, CAST(COALESCE(SUM(
+             CASE WHEN pages > $4 THEN (pages + $4 - 1) / $4 ELSE 1 END), 0) AS BIGINT) AS calls
+             FROM history_days WHERE project = $1 AND day >= $2 AND day <= $3",
+        )
+        .bind(project.as_str())
+        .bind(range.from().to_string())
+        .bind(range.to().to_string())
+        .bind(i64::from(page_size))
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(Extent { days: count(&row, "days")?, calls: row.try_get::<i64, _>("calls")?.unsigned_abs() })
+    }
+
+    /// The oldest and the newest day that is here.
+    pub async fn history_ends(&self, project: &ProjectId) -> Result<Option<(Day, Day)>, StoreError> {
+        let row = sqlx::query(
+            "SELECT MIN(day) AS first, MAX(day) AS last FROM history_days WHERE project = $1 HAVING COUNT(*) > 0",
+        )
+        .bind(project.as_str())
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(|row| Ok((word(&row, "first")?, word(&row, "last")?))).transpose()
+    }
+
+    /// Days that carry a mark, newest first.
+    pub async fn marked_days(&self, project: &ProjectId, limit: u32) -> Result<Vec<MarkedDay>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT day, mark FROM history_days WHERE project = $1 AND mark IS NOT NULL
+             ORDER BY day DESC LIMIT $2",
+        )
+        .bind(project.as_str())
+        .bind(i64::from(limit))
+        .fetch_all(&self.pool)
+        .await?;
+        let marked = rows.iter().map(|row| {
+            let day = word(row, "day")?;
+            Ok(mark(row)?.map(|mark| MarkedDay { day, mark }))
+        });
+        marked.filter_map(Result::transpose).collect()
+    }
+
+    /// Puts days to the front of what is read.
+    pub async fn want_days(
+        &self,
+        project: &ProjectId,
+        days: &[Day],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        for day in days {
+            sqlx::query(
+                "INSERT INTO history_wanted (project, day, asked_at) VALUES ($1, $2, $3)
+                 ON CONFLICT (project, day) DO NOTHING",
+            )
+            .bind(project.as_str())
+            .bind(day.to_string())
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// The days that people want first, newest first.
+    pub async fn wanted_days(&self, project: &ProjectId) -> Result<Vec<Day>, StoreError> {
+        let rows = sqlx::query("SELECT day FROM history_wanted WHERE project = $1 ORDER BY day DESC")
+            .bind(project.as_str())
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| word(row, "day")).collect()
+    }
+}
+
+fn read_day(row: &AnyRow) -> Result<ReadDay, StoreError> {
+    let number = |column| Ok::<_, StoreError>(row.try_get::<i64, _>(column)?.unsigned_abs());
+    Ok(ReadDay {
+        day: word(row, "day")?,
+        totals: ViewCounts { human: number("human")?, ai: number("ai")?, total: number("total")? },
+        rows: number("pages")?,
+        digest: row.try_get("digest")?,
+        read_at: Timestamp::from_millis(row.try_get("read_at")?),
+        agreed: count(row, "agreed")?,
+        settled_at: row.try_get::<Option<i64>, _>("settled_at")?.map(Timestamp::from_millis),
+        mark: mark(row)?,
+    })
+}
+
+fn mark(row: &AnyRow) -> Result<Option<Mark>, StoreError> {
+    let text: Option<String> = row.try_get("mark")?;
+    match text.as_deref() {
+        None => Ok(None),
+        Some("uneven") => Ok(Some(Mark::Uneven)),
+        Some("recounted") => Ok(Some(Mark::Recounted)),
+        Some(other) => Err(StoreError::Corrupt(format!("“{other}” in mark"))),
+    }
+}
+
+fn mark_word(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Uneven => "uneven",
+        Mark::Recounted => "recounted",
+    }
+}
+
+fn count(row: &AnyRow, column: &str) -> Result<u32, StoreError> {
+    Ok(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,276 @@
+//! Writing a day whole: its rows, its totals and what the reading was worth, in one transaction that takes the place of
+//! whatever was there. Works page by page, so that a day of any size needs the memory of one page.
+
+use std::collections::HashSet;
+
+use futures::TryStreamExt;
+use sha2::{Digest, Sha256};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+
+use super::reading::page;
+use super::{ReadDay, mark_word, read_day};
+use crate::model::day::Day;
+use crate::model::history::Mark;
+use crate::model::id::ProjectId;
+use crate::model::time::Timestamp;
+use crate::model::views::{PageViews, ViewCounts};
+use crate::server::store::{Store, StoreError};
+
+/// Rows of one statement.
+const ROWS_AT_ONCE: usize = 250;
+
+/// A day as it was read just now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReading {
+    pub day: Day,
+    /// When its first page was asked for.
+    pub begun_at: Timestamp,
+    pub totals: ViewCounts,
+    pub rows: u64,
+    /// Equal for equal rows and totals, within one database.
+    pub digest: String,
+    /// Whether the rows add up to the totals, and no figure had to be corrected.
+    pub even: bool,
+}
+
+/// What becomes of a reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It takes the place of what was there.
+    Take { agreed: u32, settled_at: Option<Timestamp>, mark: Option<Mark> },
+    /// The day stays as it is; that it was looked at is remembered.
+    Leave,
+}
+
+/// A day before and after a reading of it was dealt with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    pub before: Option<ReadDay>,
+    /// Nothing if the day stays as it is.
+    pub after: Option<ReadDay>,
+}
+
+impl Store {
+    /// Makes a day of the pages that were kept of it, as `judge` decides between what was there and what was read.
+    /// The pages are forgotten, and so is that somebody wanted the day.
+    pub async fn write_day(
+        &self,
+        project: &ProjectId,
+        day: Day,
+        judge: impl Fn(Option<&ReadDay>, &NewReading) -> Verdict + Send,
+    ) -> Result<Written, StoreError> {
+        let mut tx = self.begin().await?;
+        let before = day_in(&mut tx, project, day).await?;
+        let reading = write_rows(&mut tx, project, day).await?;
+        let Verdict::Take { agreed, settled_at, mark } = judge(before.as_ref(), &reading) else {
+            tx.rollback().await?;
+            self.leave_day(project, &reading).await?;
+            return Ok(Written { before, after: None });
+        };
+        let NewReading { begun_at: read_at, totals, rows, digest, .. } = reading;
+        let after = ReadDay { day, totals, rows, digest, read_at, agreed, settled_at, mark };
+        write_day(&mut tx, project, &after).await?;
+        forget_reading(&mut tx, project, day).await?;
+        tx.commit().await?;
+        Ok(Written { before, after: Some(after) })
+    }
+
+    async fn leave_day(&self, project: &ProjectId, reading: &NewReading) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("UPDATE history_days SET read_at = $3 WHERE project = $1 AND day = $2")
+            .bind(project.as_str())
+            .bind(reading.day.to_string())
+            .bind(reading.begun_at.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        forget_reading(&mut tx, project, reading.day).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+async fn day_in(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+) -> Result<Option<ReadDay>, StoreError> {
+    let row = sqlx::query("SELECT * FROM history_days WHERE project = $1 AND day = $2")
+        .bind(project.as_str())
+        .bind(day.to_string())
+        .fetch_optional(&mut **tx)
+        .await?;
+    row.as_ref().map(read_day).transpose()
+}
+
+/// The rows of all kept pages in place of the old ones. Where a path comes twice, because rows moved between two
+/// answers, the later answer holds; that the totals then differ shows it.
+async fn write_rows(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+) -> Result<NewReading, StoreError> {
+    sqlx::query("DELETE FROM daily_views WHERE project = $1 AND day = $2")
+        .bind(project.as_str())
+        .bind(day.to_string())
+        .execute(&mut **tx)
+        .await?;
+    let (mut begun_at, mut totals, mut corrected) = (None, ViewCounts::default(), false);
+    for number in 0.. {
+        let row = sqlx::query(
+            "SELECT answer, read_at FROM history_reading WHERE project = $1 AND day = $2 AND page = $3",
+        )
+        .bind(project.as_str())
+        .bind(day.to_string())
+        .bind(number)
+        .fetch_optional(&mut **tx)
+        .await?;
+        let Some(row) = row else { break };
+        begun_at = begun_at.or(Some(Timestamp::from_millis(row.try_get("read_at")?)));
+        let page = page(&row)?;
+        (totals, corrected) = (page.totals, corrected || page.corrected);
+        for views in page.views.chunks(ROWS_AT_ONCE) {
+            insert(tx, project, day, views).await?;
+        }
+    }
+    let begun_at = begun_at.ok_or_else(|| StoreError::Corrupt(format!("no page of {day}")))?;
+    let (rows, sums, digest) = summed(tx, project, day, totals).await?;
+    Ok(NewReading { day, begun_at, totals, rows, digest, even: sums == totals && !corrected })
+}
+
+async fn insert(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+    views: &[PageViews],
+) -> Result<(), StoreError> {
+    // One statement must not meet a path twice.
+    let mut met = HashSet::new();
+    let mut views: Vec<&PageViews> =
+        views.iter().rev().filter(|view| met.insert(view.path.as_str())).collect();
+    views.reverse();
+    let values = placeholders(views.len(), 1, 1);
+    let mut paths = sqlx::query(AssertSqlSafe(format!(
+        "WITH v (path) AS (VALUES {values}) INSERT INTO page_paths (project, path)
+         SELECT $1, v.path FROM v WHERE true ON CONFLICT (project, path) DO NOTHING"
+    )))
+    .bind(project.as_str());
+    for view in &views {
+        paths = paths.bind(view.path.as_str());
+    }
+    // As many texts of statements as there are counts of rows would crowd out those worth keeping prepared.
+    paths.persistent(views.len() == ROWS_AT_ONCE).execute(&mut **tx).await?;
+
+    let values = placeholders(views.len(), 2, 4);
+    let mut rows = sqlx::query(AssertSqlSafe(format!(
+        "WITH v (path, human, ai, total) AS (VALUES {values})
+         INSERT INTO daily_views (project, day, path_id, human, ai, total)
+         SELECT $1, $2, p.id, v.human, v.ai, v.total FROM v
+         JOIN page_paths p ON p.project = $1 AND p.path = v.path WHERE true
+         ON CONFLICT (project, day, path_id)
+         DO UPDATE SET human = excluded.human, ai = excluded.ai, total = excluded.total"
+    )))
+    .bind(project.as_str())
+    .bind(day.to_string());
+    for view in &views {
+        rows = rows
+            .bind(view.path.as_str())
+            .bind(whole(view.human))
+            .bind(whole(view.ai))
+            .bind(whole(view.total));
+    }
+    rows.persistent(views.len() == ROWS_AT_ONCE).execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// `($3, $4), ($5, $6)`: `rows` of `columns` after the first `taken`.
+fn placeholders(rows: usize, taken: usize, columns: usize) -> String {
+    let row = |row| {
+        let first = taken + 1 + row * columns;
+        let numbers: Vec<String> = (first..first + columns).map(|number| format!("${number}")).collect();
+        format!("({})", numbers.join(", "))
+    };
+    (0..rows).map(row).collect::<Vec<_>>().join(", ")
+}
+
+/// The number, the sums and a digest of a day's rows; the digest covers `totals` too.
+async fn summed(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+    totals: ViewCounts,
+) -> Result<(u64, ViewCounts, String), StoreError> {
+    let (mut number, mut sums, mut digest) = (0, ViewCounts::default(), Sha256::new());
+    let mut rows = sqlx::query(
+        "SELECT path_id, human, ai, total FROM daily_views WHERE project = $1 AND day = $2 ORDER BY path_id",
+    )
+    .bind(project.as_str())
+    .bind(day.to_string())
+    .fetch(&mut **tx);
+    while let Some(row) = rows.try_next().await? {
+        let mut of = [0; 4];
+        for (number, column) in of.iter_mut().zip(["path_id", "human", "ai", "total"]) {
+            *number = row.try_get::<i64, _>(column)?;
+            digest.update(number.to_le_bytes());
+        }
+        let [_, human, ai, total] = of.map(i64::unsigned_abs);
+        sums.human = sums.human.saturating_add(human);
+        sums.ai = sums.ai.saturating_add(ai);
+        sums.total = sums.total.saturating_add(total);
+        number += 1;
+    }
+    for count in [totals.human, totals.ai, totals.total] {
+        digest.update(count.to_le_bytes());
+    }
+    let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((number, sums, digest))
+}
+
+async fn write_day(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: &ReadDay,
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM history_days WHERE project = $1 AND day = $2")
+        .bind(project.as_str())
+        .bind(day.day.to_string())
+        .execute(&mut **tx)
+        .await?;
+    sqlx::query(
+        "INSERT INTO history_days
+         (project, day, human, ai, total, pages, digest, read_at, agreed, settled_at, mark)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    )
+    .bind(project.as_str())
+    .bind(day.day.to_string())
+    .bind(whole(day.totals.human))
+    .bind(whole(day.totals.ai))
+    .bind(whole(day.totals.total))
+    .bind(whole(day.rows))
+    .bind(day.digest.as_str())
+    .bind(day.read_at.as_millis())
+    .bind(i64::from(day.agreed))
+    .bind(day.settled_at.map(Timestamp::as_millis))
+    .bind(day.mark.map(mark_word))
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+async fn forget_reading(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: Day,
+) -> Result<(), StoreError> {
+    for table in ["history_reading", "history_wanted"] {
+        sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE project = $1 AND day = $2")))
+            .bind(project.as_str())
+            .bind(day.to_string())
+            .execute(&mut **tx)
+            .await?;
+    }
+    Ok(())
+}
+
+/// A count as the database has it.
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
