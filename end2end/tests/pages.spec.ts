@@ -34,7 +34,7 @@ test("the figures and every row are those of the endpoint, with their change", a
   expect(comparison).toMatchObject({ from: day(56), to: day(29) });
   await expect(page.getByText(`Compared with ${day(56)} to ${day(29)}.`)).toBeVisible();
   const before = comparison?.previous.total ?? 0;
-  const word = totals.total > before ? /^▲ .+ more than before$/ : totals.total < before ? /^▼ .+ fewer than before$/ : /^= as many as before$/;
+  const word = totals.total > before ? /^▲ .+ more$/ : totals.total < before ? /^▼ .+ fewer$/ : /^= as many$/;
   await expect(page.locator(".change").first()).toHaveText(word);
   await expectRows(page, rows);
   const cells = await page.locator("table.daily tr[data-path]").evaluateAll((rows) =>
@@ -149,7 +149,7 @@ test("a job about a page starts with its path and its figures", async ({ page, a
   await page.getByRole("link", { name: `Start a job about ${row?.path}`, exact: true }).click();
   await expect(page.getByLabel("Pages")).toHaveValue(row?.path ?? "");
   await expect(page.getByLabel("Prompt")).toHaveValue(
-    new RegExp(`had ${grouped(row?.total ?? 0)} views? from ${day(28)} to ${day(1)}: ${grouped(row?.human ?? 0)} by people, ${grouped(row?.ai ?? 0)} by AI agents`),
+    new RegExp(`had ${grouped(row?.total ?? 0)} views?( \\(.+ against the days before\\))? from ${day(28)} to ${day(1)}: ${grouped(row?.human ?? 0)} by people, ${grouped(row?.ai ?? 0)} by AI agents`),
   );
 });
 

@@ -47,16 +47,16 @@ pub fn change(now: u64, before: u64) -> String {
     }
 }
 
-/// [`change`] as a sentence with a shape: `▲ 12% more than before`.
+/// [`change`] in words, with a shape: `▲ 12% more`.
 pub fn change_in_words(now: u64, before: u64) -> String {
     let words = match (now, before) {
-        (now, before) if now == before => return "= as many as before".to_owned(),
+        (now, before) if now == before => return "= as many".to_owned(),
         (_, 0) => return "▲ none before".to_owned(),
         (now, before) if now > before => ("▲", "more"),
         _ => ("▼", "fewer"),
     };
     let (arrow, word) = words;
-    format!("{arrow} {} {word} than before", change(now, before).trim_start_matches(['+', '−']))
+    format!("{arrow} {} {word}", change(now, before).trim_start_matches(['+', '−']))
 }
 
 /// `part` of `whole`, in percent and rounded; may be more than 100.
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn a_change_in_words_has_a_shape_and_a_direction() {
-        assert_eq!(change_in_words(112, 100), "▲ 12% more than before");
-        assert_eq!(change_in_words(92, 100), "▼ 8% fewer than before");
-        assert_eq!(change_in_words(3, 3), "= as many as before");
+        assert_eq!(change_in_words(112, 100), "▲ 12% more");
+        assert_eq!(change_in_words(92, 100), "▼ 8% fewer");
+        assert_eq!(change_in_words(3, 3), "= as many");
         assert_eq!(change_in_words(3, 0), "▲ none before");
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn controls(page: &Page, pages: &PagesReport) -> AnyView {
             <ul class="segments" aria-label="Rows" inner_html=kinds.into_html()></ul>
             {search(page)}
         </div>
-        <nav class="crumbs" aria-label="Folder" inner_html=crumbs(page).into_html()></nav>
+        <nav class="folders" aria-label="Folder" inner_html=open_folder(page).into_html()></nav>
         <p class="provenance">{extent(pages)}</p>
     }
     .erase()
@@ -53,25 +53,23 @@ fn search(page: &Page) -> AnyView {
     .erase()
 }
 
-/// The folders above the one that is open.
-fn crumbs(page: &Page) -> Markup {
+/// The way to the folder that is open.
+fn open_folder(page: &Page) -> Markup {
     let Some(folder) = page.query.folder.as_deref() else { return Markup::default() };
     let folder = folder.trim_end_matches("/*").trim_end_matches('/');
-    let ends = folder.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
-    let above = ends.map(|end| &folder[..end]);
-    let link = |(target, name): (&str, &str)| {
-        let href = page.query.in_folder(Some(target)).href(page.project);
-        markup(r#"<a href="{}" data-noscroll>{}</a> / "#, &[&href, &name])
-    };
-    let last_part = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let mut all = Markup::default();
-    if !folder.is_empty() {
-        let names: Vec<_> = above.map(|path| (path, last_part(path))).collect();
-        let above = names.iter().map(|(path, name)| link((path, name)));
-        all = [link(("/", "All folders"))].into_iter().chain(above).collect();
-    }
-    let here = if folder.is_empty() { "All folders".to_owned() } else { last_part(folder) };
-    markup(r#"{}<span aria-current="page">{}</span>"#, &[&all, &here])
+    let name = if folder.is_empty() { "All folders" } else { folder };
+    let above = folders_above(page, folder).map(|link| markup("{} / ", &[&link])).collect::<Markup>();
+    markup(r#"{}<span aria-current="page">{}</span>"#, &[&above, &name])
+}
+
+/// A link to each folder that holds `path`, the outermost first: every page, then what begins with the same parts.
+pub(super) fn folders_above<'a>(page: &'a Page, path: &'a str) -> impl Iterator<Item = Markup> + 'a {
+    let ends = path.match_indices('/').map(|(at, _)| at);
+    ends.map(move |end| {
+        let (folder, name) = if end == 0 { ("/", "All folders") } else { (&path[..end], &path[..end]) };
+        let href = page.query.unsearched().about(None).in_folder(Some(folder)).href(page.project);
+        markup(r#"<a href="{}" data-noscroll>{}</a>"#, &[&href, &name])
+    })
 }
 
 /// `1,234 rows with 56,789 views, 34% of all.`

@@ -44,7 +44,10 @@ pub(super) fn events(page: &Page, trend: &Trend) -> AnyView {
 
 fn job(page: &Page, Marker { day, job, title }: &Marker) -> Markup {
     let href = links::job(page.project, job.as_str());
-    markup(r#"<li><time>{}</time> Job: <a href="{}">{}</a></li>"#, &[&day.to_string(), &href, title])
+    markup(
+        r#"<li class="job-event"><time>{}</time> Job: <a href="{}">{}</a></li>"#,
+        &[&day.to_string(), &href, title],
+    )
 }
 
 fn note(page: &Page, note: &Annotation) -> Markup {

@@ -8,15 +8,17 @@ use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
 use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
+use crate::ui::pages::analytics::daily::controls::folders_above;
 use crate::ui::pages::analytics::daily::{Page, drawn, marked, provenance, rows};
 use crate::ui::pages::analytics::figures;
 
 /// `pages` is what the table says of the whole range.
 pub(super) fn report(page: &Page, pages: &PagesReport, report: &PageReport) -> AnyView {
     let row = &report.row;
+    let folders = folders_above(page, &row.path).map(|link| markup(" / {}", &[&link])).collect::<Markup>();
     let head = markup(
-        r#"<nav class="crumbs" aria-label="Folder"><a href="{}">All pages</a> / </nav><div class="section-head"><h2>{}</h2>{}</div>"#,
-        &[&page.query.about(None).href(page.project), &row.path, &rows::start(page, row, "button")],
+        r#"<nav class="folders" aria-label="Folder"><a href="{}">All pages</a>{}</nav><div class="section-head"><h2>{}</h2>{}</div>"#,
+        &[&page.query.about(None).href(page.project), &folders, &row.path, &rows::start(page, row, "button")],
     );
     let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
     let change = row.previous.map(|before| (row.compared(), before));

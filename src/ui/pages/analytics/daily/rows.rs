@@ -1,7 +1,7 @@
 //! The table of pages and folders: heads that sort, and a row for each. As text.
 
 use crate::model::history::{PageRow, PagesReport, Sort};
-use crate::ui::charts::number::{ai_share, change, change_in_words, counted, grouped, share};
+use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
 use crate::ui::charts::{bar, scale};
 use crate::ui::components::icon;
 use crate::ui::links;
@@ -115,16 +115,17 @@ pub(super) fn start(page: &Page, row: &PageRow, class: &str) -> Markup {
 fn prompt(page: &Page, row: &PageRow) -> String {
     let counts = row.counts;
     let Some(range) = range::meant(page.query, page.today) else { return String::new() };
-    let changed = row.previous.map(|before| change_in_words(row.compared().total, before.total));
-    let changed = changed.map(|words| format!("; {}", words.trim_start_matches(['▲', '▼', '=', ' '])));
+    let changed = row.previous.filter(|before| before.total > 0);
+    let changed = changed
+        .map(|before| format!(" ({} against the days before)", change(row.compared().total, before.total)));
     format!(
-        "{} had {} from {} to {}: {} by people, {} by AI agents{}.\n\n",
+        "{} had {}{} from {} to {}: {} by people, {} by AI agents.\n\n",
         row.path,
         counted(counts.total, "view", "views"),
+        changed.unwrap_or_default(),
         range.from(),
         range.to(),
         grouped(counts.human),
         grouped(counts.ai),
-        changed.unwrap_or_default(),
     )
 }
