@@ -31,6 +31,8 @@ try {
     DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
     DOCKET_ADMIN_PASSWORD: PASSWORD,
     DOCKET_ANALYTICS_PER_HOUR: PLENTY,
+    // The daily history stands still.
+    DOCKET_ANALYTICS_RESERVE: PLENTY,
     DOCKET_LOG_FORMAT: "json",
   });
   const [, url] = await panel.says(/"listening".*"public_url":"([^"]+)"/);

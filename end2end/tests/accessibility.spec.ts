@@ -122,7 +122,7 @@ test("what is not there, and what cannot be shown, are accessible", async ({ pag
 
 test("an empty Docket, and one whose budget is spent, are accessible", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 429/);
-  const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1", DOCKET_ANALYTICS_PER_HOUR: "1", DOCKET_ANALYTICS_RESERVE: "0" } });
+  const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1", DOCKET_ANALYTICS_PER_HOUR: "1" } });
   const page = await visit(docket, { storageState: docket.session, reducedMotion: "reduce" });
   for (const path of [at(""), at("/jobs")]) {
     await open(page, path);

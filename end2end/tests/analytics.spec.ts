@@ -1,8 +1,8 @@
 /** Who reads which page, asked live: the figures are the upstream's, and what is asked for stands in the address. */
 import type { Page } from "@playwright/test";
-import type { Counts } from "../fixtures/api.ts";
+import { Api, type Counts } from "../fixtures/api.ts";
 import { day, grouped, inAddress, longAgo } from "../fixtures/days.ts";
-import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { PROJECT, at, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
 /** Days that are not in the daily history. */
@@ -188,7 +188,7 @@ test("a row starts a job about its page", async ({ page }) => {
 
 test("a question for which the hour's budget has no room is refused in a sentence", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 429/);
-  const docket = await serve({ environment: { DOCKET_ANALYTICS_PER_HOUR: "1", DOCKET_ANALYTICS_RESERVE: "0" } });
+  const docket = await serve({ environment: { DOCKET_ANALYTICS_PER_HOUR: "1" } });
   // Signing in has shown the overview, and spent the one question.
   const page = await visit(docket, { storageState: docket.session });
   const response = await page.goto(ANALYTICS);
@@ -198,8 +198,11 @@ test("a question for which the hour's budget has no room is refused in a sentenc
   await expect(page.getByRole("region", { name: "Budget of upstream calls" })).toContainText("1 of 1 this hour");
 });
 
-test("figures are asked for anew at the price of one question", async ({ page, api }) => {
-  await open(page, LIVE);
+test("figures are asked for anew at the price of one question", async ({ serve, visit }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  const api = new Api(page.request, docket.url, PROJECT);
+  await open(page, ANALYTICS);
   const before = (await api.budgets()).analytics.used;
   await page.getByRole("button", { name: "Refresh (uses 1 question)" }).click();
   // The history may ask meanwhile, too.

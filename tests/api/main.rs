@@ -19,6 +19,7 @@ mod follow_up;
 mod forms;
 mod gate;
 mod headers;
+mod history;
 mod intents;
 mod interruption;
 mod key_file;

@@ -176,6 +176,11 @@ async fn the_demonstration_needs_nothing_and_prints_how_to_get_in() {
     assert_eq!(browser.ask("/api/jobs/create", &pairs).await["state"], "active");
     let views = browser.ask("/api/analytics/views", &[("project", project), ("from", "2025-01-01")]).await;
     assert!(views["totals"]["total"].as_u64() > Some(0), "{views}");
+    until("its history fills", async || {
+        let history = browser.ask("/api/history/state", &[("project", project)]).await;
+        (history["days_done"].as_u64() >= Some(3)).then_some(())
+    })
+    .await;
     demo.signal("INT");
     assert_eq!(demo.ended().await.code(), Some(0), "{}", demo.output());
     assert_eq!(place.files(), Vec::<String>::new());

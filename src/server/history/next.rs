@@ -43,7 +43,11 @@ impl History {
         let per_hour = self.governor.background_meter(&Scope::Analytics).await?.limit;
         let pace = |day: &ReadDay| settle::pace(calls(day.rows), self.projects.len(), per_hour);
         let missing_or_due = due_days(window, &days, now, pace).find(|day| !aside(day));
-        Ok(missing_or_due.or_else(|| settle::to_check(&days, now).filter(|day| !aside(day))))
+        if missing_or_due.is_some() {
+            return Ok(missing_or_due);
+        }
+        let checked = self.store.last_check(project, settle::latest(now)).await?;
+        Ok(settle::to_check(&days, checked, now).filter(|day| !aside(day)))
     }
 }
 

@@ -69,14 +69,12 @@ pub(super) fn pace(calls: u32, projects: usize, per_hour: u32) -> Duration {
     Duration::from_secs(calls.saturating_mul(3_600) / u64::from(per_hour.max(1)))
 }
 
-/// The settled day whose turn it is to be read again, if a week has passed since the last one was.
-pub(super) fn to_check(days: &[ReadDay], now: Timestamp) -> Option<Day> {
+/// The settled day of the window whose turn it is to be read again, if a week has passed since that was last done to one.
+pub(super) fn to_check(days: &[ReadDay], checked: Option<Timestamp>, now: Timestamp) -> Option<Day> {
     let settled = || {
         let days = days.iter().filter(|day| !is_ahead(day, now));
         days.filter_map(|day| Some((day, day.settled_at?)))
     };
-    // Only a check reads a day after it has settled.
-    let checked = settled().filter(|(day, at)| day.read_at > *at).map(|(day, _)| day.read_at).max();
     let last = checked.or_else(|| settled().map(|(_, at)| at).min())?;
     let oldest = settled().map(|(day, _)| day).min_by_key(|day| (day.read_at, day.day))?;
     (now.seconds_since(last) >= BETWEEN_CHECKS_SECONDS).then_some(oldest.day)
@@ -84,7 +82,12 @@ pub(super) fn to_check(days: &[ReadDay], now: Timestamp) -> Option<Day> {
 
 /// Whether a day was read by a clock that has since been set back by far: what it says of when is worth nothing.
 pub(super) fn is_ahead(day: &ReadDay, now: Timestamp) -> bool {
-    day.read_at.seconds_since(now) > AHEAD_SECONDS
+    day.read_at > latest(now)
+}
+
+/// The latest instant at which something can have been read.
+pub(super) fn latest(now: Timestamp) -> Timestamp {
+    now.plus_seconds(AHEAD_SECONDS)
 }
 
 fn is_over(day: Day, at: Timestamp) -> bool {

@@ -86,6 +86,22 @@ impl Store {
         row.map(|row| Ok((word(&row, "first")?, word(&row, "last")?))).transpose()
     }
 
+    /// When a day was last read after it had settled, as far as that lies before `latest`.
+    pub async fn last_check(
+        &self,
+        project: &ProjectId,
+        latest: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let at: Option<i64> = sqlx::query_scalar(
+            "SELECT MAX(read_at) FROM history_days WHERE project = $1 AND read_at > settled_at AND read_at <= $2",
+        )
+        .bind(project.as_str())
+        .bind(latest.as_millis())
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(at.map(Timestamp::from_millis))
+    }
+
     /// Days that carry a mark, newest first.
     pub async fn marked_days(&self, project: &ProjectId, limit: u32) -> Result<Vec<MarkedDay>, StoreError> {
         let rows = sqlx::query(

@@ -116,15 +116,16 @@ fn every_week_the_settled_day_that_was_not_looked_at_for_longest_is_checked() {
         ..after(&[read("2026-11-14T00:00:00Z", 5)])
     };
     let unsettled = ReadDay { settled_at: None, ..day("2026-11-13", "2026-11-13T12:00:00Z") };
-    assert_eq!(to_check(&[], at("2026-12-01T00:00:00Z")), None);
-    assert_eq!(to_check(std::slice::from_ref(&unsettled), at("2026-12-01T00:00:00Z")), None);
+    assert_eq!(to_check(&[], None, at("2026-12-01T00:00:00Z")), None);
+    assert_eq!(to_check(std::slice::from_ref(&unsettled), None, at("2026-12-01T00:00:00Z")), None);
     let mut days =
         [unsettled, day("2026-11-10", "2026-11-14T00:00:00Z"), day("2026-11-09", "2026-11-14T00:00:00Z")];
-    assert_eq!(to_check(&days, at("2026-11-20T23:59:59Z")), None);
-    assert_eq!(to_check(&days, at("2026-11-21T00:00:00Z")), "2026-11-09".parse().ok());
+    assert_eq!(to_check(&days, None, at("2026-11-20T23:59:59Z")), None);
+    assert_eq!(to_check(&days, None, at("2026-11-21T00:00:00Z")), "2026-11-09".parse().ok());
     days[2].read_at = at("2026-11-21T00:00:00Z");
-    assert_eq!(to_check(&days, at("2026-11-27T23:59:59Z")), None);
-    assert_eq!(to_check(&days, at("2026-11-28T00:00:00Z")), "2026-11-10".parse().ok());
+    let checked = Some(days[2].read_at);
+    assert_eq!(to_check(&days, checked, at("2026-11-27T23:59:59Z")), None);
+    assert_eq!(to_check(&days, checked, at("2026-11-28T00:00:00Z")), "2026-11-10".parse().ok());
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl Store {
     pub async fn reading(&self, project: &ProjectId) -> Result<Option<Reading>, StoreError> {
         let row = sqlx::query(
             "SELECT day, page, answer, read_at FROM history_reading WHERE project = $1
-             ORDER BY read_at DESC, page DESC LIMIT 1",
+             ORDER BY page DESC LIMIT 1",
         )
         .bind(project.as_str())
         .fetch_optional(&self.pool)

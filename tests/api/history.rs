@@ -1,0 +1,127 @@
+//! The daily history, its writing side: every day whole and as the upstream has it, at the least price, whatever happens
+//! meanwhile. Steps are made one by one on a frozen clock.
+
+mod endpoints;
+mod odd;
+mod settling;
+mod sync;
+mod troubles;
+
+use std::collections::BTreeMap;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::history::Step;
+use serde_json::Value;
+use wiremock::{Request, ResponseTemplate};
+
+use crate::helpers::{Settings, TestApp, json};
+
+const HOUR: u64 = 3_600;
+
+/// Views by path, as human, ai and total, of each day.
+type Rows = BTreeMap<String, BTreeMap<String, [i64; 3]>>;
+
+/// A Monday at ten, with a history of so many days and more budget than it can use.
+fn keeping(days: u32) -> Settings {
+    let clock = Clock::frozen("2025-03-10T10:00:00Z".parse::<Timestamp>().unwrap());
+    let mut settings = Settings { clock, ..Settings::default() };
+    settings.budget.history_days = days;
+    settings
+}
+
+/// Makes steps until nothing is due or possible. Gives how many.
+async fn steps(app: &TestApp) -> usize {
+    let history = app.panel().history.clone();
+    for made in 0..10_000 {
+        if let Step::Wait(_) = history.step().await.unwrap() {
+            return made;
+        }
+    }
+    panic!("there is no end to it");
+}
+
+async fn later(app: &TestApp, seconds: u64) -> usize {
+    app.clock().advance(std::time::Duration::from_secs(seconds));
+    steps(app).await
+}
+
+/// A site of `pages(project, day)` pages, the n-th of which was read by two people and an AI.
+fn site(
+    pages: impl Fn(&str, &str) -> usize + Send + Sync + 'static,
+) -> impl Fn(&Request) -> ResponseTemplate {
+    move |request| {
+        let Asked { project, day, offset } = asked(request);
+        let pages = pages(&project, &day);
+        let here = offset.min(pages)..pages.min(offset + 250);
+        let row = |n| json!({"path": format!("/page/{n}"), "human": 2, "ai": 1, "total": 3});
+        ResponseTemplate::new(200).set_body_json(json!({
+            "totals": {"human": 2 * pages, "ai": pages, "total": 3 * pages},
+            "hasMore": here.end < pages,
+            "views": here.map(row).collect::<Vec<Value>>(),
+        }))
+    }
+}
+
+/// What one call asked for: always a single day, and as many rows as there can be.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Asked {
+    project: String,
+    day: String,
+    offset: usize,
+}
+
+fn asked(request: &Request) -> Asked {
+    let query: BTreeMap<String, String> = request.url.query_pairs().into_owned().collect();
+    let day: docket::model::day::Day = query["dateFrom"].parse().unwrap();
+    assert_eq!(query["dateTo"], day.plus_days(1).to_string());
+    assert_eq!(query["limit"], "250");
+    let project = request.url.path().split('/').nth(3).unwrap().to_owned();
+    Asked { project, day: day.to_string(), offset: query["offset"].parse().unwrap() }
+}
+
+/// Every call about a project since the upstream was last reset.
+async fn calls(app: &TestApp, project: &str) -> Vec<Asked> {
+    let all = app.upstream.requests().await;
+    all.iter().map(asked).filter(|asked| asked.project == project).collect()
+}
+
+/// The days that were asked for, in order, where each is a single call.
+async fn days_asked(app: &TestApp, project: &str) -> Vec<String> {
+    calls(app, project).await.into_iter().map(|asked| asked.day).collect()
+}
+
+async fn rows(app: &TestApp, project: &str) -> Rows {
+    let pool = database(app).await;
+    let all: Vec<(String, String, i64, i64, i64)> = sqlx::query_as(
+        "SELECT day, path, human, ai, total FROM daily_views JOIN page_paths ON id = path_id
+         WHERE daily_views.project = $1",
+    )
+    .bind(project)
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    let mut rows = Rows::new();
+    for (day, path, human, ai, total) in all {
+        rows.entry(day).or_default().insert(path, [human, ai, total]);
+    }
+    rows
+}
+
+/// The value of one column of a day.
+async fn of_day<T>(app: &TestApp, column: &str, day: &str) -> T
+where
+    T: for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite> + Send + Unpin,
+{
+    let sql = format!("SELECT {column} FROM history_days WHERE project = 'docs' AND day = $1");
+    let query = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(day);
+    query.fetch_one(&database(app).await).await.unwrap()
+}
+
+async fn database(app: &TestApp) -> sqlx::SqlitePool {
+    sqlx::SqlitePool::connect(&format!("sqlite://{}", app.database_file().display())).await.unwrap()
+}
+
+async fn state(app: &TestApp) -> Value {
+    app.sign_in("vera").await.ask("/api/history/state", &[("project", "docs")]).await
+}

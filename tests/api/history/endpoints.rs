@@ -1,0 +1,120 @@
+//! What people are told of the history, and what they may ask it to fetch first.
+
+use super::{HOUR, days_asked, keeping, later, rows, site, state, steps};
+use crate::helpers::{TestApp, json};
+
+fn range<'a>(from: &'a str, to: &'a str) -> [(&'a str, &'a str); 3] {
+    [("project", "docs"), ("from", from), ("to", to)]
+}
+
+#[tokio::test]
+async fn the_state_says_how_far_the_history_is_and_when_it_will_be_here() {
+    let mut settings = keeping(30);
+    (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (26, 6);
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(site(|_, _| 300)).await;
+    assert_eq!(
+        state(&app).await,
+        json!({
+            "days_wanted": 30, "days_done": 0, "days_settled": 0, "first": null, "last": null,
+            "calls_left": 20, "waiting": null, "marked": [],
+            // Nothing is known yet, so each day of either project is taken for one call.
+            "expected_end": "2025-03-10T12:00:20Z",
+        })
+    );
+    assert_eq!(steps(&app).await, 20);
+    assert_eq!(
+        state(&app).await,
+        json!({
+            "days_wanted": 30, "days_done": 5, "days_settled": 1,
+            "first": "2025-03-06", "last": "2025-03-10", "calls_left": 0, "marked": [],
+            "waiting": "This hour’s calls for the history are used. The next try is at 11:00 UTC.",
+            // 25 days of two calls for either project, 20 calls an hour from eleven on.
+            "expected_end": "2025-03-10T16:00:00Z",
+        })
+    );
+    for _ in 0..12 {
+        later(&app, HOUR).await;
+    }
+    let done = state(&app).await;
+    assert_eq!((&done["days_done"], &done["expected_end"]), (&json!(30), &json!(null)));
+}
+
+#[tokio::test]
+async fn what_is_missing_of_a_range_has_a_price() {
+    let app = TestApp::with(keeping(5)).await;
+    let viewer = app.sign_in("vera").await;
+    let missing = async |from: &str, to: &str| viewer.ask("/api/history/missing", &range(from, to)).await;
+    assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 10, "calls": 10}));
+    app.upstream.on_views(site(|_, _| 600)).await;
+    steps(&app).await;
+    assert_eq!(missing("2025-03-06", "2025-03-10").await, json!({"days": 0, "calls": 0}));
+    assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 5, "calls": 15}));
+    assert_eq!(missing("2025-03-01", "2025-03-20").await, json!({"days": 5, "calls": 15}), "not the future");
+    assert_eq!(missing("2026-03-01", "2026-03-20").await, json!({"days": 0, "calls": 0}));
+    assert_eq!(missing("0000-01-01", "9999-12-31").await["days"], 739_681);
+}
+
+#[tokio::test]
+async fn days_that_people_want_come_first_newest_first_and_once() {
+    let app = TestApp::with(keeping(4)).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    let operator = app.operator().await;
+    let state = operator.ask("/api/history/fetch", &range("2024-12-30", "2025-01-02")).await;
+    assert_eq!((&state["days_done"], &state["days_wanted"]), (&json!(0), &json!(4)));
+    operator.ask("/api/history/fetch", &range("2025-03-07", "2025-03-08")).await;
+    operator.ask("/api/history/fetch", &range("2024-12-30", "2025-01-02")).await;
+    steps(&app).await;
+    let expected = [
+        "2025-03-08",
+        "2025-03-07",
+        "2025-01-02",
+        "2025-01-01",
+        "2024-12-31",
+        "2024-12-30",
+        "2025-03-10",
+        "2025-03-09",
+    ];
+    assert_eq!(days_asked(&app, "docs").await, expected);
+    assert_eq!(rows(&app, "docs").await.len(), 8);
+    let state = operator.ask("/api/history/fetch", &range("2024-12-30", "2025-03-20")).await;
+    assert_eq!((&state["first"], &state["last"]), (&json!("2024-12-30"), &json!("2025-03-10")));
+}
+
+#[tokio::test]
+async fn only_operators_fetch_and_only_sensible_ranges_of_known_projects() {
+    let app = TestApp::with(keeping(4)).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
+    viewer.post("/api/history/fetch", &range("2025-03-01", "2025-03-02")).await.refused(403, "forbidden");
+    app.stranger()
+        .post("/api/history/fetch", &range("2025-03-01", "2025-03-02"))
+        .await
+        .refused(401, "unauthenticated");
+    app.stranger().post("/api/history/state", &[("project", "docs")]).await.refused(401, "unauthenticated");
+    for endpoint in ["/api/history/fetch", "/api/history/missing"] {
+        for (from, to) in
+            [("2025-02-30", "2025-03-01"), ("2025-03-02", "2025-03-01"), ("", ""), ("yesterday", "today")]
+        {
+            operator.post(endpoint, &range(from, to)).await.refused(400, "bad_input");
+        }
+        let nowhere = [("project", "nowhere"), ("from", "2025-03-01"), ("to", "2025-03-01")];
+        operator.post(endpoint, &nowhere).await.refused(404, "not_found");
+    }
+    let message = operator.post("/api/history/fetch", &range("0001-01-01", "9999-12-31")).await;
+    assert!(message.refused(400, "bad_input").contains("400 days"));
+    // 400 days may wait, and not one more.
+    operator.ask("/api/history/fetch", &range("2024-01-01", "2025-02-03")).await;
+    operator.post("/api/history/fetch", &range("2023-12-31", "2023-12-31")).await.refused(400, "bad_input");
+    operator.ask("/api/history/fetch", &range("2024-05-01", "2024-05-31")).await;
+    assert_eq!(app.upstream.requests().await.len(), 0, "asking costs nothing yet");
+}
+
+#[tokio::test]
+async fn without_javascript_fetching_comes_back_to_the_range() {
+    let app = TestApp::with(keeping(4)).await;
+    let operator = app.operator().await;
+    let answer = operator.submit("/api/history/fetch", &range("2025-03-01", "2025-03-02"), None).await;
+    assert_eq!(answer.status, 302);
+    assert_eq!(answer.location(), "/p/docs/analytics?from=2025-03-01&to=2025-03-02");
+}

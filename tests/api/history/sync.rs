@@ -1,0 +1,213 @@
+//! Days come whole, newest first, as the upstream has them, and no page is asked for twice.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use docket::model::day::Day;
+use docket::server::clock::Clock;
+use docket::server::history::Step;
+use docket::server::upstream::governor::Scope;
+
+use super::{HOUR, Rows, calls, days_asked, keeping, later, of_day, rows, site, state, steps};
+use crate::helpers::{EmulatedUpstream, TestApp, json};
+
+/// The pages of a site which most days takes three calls.
+const PAGES: u32 = 700;
+
+/// What the upstream knows at an instant, for whoever has all the calls in the world.
+async fn truth_at(instant: &str) -> EmulatedUpstream {
+    EmulatedUpstream::with(Clock::frozen(instant.parse().unwrap()), PAGES, usize::MAX).await
+}
+
+/// Every row of a day.
+async fn truth(emulator: &EmulatedUpstream, project: &str, day: Day) -> BTreeMap<String, [i64; 3]> {
+    let mut rows = BTreeMap::new();
+    for offset in (0..).step_by(250) {
+        let query = format!("dateFrom={day}&dateTo={}&limit=250&offset={offset}", day.plus_days(1));
+        let answer = emulator.views(project, &query).await;
+        for row in answer["views"].as_array().unwrap() {
+            let counts = ["human", "ai", "total"].map(|count| row[count].as_i64().unwrap());
+            assert!(rows.insert(row["path"].as_str().unwrap().to_owned(), counts).is_none());
+        }
+        if answer["hasMore"] == false {
+            break;
+        }
+    }
+    rows
+}
+
+#[tokio::test]
+async fn sixty_days_equal_the_upstreams_row_by_row_through_restarts_limits_and_faults() {
+    let mut settings = keeping(60);
+    let emulator = EmulatedUpstream::with(settings.clock.clone(), PAGES, 100).await;
+    settings.upstream_url = Some(emulator.url());
+    settings.breaks_after = 3;
+    (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (100, 30);
+    let mut app = TestApp::with(settings).await;
+    let mut weather = BTreeMap::from([
+        (5, (1, json!({"kind": "too-many", "retry-after": "90"}))),
+        (17, (3, json!({"kind": "status", "code": 503}))),
+        (40, (1, json!({"kind": "cut"}))),
+        (41, (3, json!({"kind": "drop"}))),
+        (80, (1, json!({"kind": "garbage"}))),
+        (110, (1, json!({"kind": "wrong-types"}))),
+        (111, (1, json!({"kind": "status", "code": 404}))),
+        (150, (1, json!({"kind": "too-many", "retry-after": "tomorrow"}))),
+        (200, (1, json!({"kind": "accept-then-drop"}))),
+    ]);
+    for made in 0.. {
+        if let Some((times, fault)) = weather.remove(&made) {
+            emulator.meet_next(&json!(times), &fault).await;
+        }
+        match made {
+            31 | 100 => app.restart().await,
+            62 => {
+                app.crash();
+                app.begin().await;
+            }
+            _ => {}
+        }
+        let step = app.panel().history.step().await.unwrap();
+        let meter = app.panel().governor.meter(&Scope::Analytics).await.unwrap();
+        assert!(meter.used <= 70, "the reserve of people was touched: {meter:?}");
+        match step {
+            Step::Wait(None) => break,
+            Step::Wait(Some(until)) => {
+                let wait = until.seconds_since(app.clock().now()) as u64 + 1;
+                assert!(wait <= HOUR + 1, "a wait without end");
+                app.clock().advance(Duration::from_secs(wait));
+            }
+            Step::Failed => app.clock().advance(Duration::from_secs(7)),
+            Step::Read | Step::Wrote(_) => {}
+        }
+        assert!(made < 5_000);
+    }
+    assert!(weather.is_empty(), "there was no time for all faults");
+    let today = Day::of(app.clock().now());
+    let tomorrow = truth_at("2025-03-11T00:00:00Z").await;
+    for project in ["docs", "api"] {
+        let rows = rows(&app, project).await;
+        assert_eq!(rows.len(), 60);
+        for ago in 1..60 {
+            let day = today.plus_days(-ago);
+            assert_eq!(rows[&day.to_string()], truth(&tomorrow, project, day).await, "{project} {day}");
+        }
+    }
+    let read_at: i64 = of_day(&app, "read_at", &today.to_string()).await;
+    let read_at = docket::model::time::Timestamp::from_millis(read_at).to_string();
+    let then = truth_at(&read_at).await;
+    assert_eq!(rows(&app, "docs").await[&today.to_string()], truth(&then, "docs", today).await);
+    let state = state(&app).await;
+    assert_eq!((&state["days_done"], &state["days_settled"]), (&json!(60), &json!(56)));
+    assert_eq!((&state["marked"], &state["expected_end"]), (&json!([]), &json!(null)));
+}
+
+#[tokio::test]
+async fn a_restart_in_the_middle_of_a_day_makes_no_page_twice() {
+    let mut app = TestApp::with(keeping(1)).await;
+    app.upstream.on_views(site(|project, _| if project == "docs" { 1_000 } else { 0 })).await;
+    for page in 0..4 {
+        while calls(&app, "docs").await.len() == page {
+            app.panel().history.step().await.unwrap();
+        }
+        if page < 3 {
+            assert!(rows(&app, "docs").await.is_empty(), "a part of a day is no day");
+        }
+        match page {
+            1 => app.restart().await,
+            _ => {
+                app.crash();
+                app.begin().await;
+            }
+        }
+    }
+    steps(&app).await;
+    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+    assert_eq!(offsets, [0, 250, 500, 750]);
+    assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 1_000);
+}
+
+#[tokio::test]
+async fn a_reading_that_paused_too_long_begins_anew() {
+    let app = TestApp::with(keeping(1)).await;
+    app.upstream.on_views(site(|project, _| if project == "docs" { 600 } else { 0 })).await;
+    while calls(&app, "docs").await.len() < 2 {
+        app.panel().history.step().await.unwrap();
+    }
+    later(&app, 3 * HOUR).await;
+    let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+    assert_eq!(offsets, [0, 250, 0, 250, 500]);
+    assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 600);
+}
+
+#[tokio::test]
+async fn a_day_of_any_size_takes_exactly_as_many_calls_as_it_has_pages_of_250() {
+    for (pages, expected) in [(0, 1), (1, 1), (250, 1), (251, 2), (20_000, 80)] {
+        let mut settings = keeping(1);
+        (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (100, 30);
+        let app = TestApp::with(settings).await;
+        app.upstream.on_views(site(move |project, _| if project == "docs" { pages } else { 0 })).await;
+        let mut made = steps(&app).await;
+        if expected > 70 {
+            assert_eq!(made, 70, "the reserve is for people");
+            assert!(state(&app).await["waiting"].as_str().unwrap().contains("11:00 UTC"));
+            made += later(&app, HOUR).await;
+        }
+        let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
+        let due: Vec<usize> = (0..expected).map(|page| page * 250).collect();
+        assert_eq!(offsets, due, "{pages} pages");
+        assert!(made >= expected);
+        let rows: Rows = rows(&app, "docs").await;
+        assert_eq!(rows.get("2025-03-10").map_or(0, BTreeMap::len), pages);
+        assert_eq!(of_day::<i64>(&app, "pages", "2025-03-10").await, pages as i64);
+        assert_eq!(of_day::<i64>(&app, "total", "2025-03-10").await, 3 * pages as i64);
+        assert_eq!(of_day::<Option<String>>(&app, "mark", "2025-03-10").await, None);
+    }
+}
+
+#[tokio::test]
+async fn days_come_newest_first_and_each_project_has_its_turn() {
+    let mut settings = keeping(90);
+    (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (40, 16);
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(site(|project, _| if project == "docs" { 900 } else { 10 })).await;
+    assert_eq!(steps(&app).await, 24);
+    assert_eq!(calls(&app, "docs").await.len(), 12);
+    let newest_first: Vec<String> =
+        (0..12).map(|ago| "2025-03-10".parse::<Day>().unwrap().plus_days(-ago).to_string()).collect();
+    assert_eq!(days_asked(&app, "api").await, newest_first);
+    assert_eq!(rows(&app, "docs").await.into_keys().rev().collect::<Vec<_>>(), newest_first[..3]);
+}
+
+#[tokio::test]
+async fn a_larger_window_goes_on_backwards_and_what_leaves_it_is_kept() {
+    let mut app = TestApp::with(keeping(3)).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    steps(&app).await;
+    assert_eq!(days_asked(&app, "docs").await, ["2025-03-10", "2025-03-09", "2025-03-08"]);
+    app.restart_with(|settings| settings.budget.history_days = 5).await;
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    steps(&app).await;
+    assert_eq!(days_asked(&app, "docs").await, ["2025-03-07", "2025-03-06"]);
+    app.restart_with(|settings| settings.budget.history_days = 1).await;
+    steps(&app).await;
+    assert_eq!(rows(&app, "docs").await.len(), 5);
+}
+
+#[tokio::test]
+async fn a_day_that_turns_while_it_is_read_stays_the_day_it_was_asked_for() {
+    let settings = keeping(1);
+    settings.clock.advance(Duration::from_secs(14 * HOUR - 1));
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(site(|project, _| if project == "docs" { 600 } else { 0 })).await;
+    while calls(&app, "docs").await.is_empty() {
+        app.panel().history.step().await.unwrap();
+    }
+    later(&app, 2).await;
+    let asked = calls(&app, "docs").await;
+    assert!(asked[..3].iter().all(|asked| asked.day == "2025-03-10"), "{asked:?}");
+    assert!(asked[3..].iter().all(|asked| asked.day == "2025-03-11"), "{asked:?}");
+    assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 600);
+    assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "it is a reading of part of the day");
+}

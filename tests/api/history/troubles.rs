@@ -1,0 +1,149 @@
+//! Nothing is lost by a failure, nobody else is held up by it, and the reserve of people stays theirs.
+
+use std::time::Duration;
+
+use docket::server::history::Step;
+use docket::server::upstream::governor::Scope;
+use tokio_util::sync::CancellationToken;
+use wiremock::{Request, ResponseTemplate};
+
+use super::{HOUR, asked, calls, days_asked, keeping, later, rows, site, state, steps};
+use crate::helpers::{TestApp, json, until};
+
+#[tokio::test]
+async fn the_history_leaves_the_reserve_to_people_and_takes_what_they_leave() {
+    let mut settings = keeping(90);
+    (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    assert_eq!(steps(&app).await, 6);
+    let viewer = app.sign_in("vera").await;
+    let ask = async |offset: &str| {
+        let question = [
+            ("project", "docs"),
+            ("from", "2025-01-01"),
+            ("to", "2025-01-01"),
+            ("limit", "250"),
+            ("offset", offset),
+        ];
+        viewer.post("/api/analytics/views", &question).await.status
+    };
+    for offset in ["0", "1", "2", "3"] {
+        assert_eq!(ask(offset).await, 200);
+    }
+    assert_eq!(ask("4").await, 429);
+    assert_eq!(later(&app, HOUR - 1).await, 0);
+    assert_eq!(later(&app, 1).await, 6);
+    // Eight calls of people leave none to the history.
+    app.clock().advance(Duration::from_secs(HOUR));
+    for offset in ["10", "11", "12", "13", "14", "15", "16", "17"] {
+        assert_eq!(ask(offset).await, 200);
+    }
+    assert_eq!(steps(&app).await, 0);
+}
+
+#[tokio::test]
+async fn a_further_try_of_the_history_does_not_touch_the_reserve() {
+    let mut settings = keeping(90);
+    (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 9);
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(ResponseTemplate::new(503)).await;
+    assert_eq!(app.panel().history.step().await.unwrap(), Step::Failed);
+    assert_eq!(app.upstream.requests().await.len(), 1);
+    assert_eq!(app.panel().governor.meter(&Scope::Analytics).await.unwrap().used, 1);
+}
+
+#[tokio::test]
+async fn with_everything_reserved_nothing_is_asked_and_the_state_says_why() {
+    let mut settings = keeping(90);
+    settings.budget.analytics_reserve = settings.budget.analytics_per_hour;
+    let app = TestApp::with(settings).await;
+    assert_eq!(app.panel().history.step().await.unwrap(), Step::Wait(None));
+    let state = state(&app).await;
+    assert_eq!((&state["calls_left"], &state["expected_end"]), (&json!(0), &json!(null)));
+    assert!(state["waiting"].as_str().unwrap().contains("DOCKET_ANALYTICS_RESERVE"));
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_429_ends_all_calls_until_its_pause_is_over() {
+    let app = TestApp::with(keeping(2)).await;
+    let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");
+    app.upstream.on_views(busy).await;
+    steps(&app).await;
+    assert_eq!(app.upstream.requests().await.len(), 1);
+    let waiting = state(&app).await["waiting"].clone();
+    assert_eq!(waiting, "The platform asked Docket to wait. The next try is at 10:10 UTC.");
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    assert_eq!(later(&app, 599).await, 0);
+    assert_eq!(later(&app, 1).await, 4);
+    assert_eq!(state(&app).await["waiting"], json!(null));
+}
+
+#[tokio::test]
+async fn a_project_that_fails_is_left_alone_for_a_while_and_holds_nobody_up() {
+    let app = TestApp::with(keeping(5)).await;
+    let no_docs = |request: &Request| match asked(request).project.as_str() {
+        "docs" => ResponseTemplate::new(404).set_body_json(json!({"error": "no such project"})),
+        _ => site(|_, _| 1)(request),
+    };
+    app.upstream.on_views(no_docs).await;
+    steps(&app).await;
+    assert_eq!(calls(&app, "docs").await.len(), 1);
+    assert_eq!(rows(&app, "api").await.len(), 5);
+    let state_now = state(&app).await;
+    assert_eq!(state_now["waiting"], "The platform refused the question. The next try is at 10:00 UTC.");
+    for seconds in [29, 1, 59, 1] {
+        later(&app, seconds).await;
+    }
+    assert_eq!(calls(&app, "docs").await.len(), 3, "after half a minute, then a minute");
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    later(&app, HOUR).await;
+    assert_eq!(state(&app).await["days_done"], 5);
+}
+
+#[tokio::test]
+async fn a_day_that_cannot_be_read_lets_the_others_pass_and_comes_later() {
+    let app = TestApp::with(keeping(5)).await;
+    let broken = |request: &Request| match asked(request) {
+        asked if asked.project == "docs" && asked.day == "2025-03-09" && asked.offset > 0 => {
+            ResponseTemplate::new(200).set_body_string("{")
+        }
+        asked if asked.day == "2025-03-09" => site(|_, _| 300)(request),
+        _ => site(|_, _| 1)(request),
+    };
+    app.upstream.on_views(broken).await;
+    steps(&app).await;
+    for _ in 0..4 {
+        later(&app, 300).await;
+    }
+    let done: Vec<String> = rows(&app, "docs").await.into_keys().collect();
+    assert_eq!(done, ["2025-03-06", "2025-03-07", "2025-03-08", "2025-03-10"]);
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 300)).await;
+    later(&app, HOUR).await;
+    assert_eq!(rows(&app, "docs").await["2025-03-09"].len(), 300);
+}
+
+#[tokio::test]
+async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
+    let app = TestApp::with(keeping(3)).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    let stop = CancellationToken::new();
+    let (history, until_then) = (app.panel().history.clone(), stop.clone());
+    let task = tokio::spawn(async move { history.run(until_then).await });
+    until("both projects are here", async || {
+        let done = rows(&app, "docs").await.len() == 3 && rows(&app, "api").await.len() == 3;
+        done.then_some(())
+    })
+    .await;
+    // It sleeps now; a wish wakes it.
+    let wish = [("project", "docs"), ("from", "2024-01-01"), ("to", "2024-01-02")];
+    assert_eq!(app.operator().await.post("/api/history/fetch", &wish).await.status, 200);
+    until("the wish is granted", async || (rows(&app, "docs").await.len() == 5).then_some(())).await;
+    stop.cancel();
+    task.await.unwrap();
+    assert_eq!(days_asked(&app, "docs").await.len(), 5, "nothing was asked twice");
+}
