@@ -23,10 +23,14 @@ pub(crate) struct EmulatedUpstream {
 
 impl EmulatedUpstream {
     pub(crate) async fn start() -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let clock = Clock::frozen("2025-03-10T10:00:00Z".parse::<Timestamp>().unwrap());
-        let config =
-            EmulatorConfig { key: KEY.to_owned(), pages: 5, per_hour: DEFAULT_PER_HOUR, seed: DEFAULT_SEED };
+        Self::with(clock, 5, DEFAULT_PER_HOUR).await
+    }
+
+    /// One with a site of so many pages, which takes so many calls an hour.
+    pub(crate) async fn with(clock: Clock, pages: u32, per_hour: usize) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let config = EmulatorConfig { key: KEY.to_owned(), pages, per_hour, seed: DEFAULT_SEED };
         let emulator = Emulator::new(config, clock.clone());
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -48,9 +52,22 @@ impl EmulatedUpstream {
     /// From now on every request meets this fault and no other.
     pub(crate) async fn meet(&self, fault: &Value) {
         self.http.delete(self.faults()).bearer_auth(KEY).send().await.unwrap();
-        let order = json!({ "times": "until-cleared", "fault": fault });
+        self.meet_next(&json!("until-cleared"), fault).await;
+    }
+
+    /// So many further requests meet this fault, after those that were ordered before.
+    pub(crate) async fn meet_next(&self, times: &Value, fault: &Value) {
+        let order = json!({ "times": times, "fault": fault });
         let answer = self.http.post(self.faults()).bearer_auth(KEY).json(&order).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 200, "{}", answer.text().await.unwrap());
+    }
+
+    /// The answer to a question about page views, asked past the panel.
+    pub(crate) async fn views(&self, project: &str, query: &str) -> Value {
+        let url = format!("{}/v1/analytics/{project}/views?{query}", self.url());
+        let answer = self.http.get(url).bearer_auth(KEY).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 200, "{query}");
+        answer.json().await.unwrap()
     }
 
     /// How many requests of each operation have come.
