@@ -168,24 +168,24 @@ fn memory(process: u32) -> u64 {
 async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
     // The rows are there before the panel starts, so that the test waits for nothing but the file.
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
-    let (pages, range) = (1_000, days("2026-01-01", "2026-10-07"));
+    let (pages, range) = (1_000, days("2025-09-01", "2026-10-05"));
     drop(place.serve(&["serve"]).address().await);
     fill(&place.path("docket.db"), pages, &range).await;
     let panel = place.serve(&["serve"]);
     let viewer = Browser::at(&panel.address().await);
     assert_eq!(viewer.sign_in("admin", PASSWORD).await.status, 200);
     let ask = async |to: &str| {
-        let path = format!("/p/docs/analytics/export.csv?from=2026-01-01&to={to}&of=daily");
+        let path = format!("/p/docs/analytics/export.csv?from=2025-09-01&to={to}&of=daily");
         let request = viewer.request(Method::GET, &path).header(COOKIE, viewer.cookie().unwrap());
         let response = request.send().await.unwrap();
         assert_eq!(response.status().as_u16(), 200);
         response
     };
     // What a first file takes once: the database's own memory, and code that had not run yet.
-    ask("2026-01-20").await.bytes().await.unwrap();
+    ask("2025-09-20").await.bytes().await.unwrap();
     let before = memory(panel.id());
     let started = Instant::now();
-    let mut response = ask("2026-10-07").await;
+    let mut response = ask("2026-10-05").await;
     let (mut received, mut lines, mut first, mut most) = (0, 0, None, 0);
     while let Some(chunk) = response.chunk().await.unwrap() {
         first.get_or_insert_with(|| started.elapsed());
@@ -194,10 +194,11 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
         most = most.max(memory(panel.id()));
     }
     assert_eq!(lines, pages * range.len() + 1);
-    assert!(received > 12_000_000, "{received}");
-    // Both bounds are far from what is usual, and far from what it takes to collect the rows first.
+    assert!(received > 22_000_000, "{received}");
+    // Both bounds are far from what is usual, which is what the connections of the database keep, and far from what it
+    // takes to collect the rows first.
     assert!(first.unwrap() < Duration::from_secs(2), "{first:?}");
-    assert!(most.saturating_sub(before) < 8_000_000, "{before} and then {most} for {received}");
+    assert!(most.saturating_sub(before) < 15_000_000, "{before} and then {most} for {received}");
 }
 
 /// Writes many days by statements of the database, which is much faster than row by row.
