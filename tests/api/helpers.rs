@@ -2,6 +2,7 @@
 //! that is logged is watched for secrets.
 
 mod app;
+mod archive;
 mod browser;
 mod emulator;
 mod logs;
@@ -15,6 +16,7 @@ mod upstream;
 use std::time::{Duration, Instant};
 
 pub(crate) use app::{Settings, TestApp};
+pub(crate) use archive::{Archive, Rows, Written, counts, day, days, rows};
 pub(crate) use browser::{Answer, Browser, fields};
 pub(crate) use emulator::EmulatedUpstream;
 pub(crate) use logs::{leaks, logged};

@@ -5,6 +5,8 @@
 
 mod helpers;
 
+mod analytics_pages;
+mod annotations;
 mod assets;
 mod attacks;
 mod budget;
@@ -13,6 +15,7 @@ mod configuration;
 mod connection;
 mod create;
 mod delivery;
+mod export;
 mod faults;
 mod fields;
 mod follow_up;
@@ -24,12 +27,15 @@ mod intents;
 mod interruption;
 mod key_file;
 mod list;
+mod movers;
 mod origin;
+mod page_report;
 mod probes;
 mod reading;
 mod secrets;
 mod serving;
 mod session;
 mod set_up;
+mod trend;
 mod views;
 mod weather;

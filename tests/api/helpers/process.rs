@@ -126,6 +126,11 @@ impl Served {
         format!("http://{}", self.said("listening address=").await)
     }
 
+    /// The id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.lock().unwrap().id()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill")
             .args([&format!("-{name}"), &self.child.lock().unwrap().id().to_string()])

@@ -1,0 +1,228 @@
+//! How fast the daily history answers on a million rows: 2,740 pages on 365 days, the same ones in every run. Each question
+//! goes through the code of its endpoint, and as plain SQL through the `sqlite3` shell, if there is one, to compare.
+//! Prints figures beside the aims; judges nothing, since a busy machine is no defect.
+
+#![expect(clippy::unwrap_used, reason = "a measurement that cannot be made has no other use")]
+#![expect(clippy::print_stdout, reason = "it is what a measurement is for")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use docket::model::day::{Day, DayRange};
+use docket::model::id::ProjectId;
+use docket::server::analytics::Analytics;
+use docket::server::analytics::export::{Format, Of};
+use docket::server::analytics::question::TableQuestion;
+use docket::server::store::Store;
+use docket::server::upstream::views::ViewsQuestion;
+use futures::TryStreamExt;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection};
+
+const PAGES: i64 = 2_740;
+const DAYS: i64 = 365;
+const LAST: &str = "2026-11-20";
+const RUNS: usize = 200;
+const SHELL_RUNS: usize = 20;
+
+/// The last 90 days, and the 90 before them.
+const NOW: &str = "v.day BETWEEN '2026-08-23' AND '2026-11-20'";
+const BEFORE: &str = "v.day BETWEEN '2026-05-25' AND '2026-08-22'";
+
+fn main() {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(measure());
+}
+
+async fn measure() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("history.db");
+    let store = Store::open(&format!("sqlite://{}", file.display())).await.unwrap();
+    let started = Instant::now();
+    fill(&store, &file).await;
+    let bytes = std::fs::metadata(&file).unwrap().len() as f64 / 1e6;
+    println!("{} rows in {bytes:.0} MB, written in {:.1} s", PAGES * DAYS, started.elapsed().as_secs_f64());
+    println!("{:44} {:>8} {:>8} {:>6} {:>12} {:>6}", "ms", "p50", "p95", "aim", "sqlite3 p50", "ratio");
+    let (analytics, project, range) = (Analytics::new(store.clone()), project(), range(90));
+
+    let plain = format!(
+        "SELECT p.path, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v JOIN page_paths p ON p.id = v.path_id
+         WHERE v.project = 'docs' AND {NOW} GROUP BY v.path_id
+         ORDER BY CAST(SUM(v.ai) AS REAL) / SUM(v.total) DESC, p.path LIMIT 50;"
+    );
+    let question = question("share");
+    let times = times(async || drop(analytics.pages(&question).await.unwrap())).await;
+    report("90 days of the table by AI share, compared", &times, 50, &file, &plain);
+
+    let plain = format!(
+        "SELECT v.day, v.human, v.ai, v.total FROM history_days v WHERE v.project = 'docs' AND {NOW};"
+    );
+    let times = self::times(async || drop(analytics.trend(&project, range, None).await.unwrap())).await;
+    report("its trend", &times, 20, &file, &plain);
+
+    let plain = format!(
+        "SELECT v.path_id, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v
+         WHERE v.project = 'docs' AND {BEFORE} GROUP BY v.path_id;"
+    );
+    let times = self::times(async || compare(&store, &project).await).await;
+    report("its comparison, of every page", &times, 20, &file, &plain);
+
+    let plain = format!(
+        "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v JOIN page_paths p ON p.id = v.path_id
+         WHERE v.project = 'docs' AND {NOW} AND p.path LIKE '/guides/%' GROUP BY v.day;"
+    );
+    let folder = Some("/guides/*");
+    let times = self::times(async || drop(analytics.trend(&project, range, folder).await.unwrap())).await;
+    report("trend of a folder", &times, 20, &file, &plain);
+
+    let plain = format!(
+        "SELECT v.day, v.human, v.ai, v.total FROM history_days h CROSS JOIN daily_views v ON v.project = h.project
+         AND v.day = h.day WHERE v.path_id = 17 AND h.project = 'docs' AND {NOW};"
+    );
+    let page = "/guides/section-17/page-17";
+    let times = self::times(async || drop(analytics.page(&project, range, page).await.unwrap())).await;
+    report("report of a page", &times, 20, &file, &plain);
+
+    let times = self::times(async || drop(analytics.movers(&project, range).await.unwrap())).await;
+    report("movers", &times, 50, &file, "");
+    let year = self::range(DAYS);
+    let question =
+        TableQuestion { views: ViewsQuestion { range: year, ..question.views.clone() }, ..question };
+    let times = self::times(async || drop(analytics.pages(&question).await.unwrap())).await;
+    report("365 days of the table by AI share", &times, 100, &file, "");
+    export(&analytics, question).await;
+}
+
+fn project() -> ProjectId {
+    "docs".parse().unwrap()
+}
+
+fn range(days: i64) -> DayRange {
+    DayRange::ending(LAST.parse().unwrap(), days)
+}
+
+fn question(sort: &str) -> TableQuestion {
+    let (from, to) = (range(90).from().to_string(), LAST);
+    let today: Day = LAST.parse().unwrap();
+    let views = ViewsQuestion::parse(project(), Some(&from), Some(to), None, None, today).unwrap();
+    TableQuestion::parse(views, None, None, Some(sort)).unwrap()
+}
+
+/// What each page had in the 90 days before.
+async fn compare(store: &Store, project: &ProjectId) {
+    let before = DayRange::ending(range(90).from().plus_days(-1), 90);
+    let mut snapshot = store.snapshot(project).await.unwrap();
+    assert_eq!(snapshot.days(before).await.unwrap().len(), 90);
+    let paths = snapshot.paths().await.unwrap();
+    assert_eq!(snapshot.sums(before, &paths).await.unwrap().len(), PAGES as usize);
+}
+
+/// Writes every day, as far as possible within the database, which is faster than row by row.
+async fn fill(store: &Store, file: &Path) {
+    let mut database =
+        SqliteConnection::connect_with(&SqliteConnectOptions::new().filename(file)).await.unwrap();
+    let mut tx = database.begin().await.unwrap();
+    let paths = format!(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {PAGES})
+         INSERT INTO page_paths (id, project, path)
+         SELECT i, 'docs', CASE i % 3 WHEN 0 THEN '/api-reference' ELSE '/guides' END || '/section-' || i % 40 || '/page-' || i FROM n"
+    );
+    sqlx::query(AssertSqlSafe(paths)).execute(&mut *tx).await.unwrap();
+    let days: Vec<Day> = (0..DAYS).map(|n| range(DAYS).from().plus_days(n)).collect();
+    for (n, day) in days.iter().enumerate() {
+        // A few much read pages, many that hardly anybody reads.
+        let rows = format!(
+            "INSERT INTO daily_views (project, day, path_id, human, ai, total)
+             SELECT 'docs', '{day}', id, human, ai, human + ai FROM (
+                 SELECT id, 3000 / id + (id * 7919 + {n} * 104729) % 23 AS human, 900 / id + (id * 31 + {n} * 17) % 13 AS ai FROM page_paths)"
+        );
+        sqlx::query(AssertSqlSafe(rows)).execute(&mut *tx).await.unwrap();
+        let totals = format!(
+            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, read_at, agreed)
+             SELECT 'docs', '{day}', SUM(human), SUM(ai), SUM(total), COUNT(*), 'bench', 1900000000000, 2
+             FROM daily_views WHERE project = 'docs' AND day = '{day}'"
+        );
+        sqlx::query(AssertSqlSafe(totals)).execute(&mut *tx).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    for day in days {
+        store.refresh_rollup(&project(), day).await.unwrap();
+    }
+    // Into the file, where the shell too finds everything at once.
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut database).await.unwrap();
+}
+
+/// The durations of many runs, one after the other, sorted.
+async fn times(mut run: impl AsyncFnMut()) -> Vec<f64> {
+    for _ in 0..5 {
+        run().await;
+    }
+    let mut times = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        let started = Instant::now();
+        run().await;
+        times.push(milliseconds(started.elapsed()));
+    }
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+fn report(name: &str, times: &[f64], aim: u32, file: &Path, plain: &str) {
+    let (p50, p95) = (times[times.len() / 2], times[times.len() * 95 / 100]);
+    let shell = (!plain.is_empty()).then(|| shell(file, plain)).flatten();
+    let (shell, ratio) = match shell {
+        Some(shell) => (format!("{shell:.1}"), format!("{:.2}", p50 / shell)),
+        None => ("-".to_owned(), "-".to_owned()),
+    };
+    println!("{name:44} {p50:8.1} {p95:8.1} {aim:>6} {shell:>12} {ratio:>6}");
+}
+
+/// The median time that the shell needs for a statement, by its own timer; nothing if there is no shell.
+fn shell(file: &Path, plain: &str) -> Option<f64> {
+    let mut script = ".timer on\n.output /dev/null\n".to_owned();
+    (0..SHELL_RUNS).for_each(|_| script.extend([&plain.replace('\n', " "), "\n"]));
+    let script_file = file.with_extension("sql");
+    std::fs::write(&script_file, script).unwrap();
+    let input = std::fs::File::open(&script_file).unwrap();
+    let output = Command::new("sqlite3").arg(file).stdin(input).stderr(Stdio::null()).output().ok()?;
+    let output = String::from_utf8(output.stdout).ok()?;
+    let seconds = |line: &str| line.strip_prefix("Run Time: real ")?.split(' ').next()?.parse::<f64>().ok();
+    let mut times: Vec<f64> = output.lines().filter_map(seconds).map(|seconds| seconds * 1e3).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied()
+}
+
+async fn export(analytics: &Analytics, question: TableQuestion) {
+    let before = memory();
+    let started = Instant::now();
+    let mut body = analytics.export(question, Of::Daily, Format::Csv).await.unwrap().body;
+    let (mut first, mut bytes, mut rows) = (None, 0, 0);
+    while let Some(piece) = body.try_next().await.unwrap() {
+        first.get_or_insert_with(|| started.elapsed());
+        bytes += piece.len();
+        rows += piece.iter().filter(|byte| **byte == b'\n').count() - usize::from(bytes == piece.len());
+    }
+    println!(
+        "export of {rows} daily rows: first byte after {:.1} ms (aim 200 ms), {:.0} MB in {:.2} s, {:.1} MB of memory more",
+        milliseconds(first.unwrap()),
+        bytes as f64 / 1e6,
+        started.elapsed().as_secs_f64(),
+        memory() - before,
+    );
+}
+
+/// The most memory this process held so far, in MB.
+fn memory() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|text| text.parse::<f64>().ok()).unwrap_or_default() / 1e3
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}

@@ -1,0 +1,478 @@
+//! The table of pages from the daily history: the same figures as the live answers, in any order, and honest about what
+//! it is compared with.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use docket::model::day::{Day, DayRange};
+use docket::model::time::Timestamp;
+use docket::model::views::ViewCounts;
+use docket::server::clock::Clock;
+use docket::server::config::Budget;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde_json::Value;
+
+use crate::helpers::{
+    Archive, Browser, EmulatedUpstream, Rows, Settings, TestApp, Written, counts, day, days, json, rows,
+};
+
+/// A panel whose clock stands still.
+pub(crate) fn at(now: &str) -> Settings {
+    Settings { clock: Clock::frozen(now.parse::<Timestamp>().unwrap()), ..Settings::default() }
+}
+
+pub(crate) const NOON: &str = "2026-11-21T12:00:00Z";
+
+async fn table(viewer: &Browser, from: &str, to: &str, more: &[(&str, &str)]) -> Value {
+    let pairs: Vec<_> =
+        [("project", "docs"), ("from", from), ("to", to)].iter().chain(more).copied().collect();
+    viewer.ask("/api/analytics/pages", &pairs).await
+}
+
+fn paths(table: &Value) -> Vec<&str> {
+    table["rows"].as_array().unwrap().iter().map(|row| row["path"].as_str().unwrap()).collect()
+}
+
+/// The truth of one day, asked past the panel page by page.
+async fn truth(upstream: &EmulatedUpstream, project: &str, day: Day) -> Rows {
+    let mut rows = Vec::new();
+    loop {
+        let query = format!("dateFrom={day}&dateTo={}&limit=250&offset={}", day.plus_days(1), rows.len());
+        let answer = upstream.views(project, &query).await;
+        for row in answer["views"].as_array().unwrap() {
+            let count = |name: &str| row[name].as_u64().unwrap();
+            let counts = ViewCounts { human: count("human"), ai: count("ai"), total: count("total") };
+            rows.push((row["path"].as_str().unwrap().to_owned(), counts));
+        }
+        if answer["hasMore"] == false {
+            return rows;
+        }
+    }
+}
+
+#[tokio::test]
+async fn live_and_local_answers_agree_for_200_random_ranges_and_pages() {
+    let clock = Clock::frozen(NOON.parse::<Timestamp>().unwrap());
+    let upstream = EmulatedUpstream::with(clock.clone(), 90, 1_000_000).await;
+    let budget =
+        Budget { agent_per_hour: 1, analytics_per_hour: 1_000_000, analytics_reserve: 0, history_days: 90 };
+    let settings = Settings { clock, budget, upstream_url: Some(upstream.url()), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    let mut archive = Archive::of(&app).await;
+    let first = day("2026-09-01");
+    for (n, day) in days("2026-09-01", "2026-11-21").into_iter().enumerate() {
+        let rows = truth(&upstream, "docs", day).await;
+        let read_at = (n == 81).then(|| NOON.parse().unwrap());
+        // Some days have no rollup: what is answered must not depend on it.
+        archive.put("docs", Written { read_at, packed: n % 5 > 0, ..Written::new(day, rows) }).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let mut random = StdRng::seed_from_u64(1);
+    for _ in 0..200 {
+        let from = first.plus_days(random.random_range(0..82));
+        let to = from.plus_days(random.random_range(0..=day("2026-11-21").days_since(from)));
+        let (limit, offset) = (random.random_range(1..=250u64), random.random_range(0..100u64));
+        let asked = [
+            ("project", "docs".to_owned()),
+            ("from", from.to_string()),
+            ("to", to.to_string()),
+            ("limit", limit.to_string()),
+            ("offset", offset.to_string()),
+        ];
+        let asked: Vec<_> = asked.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let live = viewer.ask("/api/analytics/views", &asked).await;
+        let local = viewer.ask("/api/analytics/pages", &asked).await;
+        let plain = |row: &Value| json!([row["path"], row["human"], row["ai"], row["total"]]);
+        let plain = |rows: &Value| rows.as_array().unwrap().iter().map(plain).collect::<Vec<_>>();
+        assert_eq!(plain(&live["views"]), plain(&local["rows"]), "{asked:?}");
+        assert_eq!(live["totals"], local["totals"], "{asked:?}");
+        assert_eq!(local["totals"], local["matching"], "{asked:?}");
+        let more = local["rows_total"].as_u64().unwrap() > offset + limit;
+        assert_eq!(live["has_more"], more, "{asked:?}");
+    }
+}
+
+/// Paths with every odd character, and figures that do not add up.
+const ODD: [&str; 22] = [
+    "/",
+    "",
+    "/guides",
+    "/guides/",
+    "/guides/a",
+    "/guides/A",
+    "/guides/a/b",
+    "/guides/a/c",
+    "/guides//x",
+    "/guides-old/a",
+    "guides/a",
+    "/é/ü",
+    "/日本語/ページ",
+    "/🦀",
+    "/a b/c%20d?x=1#y",
+    "/100%/under_score",
+    "/quote'\"/<script>alert(1)</script>",
+    "/line\nbreak/tab\t",
+    "/back\\slash",
+    "//double",
+    "/../up",
+    "=cmd|' /C calc'!A0",
+];
+
+struct Plain {
+    path: String,
+    now: ViewCounts,
+    compared: ViewCounts,
+    before: ViewCounts,
+}
+
+/// What a table must be, worked out the long way.
+fn expected(plain: &[Plain], q: &str, folder: Option<&str>, sort: &str) -> Vec<(String, ViewCounts)> {
+    let found = plain.iter().filter(|row| row.path.to_ascii_lowercase().contains(&q.to_ascii_lowercase()));
+    let mut sums = BTreeMap::<String, [ViewCounts; 3]>::new();
+    for row in found {
+        let name = match folder {
+            None => row.path.clone(),
+            Some(folder) => match shown_as(&row.path, folder) {
+                Some(name) => name,
+                None => continue,
+            },
+        };
+        let sum = sums.entry(name).or_default();
+        for (sum, more) in sum.iter_mut().zip([row.now, row.compared, row.before]) {
+            *sum += more;
+        }
+    }
+    let mut rows: Vec<_> = sums.into_iter().filter(|(_, [now, ..])| now.total > 0).collect();
+    let (reversed, word) = sort.strip_prefix('-').map_or((false, sort), |word| (true, word));
+    let key = |[now, compared, before]: &[ViewCounts; 3]| match word {
+        "total" => Some((now.total, 1)),
+        "human" => Some((now.human, 1)),
+        "ai" => Some((now.ai, 1)),
+        "share" => (now.total > 0).then_some((now.ai, now.total)),
+        "change" => (before.total > 0).then_some((compared.total, before.total)),
+        _ => Some((0, 1)),
+    };
+    rows.sort_by(|(a_path, a), (b_path, b)| {
+        let sizes = match (key(a), key(b)) {
+            (Some((a, of_a)), Some((b, of_b))) => (b * of_a).cmp(&(a * of_b)),
+            (a, b) => return b.is_some().cmp(&a.is_some()).then(a_path.cmp(b_path)),
+        };
+        match (word, reversed) {
+            ("path", true) => b_path.cmp(a_path),
+            (_, true) => sizes.reverse().then(a_path.cmp(b_path)),
+            _ => sizes.then(a_path.cmp(b_path)),
+        }
+    });
+    rows.into_iter().map(|(path, [now, ..])| (path, now)).collect()
+}
+
+/// What a path is called in a folder, slash by slash.
+fn shown_as(path: &str, folder: &str) -> Option<String> {
+    let name = folder.trim_end_matches('/');
+    let below = match path.strip_prefix(&format!("{name}/")) {
+        Some(below) => below,
+        None if name.is_empty() => return Some(path.to_owned()),
+        None => return None,
+    };
+    match below.split('/').collect::<Vec<_>>()[..] {
+        ["", ..] | [_] => Some(path.to_owned()),
+        [first, ..] => Some(format!("{name}/{first}/*")),
+        [] => None,
+    }
+}
+
+#[tokio::test]
+async fn every_sort_search_and_folder_is_what_a_plain_computation_gives() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let mut random = StdRng::seed_from_u64(2);
+    let mut truth = BTreeMap::<Day, Rows>::new();
+    for (n, day) in days("2026-10-01", "2026-11-21").into_iter().enumerate() {
+        let mut rows = Vec::new();
+        for path in ODD {
+            if random.random_range(0..3) > 0 {
+                let (human, ai) = (random.random_range(0..4), random.random_range(0..4));
+                let total = if random.random_range(0..9) == 0 { human + 1 } else { human + ai };
+                if total == 0 {
+                    continue;
+                }
+                rows.push((path.to_owned(), ViewCounts { human, ai, total }));
+            }
+        }
+        let read_at = (day.to_string() == "2026-11-21").then(|| NOON.parse().unwrap());
+        archive.put("docs", Written { read_at, packed: n % 3 > 0, ..Written::new(day, rows.clone()) }).await;
+        // The same paths elsewhere must never be counted here.
+        archive
+            .put("api", Written::new(day, crate::helpers::rows(&[("/", 9_000, 9), ("/elsewhere", 9, 9)])))
+            .await;
+        truth.insert(day, rows);
+    }
+    let viewer = app.sign_in("vera").await;
+    let folders = [None, Some("/"), Some("/guides"), Some("/guides/a"), Some("/é"), Some("/nowhere")];
+    let searches = ["", "", "", "A", "guides", "%", "_", "é", "'", "\t", "zzz"];
+    for n in 0..200 {
+        let to = day("2026-11-21").plus_days(-random.random_range(0..3));
+        let days = random.random_range(1..=25);
+        let range = DayRange::ending(to, days);
+        let q = searches[random.random_range(0..searches.len())];
+        let folder = folders[random.random_range(0..folders.len())];
+        let word = ["total", "human", "ai", "share", "change", "path"][random.random_range(0..6)];
+        let sort = if random.random_bool(0.5) { format!("-{word}") } else { word.to_owned() };
+        let part = if to == day("2026-11-21") { to.plus_days(-1) } else { to };
+        let plain: Vec<Plain> = ODD
+            .iter()
+            .map(|path| {
+                let sum = |from: Day, to: Day| -> ViewCounts {
+                    let days = truth.iter().filter(|(day, _)| from <= **day && **day <= to);
+                    days.flat_map(|(_, rows)| rows)
+                        .filter(|(of, _)| of == path)
+                        .map(|(_, counts)| *counts)
+                        .sum()
+                };
+                Plain {
+                    path: (*path).to_owned(),
+                    now: sum(range.from(), to),
+                    compared: sum(range.from(), part),
+                    before: sum(range.from().plus_days(-days), part.plus_days(-days)),
+                }
+            })
+            .collect();
+        // A search is trimmed, so one that is only a tab searches for nothing.
+        let expected = expected(&plain, q.trim(), folder, &sort);
+        let (limit, offset) = (random.random_range(1..=9), random.random_range(0..6));
+        let (limit_text, offset_text) = (limit.to_string(), offset.to_string());
+        let mut asked = vec![("q", q), ("sort", &sort), ("limit", &limit_text), ("offset", &offset_text)];
+        asked.extend(folder.map(|folder| ("folder", folder)));
+        let answer = table(&viewer, &range.from().to_string(), &to.to_string(), &asked).await;
+        let case = format!("{n}: {} to {to}, {asked:?}", range.from());
+        assert_eq!(answer["rows_total"], expected.len(), "{case}");
+        let matching: ViewCounts = expected.iter().map(|(_, counts)| *counts).sum();
+        assert_eq!(answer["matching"], json!(matching), "{case}");
+        let page: Vec<_> = expected.into_iter().skip(offset).take(limit).collect();
+        let got = answer["rows"].as_array().unwrap().iter().map(|row| {
+            let count = |name: &str| row[name].as_u64().unwrap();
+            let counts = ViewCounts { human: count("human"), ai: count("ai"), total: count("total") };
+            (row["path"].as_str().unwrap().to_owned(), counts)
+        });
+        assert_eq!(got.collect::<Vec<_>>(), page, "{case}");
+    }
+}
+
+#[tokio::test]
+async fn a_range_is_compared_with_the_same_weekdays_before_and_without_part_of_today() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for (n, day) in days("2026-11-08", "2026-11-21").into_iter().enumerate() {
+        let read_at = (n == 13).then(|| NOON.parse().unwrap());
+        let rows = rows(&[("/a", 10 + n as u64, 5), ("/b", 1, 0)]);
+        archive.put("docs", Written { read_at, ..Written::new(day, rows) }).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let answer = table(&viewer, "2026-11-15", "2026-11-21", &[]).await;
+    assert_eq!(answer["unfinished"], true);
+    // Six days against six: 2026-11-14 belongs to neither side.
+    let before: u64 = (0..6).map(|n| 10 + n + 5).sum();
+    let now: u64 = (7..13).map(|n| 10 + n + 5).sum();
+    let comparison = &answer["comparison"];
+    assert_eq!((&comparison["from"], &comparison["to"]), (&json!("2026-11-08"), &json!("2026-11-13")));
+    assert_eq!(comparison["current"]["total"], now + 6);
+    assert_eq!(comparison["previous"]["total"], before + 6);
+    let row = &answer["rows"][0];
+    assert_eq!((&row["path"], &row["previous"]["total"]), (&json!("/a"), &json!(before)));
+    assert_eq!((&row["compared"]["total"], &row["total"]), (&json!(now), &json!(now + 10 + 13 + 5)));
+
+    let over = table(&viewer, "2026-11-14", "2026-11-20", &[]).await;
+    assert_eq!((&over["comparison"], &over["rows"][0]["previous"]), (&json!(null), &json!(null)));
+    assert_eq!(over["unfinished"], false);
+    let short = table(&viewer, "2026-11-18", "2026-11-20", &[]).await;
+    assert_eq!(short["comparison"]["from"], "2026-11-15");
+    assert_eq!(short["comparison"]["to"], "2026-11-17");
+    assert_eq!(short["rows"][0]["compared"], json!(null));
+    let today = table(&viewer, "2026-11-21", "2026-11-21", &[]).await;
+    assert_eq!((&today["comparison"], &today["totals"]["total"]), (&json!(null), &json!(29)));
+}
+
+#[tokio::test]
+async fn the_days_on_which_clocks_change_are_days_like_any_other() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-03-01", "2026-03-30").into_iter().chain(days("2026-10-18", "2026-11-02")) {
+        archive.write(day, rows(&[("/a", 2, 1)])).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    for (from, to, views) in [
+        ("2026-03-29", "2026-03-29", 3),
+        ("2026-03-08", "2026-03-14", 21),
+        ("2026-10-25", "2026-10-31", 21),
+        ("2026-10-26", "2026-11-02", 24),
+    ] {
+        let answer = table(&viewer, from, to, &[]).await;
+        assert_eq!(answer["totals"]["total"], views, "{from}");
+        assert_eq!(answer["comparison"]["previous"]["total"], views, "{from}");
+        assert_eq!(answer["unfinished"], false, "{from}");
+    }
+}
+
+#[tokio::test]
+async fn a_range_that_is_not_wholly_here_is_refused_with_a_sentence_and_without_a_call() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-10", "2026-11-20").into_iter().filter(|day| day.to_string() != "2026-11-15") {
+        archive.write(day, rows(&[("/a", 1, 0)])).await;
+    }
+    archive.put("api", Written::new(day("2026-11-15"), rows(&[("/a", 1, 0)]))).await;
+    let viewer = app.sign_in("vera").await;
+    for (from, to) in [
+        ("2026-11-14", "2026-11-16"),
+        ("2026-11-15", "2026-11-15"),
+        ("2026-11-09", "2026-11-10"),
+        ("2026-11-20", "2026-11-21"),
+        ("2027-01-01", "2027-01-02"),
+        ("0000-01-01", "9999-12-31"),
+    ] {
+        let asked = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
+        for endpoint in ["pages", "trend", "movers", "page"] {
+            let answer = viewer.post(&format!("/api/analytics/{endpoint}"), &asked).await;
+            let message = answer.refused(409, "not_in_history");
+            assert!(message.contains(from) && message.contains(to), "{message}");
+        }
+    }
+    assert_eq!(table(&viewer, "2026-11-16", "2026-11-20", &[]).await["totals"]["total"], 5);
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn bad_questions_are_refused_with_a_sentence() {
+    let app = TestApp::with(at(NOON)).await;
+    let viewer = app.sign_in("vera").await;
+    for bad in [
+        &[("from", "2026-02-30")][..],
+        &[("to", "tomorrow")],
+        &[("from", "2026-11-20"), ("to", "2026-11-19")],
+        &[("limit", "0")],
+        &[("limit", "251")],
+        &[("limit", "ten")],
+        &[("offset", "-1")],
+        &[("sort", "views")],
+        &[("sort", "--total")],
+        &[("sort", "total desc; DROP TABLE daily_views")],
+        &[("folder", "guides")],
+    ] {
+        let pairs: Vec<_> = [("project", "docs")].iter().chain(bad).copied().collect();
+        viewer.post("/api/analytics/pages", &pairs).await.refused(400, "bad_input");
+    }
+    for endpoint in ["trend", "movers", "page"] {
+        for (from, to) in [("2026-02-30", "2026-03-01"), ("2026-03-02", "2026-03-01"), ("x", "")] {
+            let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
+            viewer.post(&format!("/api/analytics/{endpoint}"), &pairs).await.refused(400, "bad_input");
+        }
+        let nowhere = [("project", "nowhere"), ("from", "2026-11-01"), ("to", "2026-11-02"), ("path", "/a")];
+        viewer.post(&format!("/api/analytics/{endpoint}"), &nowhere).await.refused(404, "not_found");
+    }
+    viewer.post("/api/analytics/pages", &[("project", "nowhere")]).await.refused(404, "not_found");
+    viewer.post("/api/analytics/trend", &[("project", "docs")]).await.refused(400, "bad_input");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_day_without_views_is_a_day_and_one_page_is_a_table() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    archive.write(day("2026-11-18"), rows(&[])).await;
+    archive.write(day("2026-11-19"), rows(&[])).await;
+    archive.write(day("2026-11-20"), rows(&[("/", 1, 0)])).await;
+    let viewer = app.sign_in("vera").await;
+    let nothing = table(&viewer, "2026-11-19", "2026-11-19", &[]).await;
+    assert_eq!((&nothing["rows"], &nothing["rows_total"]), (&json!([]), &json!(0)));
+    assert_eq!(nothing["totals"], json!({"human": 0, "ai": 0, "total": 0}));
+    assert_eq!(nothing["comparison"]["previous"]["total"], 0);
+    let one = table(&viewer, "2026-11-20", "2026-11-20", &[("sort", "change")]).await;
+    let zero = json!({"human": 0, "ai": 0, "total": 0});
+    assert_eq!(one["rows"], json!([{"path": "/", "human": 1, "ai": 0, "total": 1, "previous": zero}]));
+    let beyond = table(&viewer, "2026-11-20", "2026-11-20", &[("offset", "9223372036854775807")]).await;
+    assert_eq!((&beyond["rows"], &beyond["rows_total"]), (&json!([]), &json!(1)));
+}
+
+#[tokio::test]
+async fn a_site_of_20_000_pages_is_answered() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for (n, day) in days("2026-11-19", "2026-11-20").into_iter().enumerate() {
+        let rows = (0..20_000u64).map(|page| (format!("/v{}/{page:05}", page % 7), counts(page, n as u64)));
+        archive.put("docs", Written { packed: n == 0, ..Written::new(day, rows.collect()) }).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let last = [("sort", "-path"), ("limit", "250"), ("offset", "19999")];
+    let answer = table(&viewer, "2026-11-19", "2026-11-20", &last).await;
+    assert_eq!((paths(&answer), &answer["rows_total"]), (vec!["/v0/00000"], &json!(20_000)));
+    assert_eq!(answer["totals"]["human"], 2 * (0..20_000u64).sum::<u64>());
+    let folders = table(&viewer, "2026-11-20", "2026-11-20", &[("folder", "/"), ("sort", "path")]).await;
+    assert_eq!(paths(&folders), ["/v0/*", "/v1/*", "/v2/*", "/v3/*", "/v4/*", "/v5/*", "/v6/*"]);
+    let pages = folders["rows"].as_array().unwrap().iter().map(|row| row["pages"].as_u64().unwrap());
+    assert_eq!(pages.sum::<u64>(), 20_000);
+}
+
+#[tokio::test]
+async fn totals_are_the_upstreams_marks_are_shown_and_the_oldest_reading_counts() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let read_at = Some("2026-11-20T01:00:00Z".parse().unwrap());
+    let uneven = Written {
+        totals: Some(counts(50, 7)),
+        mark: Some("uneven"),
+        read_at,
+        ..Written::new(day("2026-11-19"), rows(&[("/a", 5, 5)]))
+    };
+    archive.put("docs", uneven).await;
+    let recounted =
+        Written { mark: Some("recounted"), ..Written::new(day("2026-11-20"), rows(&[("/a", 1, 1)])) };
+    archive.put("docs", recounted).await;
+    let answer = table(&app.sign_in("vera").await, "2026-11-19", "2026-11-20", &[]).await;
+    assert_eq!(answer["totals"], json!({"human": 51, "ai": 8, "total": 59}));
+    assert_eq!(answer["matching"], json!({"human": 6, "ai": 6, "total": 12}));
+    assert_eq!(answer["read_at"], "2026-11-20T01:00:00Z");
+    assert_eq!(
+        answer["marked"],
+        json!([{"day": "2026-11-19", "mark": "uneven"}, {"day": "2026-11-20", "mark": "recounted"}])
+    );
+}
+
+#[tokio::test]
+async fn a_day_that_was_read_anew_is_answered_anew_even_while_its_rollup_is_old() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let day = day("2026-11-20");
+    archive.write(day, rows(&[("/a", 1, 0), ("/b", 5, 0)])).await;
+    let viewer = app.sign_in("vera").await;
+    assert_eq!(table(&viewer, "2026-11-20", "2026-11-20", &[]).await["rows"][0]["path"], "/b");
+    let anew = Written { packed: false, ..Written::new(day, rows(&[("/a", 9, 0), ("/c", 1, 0)])) };
+    archive.put("docs", anew.clone()).await;
+    for packed in [false, true] {
+        archive.put("docs", Written { packed, ..anew.clone() }).await;
+        let answer = table(&viewer, "2026-11-20", "2026-11-20", &[]).await;
+        assert_eq!((paths(&answer), &answer["totals"]["total"]), (vec!["/a", "/c"], &json!(10)));
+    }
+}
+
+#[tokio::test]
+async fn what_is_asked_while_a_day_is_being_written_is_of_before_or_after() {
+    let app = TestApp::with(Settings { timeout: Duration::from_secs(5), ..at(NOON) }).await;
+    let mut archive = Archive::of(&app).await;
+    let day = day("2026-11-20");
+    archive.write(day, rows(&[("/a", 1, 0), ("/b", 1, 0)])).await;
+    let viewer = app.sign_in("vera").await;
+    let writes = async {
+        for n in 2..30 {
+            archive.write(day, rows(&[("/a", n, 0), ("/b", n, 0)])).await;
+        }
+    };
+    let reads = async {
+        for _ in 0..30 {
+            let answer = table(&viewer, "2026-11-20", "2026-11-20", &[]).await;
+            assert_eq!(answer["totals"], answer["matching"]);
+            assert_eq!(answer["rows"][0]["human"], answer["rows"][1]["human"]);
+        }
+    };
+    futures::join!(writes, reads);
+}

@@ -1,0 +1,107 @@
+//! The team's own notes on days.
+
+use serde_json::Value;
+
+use crate::analytics_pages::{NOON, at};
+use crate::helpers::{Archive, Browser, TestApp, day, json, rows};
+
+async fn notes(viewer: &Browser) -> Vec<Value> {
+    let asked = [("project", "docs"), ("from", "2026-11-18"), ("to", "2026-11-20"), ("path", "/a")];
+    let mut trend = viewer.ask("/api/analytics/trend", &asked).await;
+    trend["annotations"].as_array_mut().unwrap().drain(..).collect()
+}
+
+async fn with_three_days(app: &TestApp) {
+    let mut archive = Archive::of(app).await;
+    for of in ["2026-11-18", "2026-11-19", "2026-11-20"] {
+        archive.write(day(of), rows(&[("/a", 1, 0)])).await;
+    }
+}
+
+#[tokio::test]
+async fn a_note_is_written_changed_and_removed_by_its_author() {
+    let app = TestApp::with(at(NOON)).await;
+    with_three_days(&app).await;
+    let olga = app.operator().await;
+    let note =
+        [("project", "docs"), ("day", "2026-11-19"), ("text", "  Version 3\r\n  was\u{0} released.\t")];
+    let saved = olga.ask("/api/annotations/save", &note).await;
+    let id = saved["id"].as_str().unwrap();
+    let expected =
+        json!({"id": id, "day": "2026-11-19", "text": "Version 3 was released.", "author": "olga"});
+    assert_eq!(saved, expected);
+    let viewer = app.sign_in("vera").await;
+    assert_eq!(notes(&viewer).await, [expected]);
+    let other = [("project", "docs"), ("id", id), ("day", "2026-11-18"), ("text", "Version 3 came out")];
+    let changed = olga.ask("/api/annotations/save", &other).await;
+    assert_eq!(notes(&viewer).await, std::slice::from_ref(&changed));
+    assert_eq!((&changed["id"], &changed["text"]), (&json!(id), &json!("Version 3 came out")));
+    olga.ask("/api/annotations/remove", &[("project", "docs"), ("id", id)]).await;
+    assert_eq!(notes(&viewer).await, [] as [Value; 0]);
+    olga.post("/api/annotations/remove", &[("project", "docs"), ("id", id)]).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_viewer_writes_none_and_only_administrators_touch_those_of_others() {
+    let app = TestApp::with(at(NOON)).await;
+    with_three_days(&app).await;
+    let (olga, otto, ada) = (app.operator().await, app.sign_in("otto").await, app.sign_in("ada").await);
+    let viewer = app.sign_in("vera").await;
+    let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "Hello"), ("id", "")];
+    viewer.post("/api/annotations/save", &note).await.refused(403, "forbidden");
+    let saved = olga.ask("/api/annotations/save", &note).await;
+    let id = saved["id"].as_str().unwrap();
+    let changed = [("project", "docs"), ("id", id), ("day", "2026-11-20"), ("text", "Changed")];
+    let removed = [("project", "docs"), ("id", id)];
+    viewer.post("/api/annotations/remove", &removed).await.refused(403, "forbidden");
+    let message = otto.post("/api/annotations/save", &changed).await.refused(403, "forbidden");
+    assert!(message.contains("olga"), "{message}");
+    otto.post("/api/annotations/remove", &removed).await.refused(403, "forbidden");
+    let elsewhere = [("project", "api"), ("id", id), ("day", "2026-11-20"), ("text", "Changed")];
+    ada.post("/api/annotations/save", &elsewhere).await.refused(404, "not_found");
+    ada.post("/api/annotations/remove", &[("project", "api"), ("id", id)]).await.refused(404, "not_found");
+    assert_eq!(notes(&viewer).await, std::slice::from_ref(&saved));
+    // The note stays olga's.
+    assert_eq!(ada.ask("/api/annotations/save", &changed).await["author"], "olga");
+    ada.ask("/api/annotations/remove", &removed).await;
+    assert_eq!(notes(&viewer).await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn a_note_needs_a_day_and_a_sentence_of_sensible_length() {
+    let app = TestApp::with(at(NOON)).await;
+    let olga = app.operator().await;
+    let longest = "é".repeat(280);
+    let too_long = "é".repeat(281);
+    for (day, text) in [
+        ("2026-02-30", "Hello"),
+        ("", "Hello"),
+        ("2026-11-19", ""),
+        ("2026-11-19", " \r\n\t\u{0}"),
+        ("2026-11-19", &too_long),
+    ] {
+        let note = [("project", "docs"), ("day", day), ("text", text)];
+        olga.post("/api/annotations/save", &note).await.refused(400, "bad_input");
+    }
+    let note = [("project", "docs"), ("day", "2026-11-19"), ("text", longest.as_str())];
+    assert_eq!(olga.ask("/api/annotations/save", &note).await["text"], longest);
+    let nowhere = [("project", "nowhere"), ("day", "2026-11-19"), ("text", "x")];
+    olga.post("/api/annotations/save", &nowhere).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_plain_form_comes_back_to_the_page_it_was_on() {
+    let app = TestApp::with(at(NOON)).await;
+    with_three_days(&app).await;
+    let olga = app.operator().await;
+    let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
+    let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "<script>alert(1)</script>")];
+    let answer = olga.submit("/api/annotations/save", &note, Some(&page)).await;
+    assert_eq!(answer.status, 302, "{}", answer.text);
+    assert!(
+        answer.location().ends_with("/p/docs/analytics?from=2026-11-18&to=2026-11-20"),
+        "{}",
+        answer.location()
+    );
+    assert_eq!(notes(&olga).await[0]["text"], "<script>alert(1)</script>");
+}

@@ -1,0 +1,258 @@
+//! Files of every row: what is in them, who gets them, and that they are written while they are read.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use reqwest::header::{ACCEPT, COOKIE};
+use serde_json::Value;
+
+use crate::analytics_pages::{NOON, at};
+use crate::helpers::{
+    Answer, Archive, Browser, PASSWORD, TestApp, Workplace, Written, counts, day, days, json, rows,
+};
+
+async fn export(viewer: &Browser, file: &str, query: &str) -> Answer {
+    viewer.get(&format!("/p/docs/analytics/export.{file}?{query}")).await
+}
+
+async fn with_two_days(app: &TestApp) {
+    let mut archive = Archive::of(app).await;
+    archive.write(day("2026-11-19"), rows(&[("/guides/a", 3, 1), ("/b", 1, 0)])).await;
+    let odd = rows(&[("/guides/a", 5, 1), ("=1+1", 2, 2), ("/x,\"y\"\nz", 1, 0), ("-2", 0, 1), ("/é", 1, 1)]);
+    archive.put("docs", Written { packed: false, ..Written::new(day("2026-11-20"), odd) }).await;
+    archive.put("api", Written::new(day("2026-11-20"), rows(&[("/elsewhere", 1, 1)]))).await;
+}
+
+#[tokio::test]
+async fn the_table_is_a_csv_file_under_a_safe_name() {
+    let app = TestApp::with(at(NOON)).await;
+    with_two_days(&app).await;
+    let viewer = app.sign_in("vera").await;
+    let answer = export(&viewer, "csv", "from=2026-11-20&to=2026-11-20&sort=path&page=7&limit=1").await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8");
+    assert_eq!(
+        answer.header("content-disposition"),
+        "attachment; filename=\"docs-pages-2026-11-20-2026-11-20.csv\""
+    );
+    assert_eq!(answer.header("cache-control"), "no-store");
+    assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin");
+    assert_eq!(
+        answer.text,
+        "path,pages,human,ai,total,ai_share,compared_total,previous_total,change\r\n\
+         '-2,,0,1,1,1,1,0,\r\n\
+         /guides/a,,5,1,6,0.1667,6,4,0.5\r\n\
+         \"/x,\"\"y\"\"\nz\",,1,0,1,0,1,0,\r\n\
+         /é,,1,1,2,0.5,2,0,\r\n\
+         '=1+1,,2,2,4,0.5,4,0,\r\n"
+    );
+}
+
+#[tokio::test]
+async fn days_and_daily_rows_are_files_too_and_what_is_searched_counts() {
+    let app = TestApp::with(at(NOON)).await;
+    with_two_days(&app).await;
+    let viewer = app.sign_in("vera").await;
+    let range = "from=2026-11-19&to=2026-11-20";
+    for (query, text) in [
+        (
+            "of=daily&folder=/guides",
+            "day,path,human,ai,total\r\n2026-11-19,/guides/a,3,1,4\r\n2026-11-20,/guides/a,5,1,6\r\n",
+        ),
+        ("of=daily&q=B", "day,path,human,ai,total\r\n2026-11-19,/b,1,0,1\r\n"),
+        ("of=days", "day,human,ai,total\r\n2026-11-19,4,1,5\r\n2026-11-20,9,5,14\r\n"),
+        ("of=days&q=guides", "day,human,ai,total\r\n2026-11-19,3,1,4\r\n2026-11-20,5,1,6\r\n"),
+    ] {
+        assert_eq!(export(&viewer, "csv", &format!("{range}&{query}")).await.text, text, "{query}");
+    }
+    let daily = export(&viewer, "csv", &format!("{range}&of=daily")).await;
+    assert_eq!(
+        daily.header("content-disposition"),
+        "attachment; filename=\"docs-daily-2026-11-19-2026-11-20.csv\""
+    );
+    let lines: Vec<&str> = daily.text.split("\r\n").collect();
+    assert_eq!((lines.len(), lines[1], lines[3]), (9, "2026-11-19,/b,1,0,1", "2026-11-20,'-2,0,1,1"));
+}
+
+#[tokio::test]
+async fn json_holds_the_same_rows_as_they_are() {
+    let app = TestApp::with(at(NOON)).await;
+    with_two_days(&app).await;
+    let viewer = app.sign_in("vera").await;
+    let pages = export(&viewer, "json", "from=2026-11-20&to=2026-11-20&folder=/&sort=path").await;
+    assert_eq!(pages.header("content-type"), "application/json");
+    let rows = pages.json();
+    assert_eq!(rows.as_array().unwrap().len(), 5);
+    assert_eq!(rows[0]["path"], "-2");
+    assert_eq!(
+        rows[1],
+        json!({"path": "/guides/*", "pages": 1, "human": 5, "ai": 1, "total": 6, "ai_share": 0.1667,
+               "compared_total": 6, "previous_total": 4, "change": 0.5})
+    );
+    let days = export(&viewer, "json", "from=2026-11-19&to=2026-11-20&of=days").await.json();
+    assert_eq!(days[1], json!({"day": "2026-11-20", "human": 9, "ai": 5, "total": 14}));
+    let none = export(&viewer, "json", "from=2026-11-20&to=2026-11-20&q=nowhere").await;
+    assert_eq!(none.json(), json!([]));
+}
+
+#[tokio::test]
+async fn a_file_is_for_those_who_may_see_the_page_and_of_days_that_are_here() {
+    let app = TestApp::with(at(NOON)).await;
+    with_two_days(&app).await;
+    let stranger = app.stranger();
+    let viewer = app.sign_in("vera").await;
+    for file in ["csv", "json"] {
+        let path = format!("/p/docs/analytics/export.{file}?from=2026-11-20&to=2026-11-20");
+        let page = stranger.get(&path).await;
+        assert_eq!((page.status, page.location().starts_with("/login?next=%2Fp%2Fdocs")), (303, true));
+        let script = stranger.request(Method::GET, &path).header(ACCEPT, "application/json");
+        stranger.send(script).await.refused(401, "unauthenticated");
+        for (query, status, code) in [
+            ("from=2026-11-18&to=2026-11-20", 409, "not_in_history"),
+            ("from=2026-11-18&to=2026-11-20&of=daily", 409, "not_in_history"),
+            ("from=2026-11-18&to=2026-11-20&of=days", 409, "not_in_history"),
+            ("", 409, "not_in_history"),
+            ("from=2026-02-30", 400, "bad_input"),
+            ("from=2026-11-20&to=2026-11-19", 400, "bad_input"),
+            ("from=2026-11-20&from=2026-11-19", 400, "bad_input"),
+            ("from=2026-11-20&to=2026-11-20&of=everything", 400, "bad_input"),
+            ("from=2026-11-20&to=2026-11-20&sort=x", 400, "bad_input"),
+            ("from=2026-11-20&to=2026-11-20&folder=x", 400, "bad_input"),
+        ] {
+            let path = format!("/p/docs/analytics/export.{file}?{query}");
+            let script = viewer.request(Method::GET, &path).header(ACCEPT, "application/json");
+            let message = viewer.send(script).await.refused(status, code);
+            let person = viewer.get(&path).await;
+            assert_eq!((person.status, person.text), (status, message), "{query}");
+        }
+        let elsewhere = viewer.get(&format!("/p/nowhere/analytics/export.{file}")).await;
+        assert_eq!(elsewhere.status, 404);
+        let path = format!("/p/docs/analytics/export.{file}");
+        let post = viewer.call(&path, &[("from", "2026-11-20"), ("to", "2026-11-20")]);
+        assert_eq!(viewer.send(post).await.status, 405);
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-01", "2026-11-20") {
+        let rows = (0..2_000).map(|n| (format!("/{}/{n}", "long".repeat(40)), counts(1, 1)));
+        archive.write(day, rows.collect()).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let path = "/p/docs/analytics/export.csv?from=2026-11-01&to=2026-11-20&of=daily";
+    let mut stalled = Vec::new();
+    // More than there are connections.
+    for _ in 0..12 {
+        let request = viewer.request(Method::GET, path).header(COOKIE, viewer.cookie().unwrap());
+        let mut response = request.send().await.unwrap();
+        assert!(response.chunk().await.unwrap().is_some());
+        stalled.push(response);
+    }
+    let asked = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-20")];
+    assert_eq!(viewer.ask("/api/analytics/pages", &asked).await["rows_total"], 2_000);
+    drop(stalled);
+}
+
+/// The memory of a process that no file stands behind, in bytes.
+fn memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
+#[tokio::test]
+async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
+    // The rows are there before the panel starts, so that the test waits for nothing but the file.
+    let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let (pages, range) = (1_000, days("2025-09-01", "2026-10-05"));
+    drop(place.serve(&["serve"]).address().await);
+    fill(&place.path("docket.db"), pages, &range).await;
+    let panel = place.serve(&["serve"]);
+    let viewer = Browser::at(&panel.address().await);
+    assert_eq!(viewer.sign_in("admin", PASSWORD).await.status, 200);
+    let ask = async |to: &str| {
+        let path = format!("/p/docs/analytics/export.csv?from=2025-09-01&to={to}&of=daily");
+        let request = viewer.request(Method::GET, &path).header(COOKIE, viewer.cookie().unwrap());
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        response
+    };
+    // What a first file takes once: the database's own memory, and code that had not run yet.
+    ask("2025-09-20").await.bytes().await.unwrap();
+    let before = memory(panel.id());
+    let started = Instant::now();
+    let mut response = ask("2026-10-05").await;
+    let (mut received, mut lines, mut first, mut most) = (0, 0, None, 0);
+    while let Some(chunk) = response.chunk().await.unwrap() {
+        first.get_or_insert_with(|| started.elapsed());
+        received += chunk.len() as u64;
+        lines += chunk.iter().filter(|byte| **byte == b'\n').count();
+        most = most.max(memory(panel.id()));
+    }
+    assert_eq!(lines, pages * range.len() + 1);
+    assert!(received > 22_000_000, "{received}");
+    // Both bounds are far from what is usual, which is what the connections of the database keep, and far from what it
+    // takes to collect the rows first.
+    assert!(first.unwrap() < Duration::from_secs(2), "{first:?}");
+    assert!(most.saturating_sub(before) < 15_000_000, "{before} and then {most} for {received}");
+}
+
+/// Writes many days by statements of the database, which is much faster than row by row.
+async fn fill(file: &std::path::Path, pages: usize, range: &[docket::model::day::Day]) {
+    use sqlx::Connection;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+    let mut database = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    let mut tx = database.begin().await.unwrap();
+    sqlx::query(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+         INSERT INTO page_paths (project, path) SELECT 'docs', '/guides/a-rather-long-name/page-' || i FROM n",
+    )
+    .bind(pages as i64)
+    .execute(&mut *tx)
+    .await
+    .unwrap();
+    for day in range {
+        sqlx::query(
+            "INSERT INTO daily_views (project, day, path_id, human, ai, total)
+             SELECT 'docs', $1, id, id % 97, id % 53, id % 97 + id % 53 FROM page_paths",
+        )
+        .bind(day.to_string())
+        .execute(&mut *tx)
+        .await
+        .unwrap();
+        sqlx::query(
+            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, read_at, agreed)
+             VALUES ('docs', $1, 1, 1, 2, $2, 'd', 1900000000000, 1)",
+        )
+        .bind(day.to_string())
+        .bind(pages as i64)
+        .execute(&mut *tx)
+        .await
+        .unwrap();
+    }
+    tx.commit().await.unwrap();
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn every_row_is_in_the_file_once() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-18", "2026-11-20") {
+        let rows = (0..2_500u64).map(|n| (format!("/p/{n:04}"), counts(n, 1)));
+        archive.write(day, rows.collect()).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let range = "from=2026-11-18&to=2026-11-20";
+    let daily: Value = export(&viewer, "json", &format!("{range}&of=daily")).await.json();
+    assert_eq!(daily.as_array().unwrap().len(), 7_500);
+    let table = export(&viewer, "csv", &format!("{range}&sort=-path")).await;
+    let lines: Vec<&str> = table.text.trim_end().split("\r\n").skip(1).collect();
+    let expected = (0..2_500u64).rev().map(|n| format!("/p/{n:04},"));
+    assert!(lines.iter().zip(expected).all(|(line, path)| line.starts_with(&path)));
+    assert_eq!(lines.len(), 2_500);
+}

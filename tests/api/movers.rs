@@ -1,0 +1,95 @@
+//! What changed most, without the noise of pages that hardly anybody reads.
+
+use serde_json::Value;
+
+use crate::analytics_pages::{NOON, at};
+use crate::helpers::{Archive, TestApp, Written, day, json, rows};
+
+fn paths(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|row| row["path"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn each_list_holds_what_its_name_says_the_largest_first() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let before = [
+        ("/up", 20, 20),
+        ("/up-more", 100, 0),
+        ("/down", 60, 0),
+        ("/gone", 25, 0),
+        ("/gone-too", 25, 0),
+        ("/whisper", 19, 0),
+        ("/shift", 50, 50),
+        ("/shift-little", 55, 45),
+        ("/few-then-many", 1, 0),
+        ("/same", 30, 30),
+    ];
+    let now = [
+        ("/up", 25, 25),
+        ("/up-more", 180, 0),
+        ("/down", 30, 0),
+        ("/born", 20, 1),
+        ("/stillborn", 19, 0),
+        ("/whisper", 1, 0),
+        ("/shift", 10, 90),
+        ("/shift-little", 45, 55),
+        ("/few-then-many", 0, 40),
+        ("/same", 30, 30),
+    ];
+    archive.write(day("2026-11-19"), rows(&before)).await;
+    archive.write(day("2026-11-20"), rows(&now)).await;
+    archive.put("api", Written::new(day("2026-11-20"), rows(&[("/elsewhere", 999, 0)]))).await;
+    let viewer = app.sign_in("vera").await;
+    let asked = [("project", "docs"), ("from", "2026-11-20"), ("to", "2026-11-20")];
+    let movers = viewer.ask("/api/analytics/movers", &asked).await;
+    assert_eq!(paths(&movers["risen"]), ["/up-more", "/few-then-many", "/up"]);
+    assert_eq!(paths(&movers["fallen"]), ["/down"]);
+    assert_eq!(paths(&movers["shifted"]), ["/shift", "/shift-little"]);
+    assert_eq!(paths(&movers["new"]), ["/born"]);
+    assert_eq!(paths(&movers["quiet"]), ["/gone", "/gone-too"]);
+    let zero = json!({"human": 0, "ai": 0, "total": 0});
+    assert_eq!(movers["new"][0]["previous"], zero);
+    assert_eq!(movers["quiet"][0]["previous"], json!({"human": 25, "ai": 0, "total": 25}));
+    assert_eq!(movers["quiet"][0]["total"], 0);
+}
+
+#[tokio::test]
+async fn no_list_is_longer_than_ten_rows_and_part_of_today_moves_nothing() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let names: Vec<String> = (0..15).map(|n| format!("/{n:02}")).collect();
+    let all = |views: u64| names.iter().map(|name| (name.as_str(), views, 0)).collect::<Vec<_>>();
+    for (of, views) in [("2026-11-17", 40), ("2026-11-18", 30), ("2026-11-19", 50)] {
+        archive.write(day(of), rows(&all(views))).await;
+    }
+    archive.write(day("2026-11-20"), rows(&all(40))).await;
+    let today =
+        Written { read_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&all(1))) };
+    archive.put("docs", today).await;
+    let viewer = app.sign_in("vera").await;
+    let ask = async |from: &str, to: &str| {
+        viewer.ask("/api/analytics/movers", &[("project", "docs"), ("from", from), ("to", to)]).await
+    };
+    assert_eq!(paths(&ask("2026-11-19", "2026-11-19").await["risen"]), &names[..10]);
+    // Yesterday's 40 against 30 of two days earlier; today's single view is no fall.
+    let with_today = ask("2026-11-20", "2026-11-21").await;
+    assert_eq!((paths(&with_today["risen"]).len(), paths(&with_today["fallen"]).len()), (10, 0));
+    assert_eq!(with_today["risen"][0]["compared"]["total"], 40);
+}
+
+#[tokio::test]
+async fn without_a_period_before_there_is_a_sentence_and_no_list() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    archive.write(day("2026-11-20"), rows(&[("/a", 100, 0)])).await;
+    let today =
+        Written { read_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&[])) };
+    archive.put("docs", today).await;
+    let viewer = app.sign_in("vera").await;
+    for (of, words) in [("2026-11-20", "2026-11-19"), ("2026-11-21", "over yet")] {
+        let asked = [("project", "docs"), ("from", of), ("to", of)];
+        let message = viewer.post("/api/analytics/movers", &asked).await.refused(409, "not_in_history");
+        assert!(message.contains(words), "{message}");
+    }
+}

@@ -1,0 +1,76 @@
+//! One page: its figures, and what was read around the jobs about it.
+
+use crate::analytics_pages::{NOON, at};
+use crate::helpers::{Archive, TestApp, Written, days, json, rows};
+
+#[tokio::test]
+async fn a_pages_report_agrees_with_its_row_of_the_table_and_with_its_trend() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for (n, day) in days("2026-11-08", "2026-11-21").into_iter().enumerate() {
+        let read_at = (n == 13).then(|| NOON.parse().unwrap());
+        let rows = rows(&[("/guides/a", n as u64, 2), ("/guides/b", 3, n as u64), ("/c", 1, 1)]);
+        archive.put("docs", Written { read_at, ..Written::new(day, rows) }).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let range = [("project", "docs"), ("from", "2026-11-15"), ("to", "2026-11-21")];
+    for (path, more) in [("/guides/a", ("q", "/guides/a")), ("/guides/*", ("folder", "/"))] {
+        let with =
+            |field: (&'static str, &'static str)| range.iter().copied().chain([field]).collect::<Vec<_>>();
+        let report = viewer.ask("/api/analytics/page", &with(("path", path))).await;
+        let table = viewer.ask("/api/analytics/pages", &with(more)).await;
+        let rows = table["rows"].as_array().unwrap();
+        let mut row = rows.iter().find(|row| row["path"] == path).unwrap().clone();
+        row.as_object_mut().unwrap().remove("pages");
+        assert_eq!(report["row"], row, "{path}");
+        assert_eq!(
+            report["trend"],
+            viewer.ask("/api/analytics/trend", &with(("path", path))).await,
+            "{path}"
+        );
+    }
+    let nobody: Vec<_> = range.iter().copied().chain([("path", "/nobody")]).collect();
+    let report = viewer.ask("/api/analytics/page", &nobody).await;
+    assert_eq!((&report["row"]["total"], &report["jobs"]), (&json!(0), &json!([])));
+    let unnamed: Vec<_> = range.iter().copied().chain([("path", "")]).collect();
+    viewer.post("/api/analytics/page", &unnamed).await.refused(400, "bad_input");
+}
+
+#[tokio::test]
+async fn a_jobs_effect_counts_as_many_complete_days_before_as_after_and_not_its_own() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let kept = days("2026-09-01", "2026-11-21").into_iter().filter(|day| day.to_string() != "2026-11-05");
+    for day in kept {
+        let read_at = (day.to_string() == "2026-11-21").then(|| NOON.parse().unwrap());
+        let views = if day < crate::helpers::day("2026-10-01") { 1 } else { 3 };
+        let rows = rows(&[("/a", views, 1), ("/b", 1_000, 0)]);
+        archive.put("docs", Written { read_at, ..Written::new(day, rows) }).await;
+    }
+    let full = archive.job("docs", "Rewrite", &["/a"], "completed", "2026-10-01T15:00:00Z").await;
+    let gap = archive.job("docs", "Before a gap", &["/a"], "archived", "2026-11-02T00:00:00Z").await;
+    let new = archive.job("docs", "Days ago", &["/a"], "completed", "2026-11-18T23:59:59Z").await;
+    let today = archive.job("docs", "Today", &["/a"], "completed", "2026-11-21T08:00:00Z").await;
+    archive.job("docs", "Another page", &["/b"], "completed", "2026-10-01T15:00:00Z").await;
+    let viewer = app.sign_in("vera").await;
+    let asked = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-16"), ("path", "/a")];
+    let jobs = viewer.ask("/api/analytics/page", &asked).await["jobs"].take();
+    let effect = |job: &str, title: &str, finished: &str, days: u64, before: u64, after: u64| {
+        json!({
+            "job": job, "title": title, "finished": finished, "days": days,
+            "before": {"human": before, "ai": days, "total": before + days},
+            "after": {"human": after, "ai": days, "total": after + days},
+        })
+    };
+    assert_eq!(
+        jobs,
+        json!([
+            effect(&today, "Today", "2026-11-21", 0, 0, 0),
+            // 2026-11-21 is not over.
+            effect(&new, "Days ago", "2026-11-18", 2, 6, 6),
+            // 2026-11-05 is not here.
+            effect(&gap, "Before a gap", "2026-11-02", 2, 6, 6),
+            effect(&full, "Rewrite", "2026-10-01", 14, 14, 42),
+        ])
+    );
+}

@@ -1,0 +1,112 @@
+//! Views by day and week, with the jobs and notes of those days.
+
+use docket::model::views::ViewCounts;
+use serde_json::Value;
+
+use crate::analytics_pages::{NOON, at};
+use crate::helpers::{Archive, Browser, TestApp, Written, counts, day, days, json, rows};
+
+async fn trend(viewer: &Browser, from: &str, to: &str, path: &str) -> Value {
+    let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", path)];
+    viewer.ask("/api/analytics/trend", &pairs).await
+}
+
+fn totals(trend: &Value) -> Vec<u64> {
+    trend["points"].as_array().unwrap().iter().map(|point| point["total"].as_u64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn each_day_is_a_point_of_the_project_of_a_page_or_of_a_folder() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for (n, day) in days("2026-11-18", "2026-11-21").into_iter().enumerate() {
+        let n = n as u64;
+        let mut rows =
+            rows(&[("/guides/a", 10 + n, 1), ("/guides/deep/b", 100, 0), ("/guides-old", 1_000, 0)]);
+        if n == 1 {
+            rows.remove(0);
+        }
+        let read_at = (n == 3).then(|| NOON.parse().unwrap());
+        let totals = (n == 0).then(|| counts(5_000, 0));
+        archive.put("docs", Written { totals, read_at, packed: n > 1, ..Written::new(day, rows) }).await;
+        archive.put("api", Written::new(day, crate::helpers::rows(&[("/guides/a", 70_000, 0)]))).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let all = trend(&viewer, "2026-11-18", "2026-11-21", "").await;
+    assert_eq!(totals(&all), [5_000, 1_100, 1_113, 1_114]);
+    assert_eq!(
+        all["points"][3],
+        json!({"day": "2026-11-21", "days": 1, "human": 1_113, "ai": 1, "total": 1_114, "unfinished": true})
+    );
+    assert_eq!(all["points"][2]["unfinished"], false);
+    assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/guides/a").await), [11, 0, 13, 14]);
+    assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/guides/*").await), [111, 100, 113, 114]);
+    assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/*").await), [1_111, 1_100, 1_113, 1_114]);
+    assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/nobody").await), [0, 0, 0, 0]);
+}
+
+#[tokio::test]
+async fn above_120_days_a_point_is_a_week_that_begins_on_monday() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let mut sum = ViewCounts::default();
+    for (n, day) in days("2026-07-23", "2026-11-21").into_iter().enumerate() {
+        let counts = counts(n as u64, 1);
+        let read_at = (n == 121).then(|| NOON.parse().unwrap());
+        archive.put("docs", Written { read_at, ..Written::new(day, vec![("/a".to_owned(), counts)]) }).await;
+        sum += counts;
+    }
+    let viewer = app.sign_in("vera").await;
+    // 2026-07-25 is a Saturday, and there are 120 days from it.
+    let by_day = trend(&viewer, "2026-07-25", "2026-11-21", "").await;
+    assert_eq!(by_day["points"].as_array().unwrap().len(), 120);
+    for path in ["", "/a", "/*"] {
+        let by_week = trend(&viewer, "2026-07-23", "2026-11-21", path).await;
+        let points = by_week["points"].as_array().unwrap();
+        let shown =
+            |point: &Value| (point["day"].clone(), point["days"].clone(), point["unfinished"].clone());
+        assert_eq!(shown(&points[0]), (json!("2026-07-23"), json!(4), json!(false)));
+        assert_eq!(shown(&points[1]), (json!("2026-07-27"), json!(7), json!(false)));
+        assert_eq!(shown(&points[points.len() - 1]), (json!("2026-11-16"), json!(6), json!(true)));
+        assert_eq!(points.iter().map(|point| point["days"].as_u64().unwrap()).sum::<u64>(), 122);
+        assert_eq!(totals(&by_week).iter().sum::<u64>(), sum.total);
+        assert!(points[1..].iter().all(|point| {
+            let first = day(point["day"].as_str().unwrap());
+            first.monday() == first
+        }));
+    }
+}
+
+#[tokio::test]
+async fn jobs_are_marked_on_the_utc_day_they_last_finished_where_they_are_about_the_path() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-10", "2026-11-20") {
+        archive.write(day, rows(&[("/guides/a", 1, 0)])).await;
+    }
+    let a = archive
+        .job("docs", "\n  Fix a\nand more", &["/guides/a", "/x"], "completed", "2026-11-10T00:00:00Z")
+        .await;
+    let b = archive.job("docs", "Fix b", &["/guides/b"], "archived", "2026-11-20T23:59:59Z").await;
+    let none = archive.job("docs", "No path", &[], "completed", "2026-11-15T12:00:00Z").await;
+    archive.job("docs", "Before", &["/guides/a"], "completed", "2026-11-09T23:59:59Z").await;
+    archive.job("docs", "After", &["/guides/a"], "completed", "2026-11-21T00:00:00Z").await;
+    archive.job("docs", "Failed", &["/guides/a"], "failed", "2026-11-12T12:00:00Z").await;
+    archive.job("docs", "At work again", &["/guides/a"], "active", "2026-11-12T12:00:00Z").await;
+    archive
+        .job("docs", "Elsewhere", &["/guides-old/a", "/Guides/a"], "completed", "2026-11-12T12:00:00Z")
+        .await;
+    archive.job("api", "Another project", &["/guides/a"], "completed", "2026-11-12T12:00:00Z").await;
+    let viewer = app.sign_in("vera").await;
+    let marked = async |path: &str| -> Vec<Value> {
+        let trend = trend(&viewer, "2026-11-10", "2026-11-20", path).await;
+        trend["markers"].as_array().unwrap().iter().map(|marker| marker["job"].clone()).collect()
+    };
+    assert_eq!(marked("/guides/a").await, [json!(a)]);
+    assert_eq!(marked("/guides/*").await, [json!(a), json!(b)]);
+    let all = marked("").await;
+    assert_eq!((all.len(), &all[0], &all[2], &all[3]), (4, &json!(a), &json!(none), &json!(b)));
+    assert_eq!(marked("/guides").await.len(), 0);
+    let first = &trend(&viewer, "2026-11-10", "2026-11-10", "").await["markers"][0];
+    assert_eq!(first, &json!({"day": "2026-11-10", "job": a, "title": "Fix a"}));
+}
