@@ -1,5 +1,6 @@
 /** What is around every page: projects, theme, keyboard, budget, and how it fits a small screen. */
 import type { Page } from "@playwright/test";
+import { inAddress, longAgo } from "../fixtures/days.ts";
 import { OTHER_PROJECT, STRANGER, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const html = (page: Page) => page.locator("html");
@@ -111,7 +112,7 @@ test.describe("by keyboard", () => {
   });
 
   test("j and k walk over the pages of analytics too", async ({ page }) => {
-    await open(page, at("/analytics"));
+    await open(page, at(`/analytics?${inAddress(longAgo())}`));
     await page.keyboard.press("k");
     await expect(page.locator("tr[data-path] a").last()).toBeFocused();
     await page.keyboard.press("k");

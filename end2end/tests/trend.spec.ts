@@ -76,7 +76,7 @@ test("side by side is a link, stands in the address, and draws both on the groun
 test("the arrow keys go from day to day, and each is read out", async ({ page, api }) => {
   await open(page, `${ANALYTICS}?${inAddress(complete())}`);
   const { points } = await api.trend(complete());
-  const said = page.getByRole("main").locator("figcaption[role=status]");
+  const said = page.getByRole("figure").getByRole("status");
   await expect(said).toContainText("By day");
   await page.getByRole("slider", { name: "Days" }).focus();
   await expect(said).toHaveText(readout(points[27] as Trend["points"][number]));

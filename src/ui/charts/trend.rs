@@ -52,7 +52,7 @@ pub fn trend(project: &str, trend: &Trend, form: Form) -> AnyView {
                 />
             </div>
             <div class="chart-below" inner_html=below(project, trend).into_html()></div>
-            <figcaption class="readout" role="status">{readout}</figcaption>
+            <figcaption class="readout"><p role="status">{readout}</p></figcaption>
         </figure>
         {bar::legend()}
         <details class="as-table" inner_html=as_table(&points).into_html()></details>
