@@ -107,12 +107,14 @@ fn summary(points: &[TrendPoint]) -> String {
     let to = last.day.plus_days(i64::from(last.days.max(1)) - 1);
     let most = points.iter().max_by_key(|point| point.counts.total).filter(|point| point.counts.total > 0);
     let most = most.map(|most| format!("; most on {} ({})", named(most), grouped(most.counts.total)));
+    let unfinished = points.iter().any(|point| point.unfinished);
     format!(
-        "By {by}, {} to {to}: {}, {} by AI agents{}.",
+        "By {by}, {} to {to}: {}, {} by AI agents{}.{}",
         first.day,
         counted(all.total, "view", "views"),
         ai_share(all),
         most.unwrap_or_default(),
+        if unfinished { " What is drawn lighter is still being counted." } else { "" },
     )
 }
 

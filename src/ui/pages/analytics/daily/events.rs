@@ -24,8 +24,11 @@ pub(super) fn events(page: &Page, trend: &Trend) -> AnyView {
     }
     all.sort_by_key(|(day, _)| *day);
     let (jobs, notes) = (trend.markers.len() as u64, trend.annotations.len() as u64);
-    let heading =
-        format!("{}, {}", counted(jobs, "job finished", "jobs finished"), counted(notes, "note", "notes"));
+    let heading = format!(
+        "△ {}, ◇ {}",
+        counted(jobs, "job finished", "jobs finished"),
+        counted(notes, "note", "notes")
+    );
     let list: Markup = all.into_iter().map(|(_, item)| item).collect();
     let add = may_write.then(|| {
         let day = trend.points.last().map(|last| last.day).unwrap_or(page.today).to_string();
