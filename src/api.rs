@@ -6,5 +6,6 @@ pub mod annotations;
 pub mod call;
 pub mod history;
 pub mod jobs;
+pub mod reading;
 pub mod session;
 pub mod upstream;

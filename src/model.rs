@@ -3,6 +3,7 @@
 
 pub mod budget;
 pub mod day;
+pub mod drawn;
 pub mod history;
 pub mod id;
 pub mod job;

@@ -12,6 +12,7 @@ pub mod history;
 pub mod jobs;
 pub mod listen;
 pub mod panel;
+pub mod reading;
 pub mod router;
 pub mod store;
 pub mod upstream;

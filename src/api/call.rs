@@ -3,7 +3,6 @@
 
 #[cfg(feature = "hydrate")]
 mod fetch;
-mod together;
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -16,7 +15,6 @@ use crate::error::AppError;
 
 #[cfg(feature = "hydrate")]
 pub use fetch::{Reply, post};
-pub use together::together;
 
 /// What a server function answered: its output as JSON, or why there is none.
 pub type Answer = Result<String, AppError>;
@@ -48,11 +46,6 @@ pub fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, AppError> {
 }
 
 impl<T> Call<T> {
-    /// For an answer that is put together from several; it must hold a `T`.
-    pub fn of(answering: impl Future<Output = Answer> + Send + 'static) -> Self {
-        Self { answering: Box::pin(answering), output: PhantomData }
-    }
-
     pub async fn output(self) -> Result<T, AppError>
     where
         T: DeserializeOwned,

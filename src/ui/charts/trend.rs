@@ -1,4 +1,5 @@
 //! A trend as people meet it: the picture, what a pointer or the arrow keys point at in words, and all of it as a table.
+//! [`plot`] draws it, on the server; [`trend`] shows what was drawn.
 
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::Element;
 
+use crate::model::drawn::Plot;
 use crate::model::history::{Trend, TrendPoint};
 use crate::model::views::ViewCounts;
 use crate::ui::charts::columns::{self, Form};
@@ -15,10 +17,24 @@ use crate::ui::charts::{bar, events};
 use crate::ui::erase::{Erase, handler};
 use crate::ui::markup::{Markup, markup};
 
-/// Needs [`bar::patterns`] once on the page. `project` is for links to the jobs that are marked.
-pub fn trend(project: &str, trend: &Trend, form: Form) -> AnyView {
-    let points: Arc<[TrendPoint]> = trend.points.as_slice().into();
-    let (count, summary) = (points.len(), summary(&points));
+/// `project` is for links to the jobs that are marked.
+pub fn plot(project: &str, trend: &Trend, form: Form) -> Plot {
+    let points = &trend.points;
+    Plot {
+        scale: columns::scale_labels(form.ticks(points)).into_html(),
+        picture: columns::picture(points, form).into_html(),
+        below: below(project, trend).into_html(),
+        table: as_table(points).into_html(),
+        summary: summary(points),
+        readouts: points.iter().map(said).collect(),
+    }
+}
+
+/// Needs [`bar::patterns`] once on the page.
+pub fn trend(plot: Plot) -> AnyView {
+    let Plot { scale, picture, below, table, summary, readouts } = plot;
+    let readouts: Arc<[String]> = readouts.into();
+    let count = readouts.len();
     let last = count.saturating_sub(1);
     let pointed = RwSignal::new(None::<usize>);
     let cursor = move || {
@@ -26,24 +42,24 @@ pub fn trend(project: &str, trend: &Trend, form: Form) -> AnyView {
         cursor.unwrap_or_default().into_html()
     };
     let readout = {
-        let (points, summary) = (points.clone(), summary.clone());
-        move || pointed.get().and_then(|at| points.get(at)).map_or_else(|| summary.clone(), said)
+        let (readouts, summary) = (readouts.clone(), summary.clone());
+        move || pointed.get().and_then(|at| readouts.get(at).cloned()).unwrap_or_else(|| summary.clone())
     };
-    let day = {
-        let points = points.clone();
-        move || points.get(pointed.get().unwrap_or(last)).map(named)
+    let days = move || {
+        let readout = readouts.get(pointed.get().unwrap_or(last))?;
+        readout.split(": ").next().map(str::to_owned)
     };
     view! {
         <figure class="chart">
-            <svg class="chart-scale" aria-hidden="true" inner_html=columns::scale_labels(form.ticks(&points)).into_html()></svg>
+            <svg class="chart-scale" aria-hidden="true" inner_html=scale></svg>
             <div class="chart-plot">
                 <svg class="chart-under" aria-hidden="true" inner_html=cursor></svg>
-                <svg role="img" aria-label=summary inner_html=columns::picture(&points, form).into_html()></svg>
+                <svg role="img" aria-label=summary inner_html=picture></svg>
                 <input
                     class="js-only"
                     type="range"
                     aria-label="Days"
-                    aria-valuetext=day
+                    aria-valuetext=days
                     max=last.to_string()
                     prop:value=move || pointed.get().unwrap_or(last).to_string()
                     on:focus=handler(move |event| point_at(pointed, event_target_value(&event)))
@@ -51,11 +67,11 @@ pub fn trend(project: &str, trend: &Trend, form: Form) -> AnyView {
                     on:pointermove=handler(move |event| follow(pointed, count, &event))
                 />
             </div>
-            <div class="chart-below" inner_html=below(project, trend).into_html()></div>
+            <div class="chart-below" inner_html=below></div>
             <figcaption class="readout"><p role="status">{readout}</p></figcaption>
         </figure>
         {bar::legend()}
-        <details class="as-table" inner_html=as_table(&points).into_html()></details>
+        <details class="as-table" inner_html=table></details>
     }
     .erase()
 }

@@ -24,7 +24,7 @@ pub fn exactly(at: Timestamp) -> AnyView {
 }
 
 /// How long ago, in the largest unit that fits; after a month, the day.
-fn age(at: Timestamp, now: Timestamp) -> String {
+pub fn age(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.seconds_since(at);
     let (number, unit) = match seconds {
         0..60 => return "just now".to_owned(),

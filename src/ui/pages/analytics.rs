@@ -1,13 +1,16 @@
 //! `/p/{project}/analytics`: who reads which page, people and AI agents side by side. All that is asked for stands in the
 //! address. Where the daily history holds the whole range it answers; else the figures come live from the upstream.
 
-mod daily;
+// Drawn on the server; see `model::drawn`.
+#[cfg(feature = "ssr")]
+pub mod daily;
+pub mod drawn;
 pub mod figures;
 mod live;
-mod notice;
-mod query;
-mod range;
-pub mod reading;
+#[cfg(feature = "ssr")]
+pub mod notice;
+pub mod query;
+pub mod range;
 mod table;
 
 use std::sync::Arc;
@@ -17,8 +20,10 @@ use leptos_router::hooks::use_query_map;
 
 use crate::api::analytics::GetViews;
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
+use crate::api::call::call;
 use crate::api::history::FetchDays;
-use crate::model::day::DayRange;
+use crate::api::reading::{GetHistoryNotice, GetReading};
+use crate::model::drawn::{HistoryNotice, Reading};
 use crate::model::views::Views;
 use crate::ui::charts::bar;
 use crate::ui::components::empty::empty;
@@ -33,7 +38,6 @@ use crate::ui::state::post::Post;
 use crate::ui::state::session::{self, can_start_jobs};
 use crate::ui::state::{browser, project};
 use query::AnalyticsQuery;
-use reading::{Progress, Question, Reading};
 
 /// Milliseconds between two looks at how far the history is, while it lacks days of the range.
 const HISTORY: u32 = 10_000;
@@ -47,16 +51,19 @@ pub fn Analytics() -> impl IntoView {
     let today = Clock::get().today();
     let query = use_query_map();
     let query = Memo::new(move |_| AnalyticsQuery::read(&query.read()));
-    let answer = {
-        let project = project.clone();
-        let question =
-            move || query.with_untracked(|query| question(&project, query, range::meant(query, today)));
-        Asked::on(move || query.with(|_| ()), move || reading::reading(question()))
-    };
-    let progress = {
-        let project = project.clone();
-        let range = move || range::meant(&query.read_untracked(), today);
-        Asked::on(move || query.with(|_| ()), move || reading::progress(project.clone(), range()))
+    let (answer, progress) = {
+        let (here, there) = (project.clone(), project.clone());
+        let address = move || query.with_untracked(AnalyticsQuery::address);
+        (
+            Asked::on(
+                move || query.with(|_| ()),
+                move || call(GetReading { project: here.clone(), query: address(), part: None }),
+            ),
+            Asked::on(
+                move || query.with(|_| ()),
+                move || call(GetHistoryNotice { project: there.clone(), query: address() }),
+            ),
+        )
     };
     look_again(progress);
     let session = session::get();
@@ -74,23 +81,18 @@ pub fn Analytics() -> impl IntoView {
     ];
     let shown = {
         let project = project.clone();
-        move |reading: Reading| match reading.views {
-            Some(views) => {
+        move |Reading { views, drawn }: Reading| match (views, drawn) {
+            (Some(views), _) => {
                 live::report(&project, &query.read_untracked(), views, can_start_jobs(session), refresh)
             }
-            None => daily::report(&project, &query.read_untracked(), reading, session.get(), today),
+            (None, drawn) => drawn::page(drawn.unwrap_or_default()),
         }
     };
-    let notice = {
-        let project = project.clone();
-        let clock = Clock::get();
-        move || match (answer.get(), progress.get()) {
-            (Some(Ok(Reading { views: Some(_), .. })), Some(Ok(progress))) => {
-                let range = range::meant(&query.read_untracked(), today);
-                notice::notice(&project, range, &progress, can_start_jobs(session), clock.now())
-            }
-            _ => nothing(),
+    let notice = move || match (answer.get(), progress.get()) {
+        (Some(Ok(Reading { views: Some(_), .. })), Some(Ok(notice))) => {
+            view! { <div role="status" inner_html=notice.said></div> }.erase()
         }
+        _ => nothing(),
     };
     let ranges = {
         let project = project.clone();
@@ -107,30 +109,10 @@ pub fn Analytics() -> impl IntoView {
     .erase()
 }
 
-fn question(project: &str, query: &AnalyticsQuery, range: Option<DayRange>) -> Question {
-    let AnalyticsQuery { from, to, path, folder, q, sort, limit, .. } = query.clone();
-    let with_movers = query.has_movers();
-    let (limit, offset) = (Some(limit), Some(query.offset()));
-    Question {
-        project: project.to_owned(),
-        range,
-        from,
-        to,
-        limit,
-        offset,
-        q,
-        sort,
-        folder,
-        path,
-        with_movers,
-    }
-}
-
 /// Asks how far the history is for as long as it lacks something.
-fn look_again(progress: Asked<Progress>) {
+fn look_again(progress: Asked<HistoryNotice>) {
     effect(move || {
-        let lacks = |progress: &Progress| progress.missing.as_ref().is_some_and(|missing| missing.days > 0);
-        if progress.get().is_some_and(|progress| progress.as_ref().is_ok_and(lacks)) {
+        if matches!(progress.get(), Some(Ok(notice)) if notice.lacks) {
             // The owner of this effect drops the timer when it runs again, or when the page goes.
             StoredValue::new_local(browser::every(HISTORY, move || {
                 if !browser::is_hidden() {

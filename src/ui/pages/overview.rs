@@ -1,18 +1,18 @@
 //! `/p/{project}`: what runs now, what needs a person, what finished lately, and the week's readers.
 
 mod groups;
-mod week;
+pub mod week;
 
 use leptos::prelude::*;
 
 use crate::api::call::call;
 use crate::api::jobs::ListJobs;
+use crate::api::reading::GetReading;
 use crate::model::day::DayRange;
 use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::Erase;
-use crate::ui::pages::analytics::reading::{self, Question};
 use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::{project, session};
@@ -33,9 +33,8 @@ pub fn Overview() -> impl IntoView {
     let week = {
         let project = project.clone();
         Asked::once(move || {
-            let (from, to) = (Some(range.from().to_string()), Some(range.to().to_string()));
-            let (range, limit, project) = (Some(range), Some(PAGES), project.clone());
-            reading::reading(Question { project, range, from, to, limit, ..Question::default() })
+            let query = format!("from={}&to={}&limit={PAGES}", range.from(), range.to());
+            call(GetReading { project: project.clone(), query, part: Some("week".to_owned()) })
         })
     };
     let session = session::get();

@@ -1,100 +1,88 @@
 //! What the daily history answers for a range that it holds wholly: figures with their change, the trend, what changed most,
-//! and the table of pages, or one page with a view of its own.
+//! and the table of pages, or one page with a view of its own. Drawn on the server, as text.
 
+mod address;
 mod controls;
 mod events;
 mod movers;
 mod one_page;
 mod rows;
 
-use leptos::prelude::*;
-
-use crate::error::AppError;
 use crate::model::day::Day;
-use crate::model::history::{Comparison, Mark, MarkedDay, PagesReport, Trend};
+use crate::model::drawn::Drawn;
+use crate::model::history::{Comparison, Mark, MarkedDay, Movers, PageReport, PagesReport, Trend};
+use crate::model::time::Timestamp;
 use crate::model::user::CurrentSession;
 use crate::ui::charts::columns::Form;
 use crate::ui::charts::trend;
-use crate::ui::components::empty::empty;
-use crate::ui::components::icon::{self, icon};
-use crate::ui::components::moment::ago;
-use crate::ui::erase::Erase;
+use crate::ui::components::icon;
+use crate::ui::components::moment::age;
+use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::query::AnalyticsQuery;
-use crate::ui::pages::analytics::reading::Reading;
-use crate::ui::pages::analytics::{figures, no_views, table};
+use crate::ui::pages::analytics::table::choice;
+use crate::ui::pages::analytics::{figures, table};
 
 /// What every part of the page may need to know.
-struct Page<'a> {
-    project: &'a str,
-    query: &'a AnalyticsQuery,
-    who: Option<CurrentSession>,
-    today: Day,
+pub struct Page<'a> {
+    pub project: &'a str,
+    pub query: &'a AnalyticsQuery,
+    /// Who looks at it.
+    pub who: CurrentSession,
+    pub now: Timestamp,
 }
 
-/// `who` is whoever is signed in, as far as that is known.
-pub(super) fn report(
-    project: &str,
-    query: &AnalyticsQuery,
-    reading: Reading,
-    who: Option<Result<CurrentSession, AppError>>,
-    today: Day,
-) -> AnyView {
-    let page = Page { project, query, who: who.and_then(Result::ok), today };
-    let Reading { pages, trend, movers, page: report, .. } = reading;
-    match (pages, report, trend) {
-        (Some(pages), Some(report), _) => one_page::report(&page, &pages, &report),
-        (Some(pages), None, Some(trend)) => {
-            let movers = movers.map(|movers| movers::movers(&page, &movers)).unwrap_or_default();
-            whole(&page, &pages, &trend, movers)
-        }
-        _ => no_views(project),
+impl Page<'_> {
+    fn today(&self) -> Day {
+        Day::of(self.now)
     }
 }
 
-fn whole(page: &Page, pages: &PagesReport, trend: &Trend, movers: Markup) -> AnyView {
+/// One page of the documentation.
+pub fn one_page(page: &Page, pages: &PagesReport, report: &PageReport) -> Drawn {
+    one_page::report(page, pages, report)
+}
+
+/// The trend and the table. `movers` where there is something to compare with.
+pub fn whole(page: &Page, pages: &PagesReport, trend: &Trend, movers: Option<&Movers>) -> Drawn {
     let Page { project, query, .. } = *page;
     let narrowed = query.q.is_some() || query.folder.is_some();
     if pages.rows.is_empty() && query.page == 1 && !narrowed {
-        return no_views(project);
+        let above = no_views(project).into_html();
+        return Drawn { above, ..Drawn::default() };
     }
     let change = pages.comparison.as_ref().map(|compared| (compared.current, compared.previous));
     let has_more = query.offset().unsigned_abs() + (pages.rows.len() as u64) < pages.rows_total;
-    let rows = if pages.rows.is_empty() && query.page == 1 {
-        nothing_found(page)
-    } else {
-        view! { <table class="pages daily" inner_html=rows::table(page, pages).into_html()></table> }.erase()
-    };
-    view! {
-        {figures::compared(pages.totals, change)}
-        {provenance(pages)}
-        {marked(&pages.marked)}
-        {drawn(page, trend)}
-        <div class="movers" inner_html=movers.into_html()></div>
-        <section aria-labelledby="table">
-            {controls::controls(page, pages)}
-            {rows}
-            {table::pager(project, query, pages.rows.len(), has_more, Some(pages.rows_total))}
-        </section>
-    }
-    .erase()
+    let rows =
+        if pages.rows.is_empty() && query.page == 1 { nothing_found(page) } else { rows::table(page, pages) };
+    let above = [figures::compared(pages.totals, change), provenance(page, pages), marked(&pages.marked)];
+    let pager = table::pager(project, query, pages.rows.len(), has_more, Some(pages.rows_total));
+    let movers = movers.map(|movers| movers::movers(page, movers)).unwrap_or_default();
+    let below = markup(
+        r#"<div class="movers">{}</div><section aria-labelledby="table">{}{}{}</section>"#,
+        &[&movers, &controls::controls(page, pages), &rows, &pager],
+    );
+    drawn(page, trend, above.into_iter().collect(), below)
 }
 
 /// How old the figures are, where they come from, and what they are compared with.
-fn provenance(pages: &PagesReport) -> AnyView {
-    let read = pages.read_at.map(|at| view! { ", the oldest reading of a day " {ago(at)} }.into_any());
+fn provenance(page: &Page, pages: &PagesReport) -> Markup {
+    let read = pages.read_at.map(|at| format!(", the oldest reading of a day {}", age(at, page.now)));
     let left_out = if pages.unfinished { "; part of today is left out" } else { "" };
     let compared = match &pages.comparison {
         Some(Comparison { from, to, .. }) => format!(". Compared with {from} to {to}{left_out}."),
         None => ". Not compared: the days before are not all in the history.".to_owned(),
     };
-    view! { <p class="provenance">"From the daily history, by UTC days" {read} {compared}</p> }.erase()
+    markup(
+        r#"<p class="provenance">From the daily history, by UTC days{}{}</p>"#,
+        &[&read.unwrap_or_default(), &compared],
+    )
 }
 
 /// Days whose figures need a look.
-fn marked(days: &[MarkedDay]) -> AnyView {
+fn marked(days: &[MarkedDay]) -> Markup {
     if days.is_empty() {
-        return ().into_any();
+        return Markup::default();
     }
     let said: Markup = days
         .iter()
@@ -106,16 +94,14 @@ fn marked(days: &[MarkedDay]) -> AnyView {
             markup("<li>{}: {}</li>", &[&day.to_string(), &what])
         })
         .collect();
-    view! {
-        <div class="notice notice-warn">
-            {icon(icon::QUESTION)} <ul inner_html=said.into_html()></ul>
-        </div>
-    }
-    .erase()
+    markup(
+        r#"<div class="notice notice-warn"><svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="{}"/></svg><ul>{}</ul></div>"#,
+        &[&icon::QUESTION, &said],
+    )
 }
 
-/// The trend with its heading, and what happened meanwhile.
-fn drawn(page: &Page, shown: &Trend) -> AnyView {
+/// The trend with its heading between what is above and below it, and what happened meanwhile.
+fn drawn(page: &Page, shown: &Trend, above: Markup, below: Markup) -> Drawn {
     let Page { project, query, .. } = *page;
     let by = if shown.points.iter().any(|point| point.days > 1) { "Views by week" } else { "Views by day" };
     let of = query.path.clone().or_else(|| query.folder.clone().filter(|folder| folder != "/"));
@@ -124,29 +110,36 @@ fn drawn(page: &Page, shown: &Trend) -> AnyView {
         .into_iter()
         .map(|(form, name)| choice(query.drawn(form).href(project), name, form == query.form))
         .collect();
-    view! {
-        <section class="trend" aria-labelledby="trend">
-            <div class="section-head">
-                <h2 id="trend">{heading}</h2>
-                <ul class="segments" aria-label="Columns" inner_html=forms.into_html()></ul>
-            </div>
-            {trend::trend(project, shown, query.form)}
-            {events::events(page, shown)}
-        </section>
-    }
-    .erase()
-}
-
-/// A link among several of which one is chosen.
-fn choice(href: String, name: &str, chosen: bool) -> Markup {
-    match chosen {
-        true => markup(r#"<li><a href="{}" data-noscroll aria-current="true">{}</a></li>"#, &[&href, &name]),
-        false => markup(r#"<li><a href="{}" data-noscroll>{}</a></li>"#, &[&href, &name]),
+    let heading = markup(
+        r#"<h2 id="trend">{}</h2><ul class="segments" aria-label="Columns">{}</ul>"#,
+        &[&heading, &forms],
+    );
+    Drawn {
+        above: above.into_html(),
+        heading: heading.into_html(),
+        plot: Some(trend::plot(project, shown, query.form)),
+        events: events::events(page, shown).into_html(),
+        below: below.into_html(),
     }
 }
 
-fn nothing_found(page: &Page) -> AnyView {
+fn no_views(project: &str) -> Markup {
+    empty(
+        "No views in these days",
+        "Nobody read a page, or nothing is counted yet. A longer range may show more.",
+        links::analytics(project),
+        "Show the last 28 days",
+    )
+}
+
+fn nothing_found(page: &Page) -> Markup {
     let all = page.query.unsearched().in_folder(None).href(page.project);
-    let clear = view! { <a class="button" href=all>"Show all pages"</a> }.erase();
-    empty("No page matches", "No page of these days fits the folder and the search.", clear)
+    empty("No page matches", "No page of these days fits the folder and the search.", all, "Show all pages")
+}
+
+fn empty(heading: &str, text: &str, href: String, step: &str) -> Markup {
+    markup(
+        r#"<div class="empty"><h2>{}</h2><p>{}</p><a class="button" href="{}">{}</a></div>"#,
+        &[&heading, &text, &href, &step],
+    )
 }

@@ -9,11 +9,11 @@ use crate::ui::erase::Erase;
 use crate::ui::markup::{Markup, markup};
 
 pub fn figures(totals: ViewCounts) -> AnyView {
-    compared(totals, None)
+    view! { <div inner_html=compared(totals, None).into_html()></div> }.erase()
 }
 
 /// With the change from the second to the first of two comparable counts.
-pub fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) -> AnyView {
+pub fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) -> Markup {
     let ai = format!("{} ({})", grouped(totals.ai), ai_share(totals));
     let of =
         |count: fn(ViewCounts) -> u64| change.map(|(now, before)| change_in_words(count(now), count(before)));
@@ -24,7 +24,7 @@ pub fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) ->
     ]
     .into_iter()
     .collect();
-    view! { <dl class="figures" inner_html=figures.into_html()></dl> }.erase()
+    markup(r#"<dl class="figures">{}</dl>"#, &[&figures])
 }
 
 fn figure(class: &str, name: &str, value: String, change: Option<String>) -> Markup {

@@ -20,6 +20,7 @@ pub(super) fn report(
     if answer.views.is_empty() && !answer.corrected && query.page == 1 {
         return no_views(project);
     }
+    let pager = table::pager(project, query, answer.views.len(), answer.has_more, None);
     view! {
         {figures::figures(answer.totals)}
         <div class="above-table">
@@ -30,7 +31,7 @@ pub(super) fn report(
             </div>
         </div>
         {table::table(project, query, &answer, may_start)}
-        {table::pager(project, query, answer.views.len(), answer.has_more, None)}
+        <div inner_html=pager.into_html()></div>
     }
     .erase()
 }

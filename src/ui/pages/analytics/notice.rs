@@ -1,30 +1,27 @@
 //! Says that a page is live because days of its range are not kept yet, how far the history is, and what fetching them costs.
 
-use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::history::FetchDays;
 use crate::model::day::DayRange;
-use crate::model::history::HistoryState;
+use crate::model::drawn::HistoryNotice;
+use crate::model::history::{HistoryState, Missing};
 use crate::model::time::Timestamp;
 use crate::ui::charts::number::{counted, grouped};
-use crate::ui::components::icon::{self, path};
+use crate::ui::components::icon;
 use crate::ui::components::moment::until;
-use crate::ui::erase::Erase;
 use crate::ui::markup::{Markup, markup};
-use crate::ui::pages::analytics::reading::Progress;
 
 /// Above live figures of `range`.
-pub(super) fn notice(
+pub fn notice(
     project: &str,
     range: Option<DayRange>,
-    progress: &Progress,
+    (state, missing): (&HistoryState, Option<&Missing>),
     may_fetch: bool,
     now: Timestamp,
-) -> AnyView {
-    let icon = path(icon::CLOCK);
-    let how_far = how_far(&progress.state, now);
-    let said = match (range, progress.missing.as_ref()) {
+) -> HistoryNotice {
+    let how_far = how_far(state, now);
+    let said = match (range, missing) {
         (Some(_), Some(missing)) if missing.days == 0 => markup(
             r#"<p>{}</p><a class="button" href="" rel="external">Show them by day</a>"#,
             &[&"All days of this range are in the daily history now."],
@@ -40,13 +37,11 @@ pub(super) fn notice(
         }
         _ => markup(r#"<p class="faint">{}</p>"#, &[&how_far]),
     };
-    view! {
-        <div class="notice history-notice">
-            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" inner_html=icon></svg>
-            <div role="status" inner_html=said.into_html()></div>
-        </div>
-    }
-    .erase()
+    let said = markup(
+        r#"<div class="notice history-notice"><svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="{}"/></svg><div>{}</div></div>"#,
+        &[&icon::CLOCK, &said],
+    );
+    HistoryNotice { lacks: missing.is_some_and(|missing| missing.days > 0), said: said.into_html() }
 }
 
 fn fetch_form(project: &str, range: DayRange, calls: u32) -> Markup {

@@ -2,7 +2,7 @@
 
 use leptos_router::params::ParamsMap;
 
-use crate::model::history::{Order, Sort};
+use crate::model::history::Sort;
 use crate::model::paging::PageLimit;
 use crate::ui::charts::columns::Form;
 use crate::ui::links;
@@ -10,27 +10,27 @@ use crate::ui::markup::{Markup, markup};
 
 /// The page sizes that are offered.
 pub(super) const SIZES: [i64; 4] = [25, 50, 100, 250];
-const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
+pub(super) const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 
 /// Days, sort and folder as typed: the server says what is wrong with them.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct AnalyticsQuery {
-    pub(super) from: Option<String>,
-    pub(super) to: Option<String>,
+pub struct AnalyticsQuery {
+    pub from: Option<String>,
+    pub to: Option<String>,
     /// One page of the documentation, with a view of its own.
-    pub(super) path: Option<String>,
+    pub path: Option<String>,
     /// What lies directly in a folder; all pages flat where there is none.
-    pub(super) folder: Option<String>,
-    pub(super) q: Option<String>,
-    pub(super) sort: Option<String>,
-    pub(super) form: Form,
+    pub folder: Option<String>,
+    pub q: Option<String>,
+    pub sort: Option<String>,
+    pub form: Form,
     /// From 1.
-    pub(super) page: i64,
-    pub(super) limit: i64,
+    pub page: i64,
+    pub limit: i64,
 }
 
 impl AnalyticsQuery {
-    pub(super) fn read(params: &ParamsMap) -> Self {
+    pub fn read(params: &ParamsMap) -> Self {
         let given = |name| params.get(name).filter(|value: &String| !value.trim().is_empty());
         let number = |name, default| given(name).and_then(|value| value.parse().ok()).unwrap_or(default);
         Self {
@@ -47,31 +47,19 @@ impl AnalyticsQuery {
         }
     }
 
-    pub(super) fn offset(&self) -> i64 {
+    pub fn offset(&self) -> i64 {
         (self.page - 1).saturating_mul(self.limit.max(0))
     }
 
-    pub(super) fn order(&self) -> Order {
-        self.sort.as_deref().and_then(|sort| sort.parse().ok()).unwrap_or_default()
+    /// What follows the question mark of the address.
+    pub fn address(&self) -> String {
+        self.href("").split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default()
     }
 
     pub(super) fn href(&self, project: &str) -> String {
         let fields = self.fields();
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         links::with_query(&links::analytics(project), &fields)
-    }
-
-    /// Whether what changed most is shown: on the first page of everything.
-    pub(super) fn has_movers(&self) -> bool {
-        self.page == 1 && self.q.is_none() && self.folder.as_deref().is_none_or(|folder| folder == "/")
-    }
-
-    /// The same rows in a file.
-    pub(super) fn export_href(&self, project: &str, kind: &str) -> String {
-        let whole = Self { page: 1, limit: DEFAULT_SIZE, form: Form::Stacked, path: None, ..self.clone() };
-        let href = whole.href(project);
-        let (page, query) = href.split_once('?').unwrap_or((&href, ""));
-        format!("{page}/export.{kind}{}{query}", if query.is_empty() { "" } else { "?" })
     }
 
     /// As hidden fields of a form that asks for the rest itself: without the names in `but`, from the first page.
@@ -97,33 +85,6 @@ impl AnalyticsQuery {
         let limit =
             if (1..=i64::from(PageLimit::MAX)).contains(&self.limit) { self.limit } else { DEFAULT_SIZE };
         Self { from, to, page: 1, limit, ..self.clone() }
-    }
-
-    /// Sorted by a column; by the one it is sorted by already, the other way round.
-    pub(super) fn sorted(&self, by: Sort) -> Self {
-        let now = self.order();
-        let order = Order { by, reversed: now.by == by && !now.reversed };
-        let sort = (order != Order::default()).then(|| order.to_string());
-        Self { sort, page: 1, ..self.clone() }
-    }
-
-    /// In a folder, or flat.
-    pub(super) fn in_folder(&self, folder: Option<&str>) -> Self {
-        Self { folder: folder.map(str::to_owned), page: 1, ..self.clone() }
-    }
-
-    /// Whatever its path holds.
-    pub(super) fn unsearched(&self) -> Self {
-        Self { q: None, page: 1, ..self.clone() }
-    }
-
-    /// Of one page, or of all.
-    pub(super) fn about(&self, path: Option<&str>) -> Self {
-        Self { path: path.map(str::to_owned), ..self.clone() }
-    }
-
-    pub(super) fn drawn(&self, form: Form) -> Self {
-        Self { form, ..self.clone() }
     }
 
     /// Names and values, empty where it is the default.
@@ -203,25 +164,6 @@ mod tests {
         for limit in ["0", "251", "-1"] {
             assert_eq!(query(&[("limit", limit)]).over(None).href("docs"), "/p/docs/analytics");
         }
-    }
-
-    #[test]
-    fn a_column_that_is_sorted_by_is_turned_round() {
-        let flat = query(&[("page", "3")]);
-        assert_eq!(flat.sorted(Sort::Share).href("docs"), "/p/docs/analytics?sort=share");
-        assert_eq!(
-            flat.sorted(Sort::Share).sorted(Sort::Share).href("docs"),
-            "/p/docs/analytics?sort=-share"
-        );
-        assert_eq!(flat.sorted(Sort::Total).href("docs"), "/p/docs/analytics?sort=-total");
-        assert_eq!(flat.sorted(Sort::Share).sorted(Sort::Total).href("docs"), "/p/docs/analytics");
-    }
-
-    #[test]
-    fn a_file_has_every_row_of_the_table() {
-        let table = query(&[("q", "sdk"), ("sort", "ai"), ("page", "3"), ("limit", "25"), ("chart", "side")]);
-        assert_eq!(table.export_href("docs", "csv"), "/p/docs/analytics/export.csv?q=sdk&sort=ai");
-        assert_eq!(query(&[]).export_href("docs", "json"), "/p/docs/analytics/export.json");
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub(super) fn described(query: &AnalyticsQuery, today: Day) -> String {
 }
 
 /// The days that the address asks for; nothing if they are no range.
-pub(super) fn meant(query: &AnalyticsQuery, today: Day) -> Option<DayRange> {
+pub fn meant(query: &AnalyticsQuery, today: Day) -> Option<DayRange> {
     match (&query.from, &query.to) {
         (None, None) => Some(Preset::DEFAULT.range(today)),
         (Some(from), Some(to)) => DayRange::new(from.parse().ok()?, to.parse().ok()?).ok(),

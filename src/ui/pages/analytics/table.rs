@@ -8,6 +8,7 @@ use crate::ui::charts::{bar, scale};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::erase::Erase;
 use crate::ui::links;
+use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::query::{AnalyticsQuery, SIZES};
 
 pub(super) fn table(project: &str, query: &AnalyticsQuery, answer: &Views, may_start: bool) -> AnyView {
@@ -70,24 +71,32 @@ pub(super) fn pager(
     rows: usize,
     has_more: bool,
     all: Option<u64>,
-) -> AnyView {
+) -> Markup {
     let first = query.offset() + 1;
     let last = query.offset() + rows as i64;
     let of = all.map(|all| format!(" of {}", grouped(all))).unwrap_or_default();
     let place = if last < first { "No more rows".to_owned() } else { format!("Rows {first} to {last}{of}") };
-    let previous = (query.page > 1).then(|| query.on_page(query.page - 1).href(project));
-    let next = has_more.then(|| query.on_page(query.page + 1).href(project));
-    let sizes = SIZES.into_iter().map(|size| {
-        let current = (size == query.limit).then_some("true");
-        view! { <li><a href=query.sized(size).href(project) data-noscroll aria-current=current>{size.to_string()}</a></li> }.erase()
-    });
-    view! {
-        <nav class="pager" aria-label="Pages of the table">
-            <span class="pager-place numeric">{place}</span>
-            {previous.map(|href| view! { <a class="button" rel="prev" href=href>"Previous"</a> }.erase())}
-            {next.map(|href| view! { <a class="button" rel="next" href=href>"Next"</a> }.erase())}
-            <div class="sizes"><span id="sizes">"Rows per page"</span> <ul class="segments" aria-labelledby="sizes">{sizes.collect_view()}</ul></div>
-        </nav>
+    let turn = |turns: bool, by: i64, rel: &str, name: &str| match turns {
+        false => Markup::default(),
+        true => markup(
+            r#"<a class="button" rel="{}" href="{}">{}</a>"#,
+            &[&rel, &query.on_page(query.page + by).href(project), &name],
+        ),
+    };
+    let sizes: Markup = SIZES
+        .into_iter()
+        .map(|size| choice(query.sized(size).href(project), &size.to_string(), size == query.limit))
+        .collect();
+    markup(
+        r#"<nav class="pager" aria-label="Pages of the table"><span class="pager-place numeric">{}</span>{}{}<div class="sizes"><span id="sizes">Rows per page</span> <ul class="segments" aria-labelledby="sizes">{}</ul></div></nav>"#,
+        &[&place, &turn(query.page > 1, -1, "prev", "Previous"), &turn(has_more, 1, "next", "Next"), &sizes],
+    )
+}
+
+/// A link among several of which one is chosen.
+pub(super) fn choice(href: String, name: &str, chosen: bool) -> Markup {
+    match chosen {
+        true => markup(r#"<li><a href="{}" data-noscroll aria-current="true">{}</a></li>"#, &[&href, &name]),
+        false => markup(r#"<li><a href="{}" data-noscroll>{}</a></li>"#, &[&href, &name]),
     }
-    .erase()
 }

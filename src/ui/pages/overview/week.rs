@@ -2,24 +2,35 @@
 
 use leptos::prelude::*;
 
-use crate::model::history::{PagesReport, Trend};
+use crate::model::drawn::Reading;
 use crate::model::views::{PageViews, ViewCounts, Views};
-use crate::ui::charts::columns::Form;
+#[cfg(feature = "ssr")]
+use crate::model::{
+    drawn::Drawn,
+    history::{PagesReport, Trend},
+    time::Timestamp,
+};
 use crate::ui::charts::number::grouped;
-use crate::ui::charts::{bar, scale, trend};
-use crate::ui::components::moment::ago;
+use crate::ui::charts::{bar, scale};
+#[cfg(feature = "ssr")]
+use crate::ui::charts::{columns::Form, trend};
+#[cfg(feature = "ssr")]
+use crate::ui::components::moment::age;
 use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
-use crate::ui::pages::analytics::figures;
-use crate::ui::pages::analytics::reading::Reading;
+use crate::ui::pages::analytics::{drawn, figures};
 
 pub(super) fn week(project: &str, reading: Reading) -> AnyView {
-    match reading {
+    let content = match reading {
         Reading { views: Some(views), .. } => live(project, &views),
-        Reading { pages: Some(pages), trend: Some(trend), .. } => by_day(project, &pages, &trend),
-        _ => nobody(),
+        Reading { drawn, .. } => drawn::page(drawn.unwrap_or_default()),
+    };
+    view! {
+        {bar::patterns()}
+        {content}
     }
+    .erase()
 }
 
 fn live(project: &str, answer: &Views) -> AnyView {
@@ -29,41 +40,41 @@ fn live(project: &str, answer: &Views) -> AnyView {
     let rows = answer.views.iter().map(|page| (page.path.as_str(), PageViews::counts(page))).collect();
     view! {
         {figures::figures(answer.totals)}
-        {bar::patterns()}
         {bar::legend()}
-        {most_read(rows)}
+        <div inner_html=most_read(rows).into_html()></div>
         {figures::provenance(answer)}
-        {all_pages(project)}
+        <div inner_html=all_pages(project).into_html()></div>
     }
     .erase()
 }
 
-fn by_day(project: &str, pages: &PagesReport, shown: &Trend) -> AnyView {
-    if pages.rows.is_empty() {
-        return nobody();
-    }
+/// The week by day. Drawn on the server.
+#[cfg(feature = "ssr")]
+pub fn drawn(project: &str, pages: &PagesReport, shown: &Trend, now: Timestamp) -> Drawn {
     let change = pages.comparison.as_ref().map(|compared| (compared.current, compared.previous));
     let rows = pages.rows.iter().map(|page| (page.path.as_str(), page.counts)).collect();
-    view! {
-        {figures::compared(pages.totals, change)}
-        {bar::patterns()}
-        {trend::trend(project, shown, Form::Stacked)}
-        {most_read(rows)}
-        <p class="provenance">"From the daily history" {pages.read_at.map(|at| view! { ", read " {ago(at)} }.into_any())}</p>
-        {all_pages(project)}
+    let read = pages.read_at.map(|at| format!(", read {}", age(at, now))).unwrap_or_default();
+    let below = markup(
+        r#"{}<p class="provenance">From the daily history{}</p>{}"#,
+        &[&most_read(rows), &read, &all_pages(project)],
+    );
+    Drawn {
+        above: figures::compared(pages.totals, change).into_html(),
+        plot: Some(trend::plot(project, shown, Form::Stacked)),
+        below: below.into_html(),
+        ..Drawn::default()
     }
-    .erase()
 }
 
 fn nobody() -> AnyView {
     view! { <p class="none">"Nobody read a page in these days, or nothing is counted yet."</p> }.erase()
 }
 
-fn all_pages(project: &str) -> AnyView {
-    view! { <p class="more"><a href=links::analytics(project)>"All pages"</a></p> }.erase()
+fn all_pages(project: &str) -> Markup {
+    markup(r#"<p class="more"><a href="{}">All pages</a></p>"#, &[&links::analytics(project)])
 }
 
-fn most_read(rows: Vec<(&str, ViewCounts)>) -> AnyView {
+fn most_read(rows: Vec<(&str, ViewCounts)>) -> Markup {
     let longest = scale::longest(rows.iter().map(|(_, counts)| *counts));
     let rows: Markup = rows
         .iter()
@@ -74,5 +85,5 @@ fn most_read(rows: Vec<(&str, ViewCounts)>) -> AnyView {
             )
         })
         .collect();
-    view! { <ul class="week-pages" inner_html=rows.into_html()></ul> }.erase()
+    markup(r#"<ul class="week-pages">{}</ul>"#, &[&rows])
 }

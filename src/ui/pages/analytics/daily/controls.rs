@@ -1,17 +1,14 @@
 //! Above the table: flat or by folder, search, how many rows there are, and the same rows in a file.
 
-use leptos::prelude::*;
-
 use crate::model::history::PagesReport;
 use crate::ui::charts::number::{counted, grouped, share};
-use crate::ui::components::icon::{self, icon};
-use crate::ui::components::search_form;
-use crate::ui::erase::Erase;
+use crate::ui::components::icon;
 use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
-use crate::ui::pages::analytics::daily::{Page, choice};
+use crate::ui::pages::analytics::daily::Page;
+use crate::ui::pages::analytics::table::choice;
 
-pub(super) fn controls(page: &Page, pages: &PagesReport) -> AnyView {
+pub(super) fn controls(page: &Page, pages: &PagesReport) -> Markup {
     let Page { project, query, .. } = *page;
     let kinds: Markup = [
         choice(query.in_folder(None).href(project), "All pages", query.folder.is_none()),
@@ -24,33 +21,18 @@ pub(super) fn controls(page: &Page, pages: &PagesReport) -> AnyView {
         r#"Export <a href="{}" rel="external" download>CSV</a> <a href="{}" rel="external" download>JSON</a>"#,
         &[&files[0], &files[1]],
     );
-    view! {
-        <div class="section-head">
-            <h2 id="table">"Pages"</h2>
-            <p class="exports" inner_html=files.into_html()></p>
-        </div>
-        <div class="table-controls">
-            <ul class="segments" aria-label="Rows" inner_html=kinds.into_html()></ul>
-            {search(page)}
-        </div>
-        <nav class="folders" aria-label="Folder" inner_html=open_folder(page).into_html()></nav>
-        <p class="provenance">{extent(pages)}</p>
-    }
-    .erase()
+    markup(
+        r#"<div class="section-head"><h2 id="table">Pages</h2><p class="exports">{}</p></div><div class="table-controls"><ul class="segments" aria-label="Rows">{}</ul>{}</div><nav class="folders" aria-label="Folder">{}</nav><p class="provenance">{}</p>"#,
+        &[&files, &kinds, &search(page), &open_folder(page), &extent(pages)],
+    )
 }
 
-fn search(page: &Page) -> AnyView {
+fn search(page: &Page) -> Markup {
     let q = page.query.q.clone().unwrap_or_default();
-    view! {
-        <form class="search" method="get" action=links::analytics(page.project) role="search" on:submit=search_form::navigating()>
-            <span hidden inner_html=page.query.hidden_fields(&["q"]).into_html()></span>
-            {icon(icon::SEARCH)}
-            <label class="visually-hidden" for="q">"Search pages"</label>
-            <input id="q" class="field" type="search" name="q" placeholder="Part of a path" value=q.clone() prop:value=q />
-            <button type="submit" class="visually-hidden">"Search"</button>
-        </form>
-    }
-    .erase()
+    markup(
+        r#"<form class="search" method="get" action="{}" role="search">{}<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="{}"/></svg><label class="visually-hidden" for="q">Search pages</label><input id="q" class="field" type="search" name="q" placeholder="Part of a path" value="{}"><button type="submit" class="visually-hidden">Search</button></form>"#,
+        &[&links::analytics(page.project), &page.query.hidden_fields(&["q"]), &icon::SEARCH, &q],
+    )
 }
 
 /// The way to the folder that is open.

@@ -1,6 +1,5 @@
 //! What happened during a trend, as a list: jobs that finished, and the team's notes, with plain forms to write and change them.
 
-use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
@@ -9,18 +8,17 @@ use crate::model::history::{Annotation, Marker, Trend};
 use crate::model::user::Role;
 use crate::ui::charts::events::LIST;
 use crate::ui::charts::number::counted;
-use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::daily::Page;
 
-pub(super) fn events(page: &Page, trend: &Trend) -> AnyView {
-    let may_write = page.who.as_ref().is_some_and(|who| who.can_start_jobs());
+pub(super) fn events(page: &Page, trend: &Trend) -> Markup {
+    let may_write = page.who.can_start_jobs();
     let jobs = trend.markers.iter().map(|marker| (marker.day, job(page, marker)));
     let notes = trend.annotations.iter().map(|note| (note.day, self::note(page, note)));
     let mut all: Vec<(Day, Markup)> = jobs.chain(notes).collect();
     if all.is_empty() && !may_write {
-        return ().into_any();
+        return Markup::default();
     }
     all.sort_by_key(|(day, _)| *day);
     let (jobs, notes) = (trend.markers.len() as u64, trend.annotations.len() as u64);
@@ -31,18 +29,14 @@ pub(super) fn events(page: &Page, trend: &Trend) -> AnyView {
     );
     let list: Markup = all.into_iter().map(|(_, item)| item).collect();
     let add = may_write.then(|| {
-        let day = trend.points.last().map(|last| last.day).unwrap_or(page.today).to_string();
+        let day = trend.points.last().map(|last| last.day).unwrap_or(page.today()).to_string();
         let form = form(page, &day, "", Markup::default());
         markup(r#"<details class="note-form"><summary>Add a note</summary>{}</details>"#, &[&form])
     });
-    let list = markup(r#"<ul class="event-list">{}</ul>{}"#, &[&list, &add.unwrap_or_default()]);
-    view! {
-        <div class="events" id=LIST>
-            <h3>{heading}</h3>
-            <div inner_html=list.into_html()></div>
-        </div>
-    }
-    .erase()
+    markup(
+        r#"<div class="events" id="{}"><h3>{}</h3><ul class="event-list">{}</ul>{}</div>"#,
+        &[&LIST, &heading, &list, &add.unwrap_or_default()],
+    )
 }
 
 fn job(page: &Page, Marker { day, job, title }: &Marker) -> Markup {
@@ -54,10 +48,8 @@ fn job(page: &Page, Marker { day, job, title }: &Marker) -> Markup {
 }
 
 fn note(page: &Page, note: &Annotation) -> Markup {
-    let own = page
-        .who
-        .as_ref()
-        .is_some_and(|who| who.role == Role::Admin || (who.can_start_jobs() && who.username == note.author));
+    let who = &page.who;
+    let own = who.role == Role::Admin || (who.can_start_jobs() && who.username == note.author);
     let day = note.day.to_string();
     let edit = own.then(|| {
         let id = markup(r#"<input type="hidden" name="id" value="{}">"#, &[&note.id]);

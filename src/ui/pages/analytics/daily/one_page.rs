@@ -1,11 +1,9 @@
 //! One page of the documentation with a view of its own: its figures, its trend, and the jobs about it.
 
-use leptos::prelude::*;
-
+use crate::model::drawn::Drawn;
 use crate::model::history::{JobEffect, PageReport, PagesReport};
 use crate::model::views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
-use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::daily::controls::folders_above;
@@ -13,46 +11,36 @@ use crate::ui::pages::analytics::daily::{Page, drawn, marked, provenance, rows};
 use crate::ui::pages::analytics::figures;
 
 /// `pages` is what the table says of the whole range.
-pub(super) fn report(page: &Page, pages: &PagesReport, report: &PageReport) -> AnyView {
+pub(super) fn report(page: &Page, pages: &PagesReport, report: &PageReport) -> Drawn {
     let row = &report.row;
     let folders = folders_above(page, &row.path).map(|link| markup(" / {}", &[&link])).collect::<Markup>();
     let head = markup(
-        r#"<nav class="folders" aria-label="Folder"><a href="{}">All pages</a>{}</nav><div class="section-head"><h2>{}</h2>{}</div>"#,
-        &[&page.query.about(None).href(page.project), &folders, &row.path, &rows::start(page, row, "button")],
+        r#"<div class="one-page" data-path="{}"><nav class="folders" aria-label="Folder"><a href="{}">All pages</a>{}</nav><div class="section-head"><h2>{}</h2>{}</div></div>"#,
+        &[
+            &row.path,
+            &page.query.about(None).href(page.project),
+            &folders,
+            &row.path,
+            &rows::start(page, row, "button"),
+        ],
     );
     let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
     let change = row.previous.map(|before| (row.compared(), before));
-    view! {
-        <div class="one-page" data-path=row.path.clone() inner_html=head.into_html()></div>
-        {figures::compared(row.counts, change)}
-        <p class="provenance">{part}</p>
-        {provenance(pages)}
-        {marked(&pages.marked)}
-        {drawn(page, &report.trend)}
-        {jobs(page, &report.jobs)}
-    }
-    .erase()
+    let part = markup(r#"<p class="provenance">{}</p>"#, &[&part]);
+    let figures = figures::compared(row.counts, change);
+    let above = [head, figures, part, provenance(page, pages), marked(&pages.marked)];
+    drawn(page, &report.trend, above.into_iter().collect(), jobs(page, &report.jobs))
 }
 
-fn jobs(page: &Page, jobs: &[JobEffect]) -> AnyView {
+fn jobs(page: &Page, jobs: &[JobEffect]) -> Markup {
     if jobs.is_empty() {
-        return view! { <p class="none">"No job about this page has finished yet."</p> }.erase();
+        return markup(r#"<p class="none">No job about this page has finished yet.</p>"#, &[]);
     }
     let rows: Markup = jobs.iter().map(|job| effect(page, job)).collect();
-    let table = markup(
-        r#"<table class="pages effects"><thead><tr><th scope="col">Job</th><th scope="col">Finished</th><th scope="col" class="numeric">Days</th><th scope="col" class="numeric">Before</th><th scope="col" class="numeric">After</th><th scope="col" class="numeric">Change</th><th scope="col" class="numeric share">AI share</th></tr></thead><tbody>{}</tbody></table>"#,
+    markup(
+        r#"<section aria-labelledby="jobs"><h2 id="jobs">Jobs about this page</h2><p class="provenance">Views in the 14 days before and after each job finished. Other things change too: this is no proof of a cause.</p><table class="pages effects"><thead><tr><th scope="col">Job</th><th scope="col">Finished</th><th scope="col" class="numeric">Days</th><th scope="col" class="numeric">Before</th><th scope="col" class="numeric">After</th><th scope="col" class="numeric">Change</th><th scope="col" class="numeric share">AI share</th></tr></thead><tbody>{}</tbody></table></section>"#,
         &[&rows],
-    );
-    view! {
-        <section aria-labelledby="jobs">
-            <h2 id="jobs">"Jobs about this page"</h2>
-            <p class="provenance">
-                "Views in the 14 days before and after each job finished. Other things change too: this is no proof of a cause."
-            </p>
-            <div inner_html=table.into_html()></div>
-        </section>
-    }
-    .erase()
+    )
 }
 
 fn effect(page: &Page, job: &JobEffect) -> Markup {

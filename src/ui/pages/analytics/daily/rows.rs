@@ -27,7 +27,7 @@ pub(super) fn table(page: &Page, pages: &PagesReport) -> Markup {
     ];
     let heads: Markup = heads.into_iter().collect();
     markup(
-        r#"<caption class="visually-hidden">Views of each page</caption><thead><tr>{}</tr></thead><tbody>{}</tbody>"#,
+        r#"<table class="pages daily"><caption class="visually-hidden">Views of each page</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>"#,
         &[&heads, &rows],
     )
 }
@@ -98,8 +98,7 @@ fn name(page: &Page, row: &PageRow) -> Markup {
 
 /// “Start a job about this page”, for those who may, with its figures in the prompt.
 pub(super) fn start(page: &Page, row: &PageRow, class: &str) -> Markup {
-    let may_start = page.who.as_ref().is_some_and(|who| who.can_start_jobs());
-    if !may_start || row.pages.is_some() {
+    if !page.who.can_start_jobs() || row.pages.is_some() {
         return Markup::default();
     }
     let href = links::new_job(page.project, &prompt(page, row), &row.path);
@@ -114,7 +113,7 @@ pub(super) fn start(page: &Page, row: &PageRow, class: &str) -> Markup {
 /// What is known of the page, for the agent; what to do about it is for the person to write.
 fn prompt(page: &Page, row: &PageRow) -> String {
     let counts = row.counts;
-    let Some(range) = range::meant(page.query, page.today) else { return String::new() };
+    let Some(range) = range::meant(page.query, page.today()) else { return String::new() };
     let changed = row.previous.filter(|before| before.total > 0);
     let changed = changed
         .map(|before| format!(" ({} against the days before)", change(row.compared().total, before.total)));
