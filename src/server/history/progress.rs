@@ -15,8 +15,8 @@ use crate::server::upstream::governor::Scope;
 /// How many days people can have waiting at once.
 const MOST_WANTED: usize = 400;
 const MOST_MARKED: u32 = 20;
-/// What one call takes as long as the budget has room, with the pause after it.
-const SECONDS_OF_A_CALL: u64 = 1;
+/// What one call takes about as long as the budget has room, with the pause after it.
+const MILLIS_OF_A_CALL: u64 = 500;
 
 /// Days that are still to be read once, and the calls that takes at least.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +51,9 @@ impl History {
     /// What of a range is not here; days that have not begun are not missing.
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
         let Some(range) = begun(range, self.clock.now()) else { return Ok(Missing { days: 0, calls: 0 }) };
-        let left = self.left_of(project, range).await?;
-        Ok(Missing { days: left.days, calls: u32::try_from(left.calls).unwrap_or(u32::MAX) })
+        let days = self.days_missing(project, range).await?;
+        let calls = self.calls_of(project, days).await?;
+        Ok(Missing { days, calls: u32::try_from(calls).unwrap_or(u32::MAX) })
     }
 
     /// Puts what is missing of a range before everything else.
@@ -60,7 +61,7 @@ impl History {
         let now = self.clock.now();
         if let Some(range) = begun(range, now) {
             let wanted = self.store.wanted_days(project).await?;
-            let missing = self.left_of(project, range).await?.days as usize;
+            let missing = self.days_missing(project, range).await? as usize;
             if missing + wanted.iter().filter(|day| !range.contains(**day)).count() > MOST_WANTED {
                 return Err(AppError::bad_input(format!(
                     "At most {MOST_WANTED} days can wait to be fetched, and {missing} of these are missing. Choose a shorter range, or wait."
@@ -79,17 +80,19 @@ impl History {
     /// What is still to be read once: in the window, and what people want beyond it.
     async fn left(&self, project: &ProjectId, now: Timestamp) -> Result<Left, StoreError> {
         let window = self.window(now);
-        let within = self.left_of(project, window).await?;
-        let beyond = self.store.wanted_days(project).await?;
-        let beyond = beyond.into_iter().filter(|day| *day < window.from()).count() as u32;
-        let each = within.calls.div_ceil(within.days.max(1).into()).max(1);
-        Ok(Left { days: within.days + beyond, calls: within.calls + each * u64::from(beyond) })
+        let wanted = self.store.wanted_days(project).await?;
+        let beyond = wanted.into_iter().filter(|day| *day < window.from()).count() as u32;
+        let days = self.days_missing(project, window).await?.saturating_add(beyond);
+        Ok(Left { days, calls: self.calls_of(project, days).await? })
     }
 
-    /// A day that is not here is taken to be like those that are.
-    async fn left_of(&self, project: &ProjectId, range: DayRange) -> Result<Left, StoreError> {
+    async fn days_missing(&self, project: &ProjectId, range: DayRange) -> Result<u32, StoreError> {
         let Extent { days: here, .. } = self.store.history_extent(project, range, PageLimit::MAX).await?;
-        let days = u32::try_from(range.days()).unwrap_or(u32::MAX).saturating_sub(here);
+        Ok(u32::try_from(range.days()).unwrap_or(u32::MAX).saturating_sub(here))
+    }
+
+    /// What reading so many days costs, if they are like those that are here.
+    async fn calls_of(&self, project: &ProjectId, days: u32) -> Result<u64, StoreError> {
         let ends = self.store.history_ends(project).await?;
         let each = match ends.and_then(|(first, last)| DayRange::new(first, last).ok()) {
             Some(known) => {
@@ -98,7 +101,7 @@ impl History {
             }
             None => self.store.reading(project).await?.map_or(1, |reading| u64::from(reading.pages) + 1),
         };
-        Ok(Left { days, calls: each.saturating_mul(days.into()) })
+        Ok(each.saturating_mul(days.into()))
     }
 
     /// When everything will be here once. Projects take turns, so that until then each of the others takes as many calls as
@@ -118,8 +121,8 @@ impl History {
             calls = calls.saturating_add(self.left(other, now).await?.calls.min(left.calls));
         }
         let at_once = calls.min(meter.left().into());
-        let seconds =
-            at_once * SECONDS_OF_A_CALL + (calls - at_once).saturating_mul(3_600) / u64::from(meter.limit);
+        let waits = (calls - at_once).saturating_mul(3_600) / u64::from(meter.limit);
+        let seconds = waits.saturating_add(at_once * MILLIS_OF_A_CALL / 1_000);
         let begin = self.resumes_at(project, meter, now).unwrap_or(now);
         Ok(Some(begin.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX / 1000))))
     }

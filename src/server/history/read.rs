@@ -10,6 +10,7 @@ use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
+use crate::server::store::StoreError;
 use crate::server::store::history::{KeptPage, Reading, Written};
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::decode::ViewsAnswer;
@@ -52,8 +53,10 @@ impl History {
             Err(error) if error.code == ErrorCode::DatabaseUnavailable => return Err(error.into()),
             Err(_) => return Ok(Step::Wait(self.room_at().await?)),
         };
+        // Taken before the answer: whatever is counted later may be missing in it.
+        let asked_at = self.clock.now();
         match self.ask(permit, project, &next).await {
-            Ok(answer) => self.keep(project, next, answer).await,
+            Ok(answer) => self.keep(project, next, answer, asked_at).await,
             Err(error) => self.failed(project, next.day, &error).await,
         }
     }
@@ -80,6 +83,7 @@ impl History {
         project: &ProjectId,
         Next { day, reading }: Next,
         answer: ViewsAnswer,
+        asked_at: Timestamp,
     ) -> anyhow::Result<Step> {
         self.setbacks().succeeded(project);
         let page = kept(project, day, reading.as_ref(), answer);
@@ -87,7 +91,7 @@ impl History {
             self.store.drop_reading(project).await?;
         }
         let number = reading.map_or(0, |reading| reading.pages);
-        self.store.keep_page(project, day, number, &page, self.clock.now()).await?;
+        self.store.keep_page(project, day, number, &page, asked_at).await?;
         if page.has_more {
             return Ok(Step::Read);
         }
@@ -96,8 +100,12 @@ impl History {
 
     async fn write(&self, project: &ProjectId, day: Day) -> anyhow::Result<Step> {
         let now = self.clock.now();
-        let written =
-            self.store.write_day(project, day, |before, new| settle::judge(before, new, now)).await?;
+        let written = self.store.write_day(project, day, |before, new| settle::judge(before, new, now)).await;
+        if matches!(written, Err(StoreError::Corrupt(_))) {
+            // What another version kept is of no use: the day begins anew.
+            self.store.drop_reading(project).await?;
+        }
+        let written = written?;
         report(project, day, &written);
         Ok(Step::Wrote(day))
     }

@@ -19,7 +19,7 @@ async fn the_state_says_how_far_the_history_is_and_when_it_will_be_here() {
             "days_wanted": 30, "days_done": 0, "days_settled": 0, "first": null, "last": null,
             "calls_left": 20, "waiting": null, "marked": [],
             // Nothing is known yet, so each day of either project is taken for one call.
-            "expected_end": "2025-03-10T12:00:20Z",
+            "expected_end": "2025-03-10T12:00:10Z",
         })
     );
     assert_eq!(steps(&app).await, 20);
@@ -53,6 +53,8 @@ async fn what_is_missing_of_a_range_has_a_price() {
     assert_eq!(missing("2025-03-01", "2025-03-20").await, json!({"days": 5, "calls": 15}), "not the future");
     assert_eq!(missing("2026-03-01", "2026-03-20").await, json!({"days": 0, "calls": 0}));
     assert_eq!(missing("0000-01-01", "9999-12-31").await["days"], 739_681);
+    let state = app.operator().await.ask("/api/history/fetch", &range("2025-03-01", "2025-03-10")).await;
+    assert_eq!(state["expected_end"], "2025-03-10T10:00:07Z", "15 calls of half a second");
 }
 
 #[tokio::test]

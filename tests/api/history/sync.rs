@@ -211,3 +211,20 @@ async fn a_day_that_turns_while_it_is_read_stays_the_day_it_was_asked_for() {
     assert_eq!(rows(&app, "docs").await["2025-03-10"].len(), 600);
     assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "it is a reading of part of the day");
 }
+
+#[tokio::test]
+async fn an_answer_that_comes_after_midnight_counts_from_when_it_was_asked_for() {
+    let settings = keeping(1);
+    let clock = settings.clock.clone();
+    clock.advance(Duration::from_secs(14 * HOUR - 1));
+    let app = TestApp::with(settings).await;
+    let answer = site(|_, _| 1);
+    let slow = move |request: &wiremock::Request| {
+        clock.advance(Duration::from_secs(2));
+        answer(request)
+    };
+    app.upstream.on_views(slow).await;
+    let monday: Day = "2025-03-10".parse().unwrap();
+    assert_eq!(app.panel().history.step().await.unwrap(), Step::Wrote(monday));
+    assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "the last second may be missing in it");
+}

@@ -33,7 +33,7 @@ pub struct Reading {
 }
 
 impl Store {
-    /// The day that is being read, if one is.
+    /// The day that is being read, if one is; what another version has kept of one is nothing.
     pub async fn reading(&self, project: &ProjectId) -> Result<Option<Reading>, StoreError> {
         let row = sqlx::query(
             "SELECT day, page, answer, read_at FROM history_reading WHERE project = $1
@@ -42,25 +42,25 @@ impl Store {
         .bind(project.as_str())
         .fetch_optional(&self.pool)
         .await?;
-        row.map(|row| {
-            Ok(Reading {
-                day: word(&row, "day")?,
-                pages: count(&row, "page")?.saturating_add(1),
-                last: page(&row)?,
-                last_at: Timestamp::from_millis(row.try_get("read_at")?),
-            })
-        })
-        .transpose()
+        let Some((row, last)) = row.and_then(|row| page(&row).ok().map(|last| (row, last))) else {
+            return Ok(None);
+        };
+        Ok(Some(Reading {
+            day: word(&row, "day")?,
+            pages: count(&row, "page")?.saturating_add(1),
+            last,
+            last_at: Timestamp::from_millis(row.try_get("read_at")?),
+        }))
     }
 
-    /// Keeps the answer to the question for page `number` (from 0) of `day`.
+    /// Keeps the answer to the question for page `number` (from 0) of `day`, which was asked at `asked_at`.
     pub async fn keep_page(
         &self,
         project: &ProjectId,
         day: Day,
         number: u32,
         page: &KeptPage,
-        now: Timestamp,
+        asked_at: Timestamp,
     ) -> Result<(), StoreError> {
         let answer = serde_json::to_string(page).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         sqlx::query(
@@ -71,7 +71,7 @@ impl Store {
         .bind(day.to_string())
         .bind(i64::from(number))
         .bind(answer)
-        .bind(now.as_millis())
+        .bind(asked_at.as_millis())
         .execute(&self.pool)
         .await?;
         Ok(())
