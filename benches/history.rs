@@ -130,7 +130,7 @@ async fn fill(store: &Store, file: &Path) {
     let paths = format!(
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {PAGES})
          INSERT INTO page_paths (id, project, path)
-         SELECT i, 'docs', CASE i % 3 WHEN 0 THEN '/api-reference' ELSE '/guides' END || '/section-' || i % 40 || '/page-' || i FROM n"
+         SELECT i, 'docs', CASE i % 3 WHEN 0 THEN '/api-reference' ELSE '/guides' END || '/section-' || (i % 40) || '/page-' || i FROM n"
     );
     sqlx::query(AssertSqlSafe(paths)).execute(&mut *tx).await.unwrap();
     let days: Vec<Day> = (0..DAYS).map(|n| range(DAYS).from().plus_days(n)).collect();
