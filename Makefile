@@ -42,7 +42,7 @@ e2e: build ## Run the browser tests against the release binary
 conformance: ## Check an upstream against the specification: KEY=… make conformance URL=… PROJECT=… [JOB=…] [WRITES=1]
 	@scripts/conformance.sh
 
-bench: build ## Measure start, memory and page times of the release binary
+bench: build ## Measure start, memory and page times of the release binary, and answers from a million daily rows
 	@scripts/bench.sh
 
 screenshots: build ## Take the pictures in docs/screenshots anew

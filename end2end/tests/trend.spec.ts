@@ -175,7 +175,7 @@ test.describe("without JavaScript", () => {
     await expect(page.locator(".readout")).toContainText(`By day, ${day(28)} to ${day(1)}:`);
     await expect(page.getByRole("slider")).toHaveCount(0);
     expect(await tableOfTrend(page)).toEqual(written(await api.trend(complete())));
-    const lively = await visit(demo, { storageState: person.session });
+    const lively = await visit(demo, { storageState: person.session, javaScriptEnabled: true });
     await open(lively, address);
     expect(await lively.locator(".chart-plot svg[role=img]").innerHTML()).toBe(plain);
   });
