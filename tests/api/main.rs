@@ -15,6 +15,7 @@ mod configuration;
 mod connection;
 mod create;
 mod delivery;
+mod drawn;
 mod export;
 mod faults;
 mod fields;
