@@ -2,7 +2,9 @@
 //! Must not contain rules of its own; bodies may use `server::`, signatures only `model` and `error`.
 
 pub mod analytics;
+pub mod batches;
 pub mod call;
 pub mod jobs;
+pub mod queue;
 pub mod session;
 pub mod upstream;

@@ -1,12 +1,14 @@
 //! The words of the domain: plain data and pure logic, shared by server and browser.
 //! Must not know sqlx, axum, reqwest, leptos or the browser.
 
+pub mod batch;
 pub mod budget;
 pub mod day;
 pub mod id;
 pub mod job;
 pub mod paging;
 pub mod preset;
+pub mod queue;
 pub mod template;
 pub mod time;
 pub mod upstream;

@@ -5,37 +5,74 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::job::{Job, JobBadge, JobForm, JobPage};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, jobs::intent::Form};
+use crate::server::{
+    auth::guard,
+    jobs::{intent::Form, resolve::Decision},
+};
 
 /// Starts a job. The same `intent` again gives the first answer again and sends nothing.
-/// `paths`: the documentation pages it is about, separated by commas or line ends.
+/// `paths`: the documentation pages it is about, separated by commas or line ends. `queue` (`on`): where the hour's budget
+/// has no room, it waits in line and is sent by itself.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
     project: String,
     prompt: String,
     intent: String,
     paths: Option<String>,
+    queue: Option<String>,
 ) -> Result<Job, AppError> {
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
-    let form = Form::new_job(&caller, project, prompt, intent, paths);
+    let form = Form::new_job(&caller, project, prompt, intent, paths).queued(queue.as_deref());
     let job = caller.panel.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
 
-/// Sends a further prompt to a job. The same `intent` again gives the first answer again and sends nothing.
+/// Sends a further prompt to a job, after those before it. The same `intent` again gives the first answer again and sends
+/// nothing. `queue` as for a new job.
 #[server(prefix = "/api", endpoint = "jobs/message")]
 pub async fn send_follow_up(
     project: String,
     job: String,
     prompt: String,
     intent: String,
+    queue: Option<String>,
 ) -> Result<Job, AppError> {
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
-    let form = Form::follow_up(&caller, project, job, prompt, intent);
+    let form = Form::follow_up(&caller, project, job, prompt, intent).queued(queue.as_deref());
     let job = caller.panel.jobs.submit(form).await?;
+    leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
+    Ok(job)
+}
+
+/// Decides what became of a delivery whose outcome is not known: `outcome` is `not_started` (it is sent again) or `started`
+/// (with the upstream's id, for a first prompt). `message` is its position in the job, `attempt` as the job said it:
+/// each decision counts once.
+#[server(name = ResolveDelivery, prefix = "/api", endpoint = "jobs/resolve")]
+pub async fn resolve_delivery(
+    project: String,
+    job: String,
+    message: i64,
+    attempt: i64,
+    outcome: String,
+    remote_id: Option<String>,
+) -> Result<Job, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let decision = Decision { project, job, message, attempt, outcome, remote_id };
+    let job = caller.panel.jobs.resolve(&caller, decision).await?;
+    leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
+    Ok(job)
+}
+
+/// Follows a job that was started elsewhere, by the upstream's id. `note` stands in place of its prompt.
+#[server(prefix = "/api", endpoint = "jobs/adopt")]
+pub async fn adopt_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let job = caller.panel.jobs.adopt(&caller, &project, &remote_id, note.as_deref()).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }

@@ -72,6 +72,24 @@ id!(
     "That is not the id of a job."
 );
 id!(
+    /// Docket's own id of a prompt and its delivery: a UUID of version 7.
+    MessageId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a prompt."
+);
+id!(
+    /// Docket's own id of a batch: a UUID of version 7.
+    BatchId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a batch."
+);
+id!(
+    /// The upstream's id of a job, as a person types it: nothing that could lead a request elsewhere.
+    RemoteId,
+    is_remote_id,
+    "An id of the platform is 1 to 200 characters, without blanks, control characters, /, \\, %, ? or #."
+);
+id!(
     /// The id a form was rendered with: the same intent is delivered at most once.
     IntentId,
     |text| is_token(text, 64),
@@ -81,6 +99,11 @@ id!(
 fn is_token(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
+fn is_remote_id(text: &str) -> bool {
+    let plain = |c: char| !c.is_control() && !c.is_whitespace() && !"/\\%?#\u{fffd}".contains(c);
+    (1..=200).contains(&text.chars().count()) && text.chars().all(plain) && text != "." && text != ".."
 }
 
 #[cfg(test)]
@@ -93,6 +116,14 @@ mod tests {
             assert!(text.parse::<ProjectId>().is_err(), "{text:?}");
             assert!(text.parse::<JobId>().is_err(), "{text:?}");
             assert!(text.parse::<IntentId>().is_err(), "{text:?}");
+        }
+        for text in
+            ["", ".", "..", "a/b", "a\\b", "a%2eb", "a?b", "a#b", "a\r\nb", "a\0b", "a b", &"a".repeat(201)]
+        {
+            assert!(text.parse::<RemoteId>().is_err(), "{text:?}");
+        }
+        for text in ["job_1", "0", "...", "é:@~", &"a".repeat(200)] {
+            assert!(text.parse::<RemoteId>().is_ok(), "{text:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::id::{IntentId, JobId, ProjectId};
+use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
 use crate::model::time::Timestamp;
 
 /// What became of handing one prompt to the upstream.
@@ -63,6 +63,12 @@ pub struct Job {
     pub follow_ups: Vec<FollowUp>,
     /// Paths of the documentation pages the job is about.
     pub paths: Vec<String>,
+    /// How often a person had the first prompt sent again.
+    #[serde(default)]
+    pub attempt: u32,
+    /// The batch it was made by, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchId>,
     /// Oldest first; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<HistoryEntry>,
@@ -91,6 +97,9 @@ pub struct FollowUp {
     pub state: DeliveryState,
     pub reason: Option<String>,
     pub created_at: Timestamp,
+    /// How often a person had it sent again.
+    #[serde(default)]
+    pub attempt: u32,
 }
 
 /// One line of a job's history: at this instant the state became this.
@@ -215,6 +224,14 @@ impl Job {
             pr_link: self.remote.as_ref().and_then(|remote| remote.pr_link.clone()),
             changed_at: self.changed_at,
         }
+    }
+}
+
+/// `text` cut to [`EXCERPT_CHARS`] characters.
+pub fn cut(text: &mut String) {
+    if let Some((at, _)) = text.char_indices().nth(EXCERPT_CHARS) {
+        text.truncate(at);
+        text.push('…');
     }
 }
 

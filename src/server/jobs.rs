@@ -1,10 +1,14 @@
 //! What Docket exists for: jobs that are never lost and never started twice.
 //! Must not contain SQL, and must not send anything that is not a committed intent.
 
+mod adopt;
+pub mod batch;
 mod delivery;
 mod find;
 pub mod intent;
 mod poller;
+mod queue;
+pub mod resolve;
 
 use std::time::Duration;
 
@@ -47,6 +51,11 @@ impl Jobs {
     pub fn new(store: Store, upstream: Upstream, governor: Governor, clock: Clock, timing: Timing) -> Self {
         let (settled, _) = watch::channel(0);
         Self { store, upstream, governor, clock, timing, settled, deliveries: TaskTracker::new() }
+    }
+
+    /// Lets everybody look who waits for the end of a delivery.
+    fn announce_settled(&self) {
+        self.settled.send_modify(|count| *count += 1);
     }
 
     /// Delivers and follows until `stop`; then waits for what is being sent to end.

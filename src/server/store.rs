@@ -4,12 +4,16 @@
 //! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for instants,
 //! `ON CONFLICT`, and no types beyond text and big integers.
 
+pub mod adopted;
+pub mod batches;
 pub mod budget;
 pub mod drafts;
 pub mod intents;
 pub mod job_list;
 pub mod jobs;
+pub mod queue;
 pub mod reads;
+pub mod resolved;
 pub mod sessions;
 pub mod users;
 

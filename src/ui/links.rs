@@ -17,6 +17,29 @@ pub fn job(project: &str, job: &str) -> String {
     format!("/p/{project}/jobs/{job}")
 }
 
+/// What waits to be sent.
+pub fn queue(project: &str) -> String {
+    format!("/p/{project}/queue")
+}
+
+/// The queue, with the question whether `message` is to be cancelled.
+pub fn queue_asking(project: &str, message: &str) -> String {
+    with_query(&queue(project), &[("cancel", message)])
+}
+
+pub fn adopt(project: &str) -> String {
+    format!("/p/{project}/jobs/adopt")
+}
+
+/// The form for many jobs, with the texts of the batch `from` if that is not empty.
+pub fn new_batch(project: &str, from: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/batch"), &[("from", from)])
+}
+
+pub fn batch(project: &str, batch: &str) -> String {
+    format!("/p/{project}/batches/{batch}")
+}
+
 pub fn analytics(project: &str) -> String {
     format!("/p/{project}/analytics")
 }

@@ -5,8 +5,10 @@
 
 mod helpers;
 
+mod adopt;
 mod assets;
 mod attacks;
+mod batch;
 mod budget;
 mod commands;
 mod configuration;
@@ -25,7 +27,9 @@ mod key_file;
 mod list;
 mod origin;
 mod probes;
+mod queue;
 mod reading;
+mod resolve;
 mod secrets;
 mod serving;
 mod session;

@@ -7,6 +7,7 @@ use anyhow::Context;
 use tracing::Instrument;
 
 use crate::model::job::RemoteJob;
+use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{Intent, Settlement};
 use crate::server::upstream::UpstreamError;
@@ -27,10 +28,16 @@ impl Jobs {
         Ok(())
     }
 
-    /// Starts the delivery of every queued message whose time has come.
+    /// Starts the delivery of every queued message whose time has come, and of the next one of each line that moves.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
         for message_id in self.store.due_messages(self.clock.now()).await? {
             self.start_delivery(message_id);
+        }
+        for head in self.store.heads().await? {
+            let scope = Scope::of_message(&head.project, head.position);
+            if self.governor.line_moves(&scope).await? {
+                self.start_delivery(head.message_id);
+            }
         }
         Ok(())
     }
@@ -42,7 +49,7 @@ impl Jobs {
             if let Err(error) = jobs.deliver(&message_id).await {
                 tracing::error!(message_id, error = format!("{error:#}"), "delivery");
             }
-            jobs.settled.send_modify(|count| *count += 1);
+            jobs.announce_settled();
         };
         self.deliveries.spawn(delivery.in_current_span());
     }
@@ -52,7 +59,7 @@ impl Jobs {
         let scope = Scope::of_message(&project, position);
         match self.governor.acquire_for(message_id, &scope).await? {
             Leave::Taken => Ok(()),
-            Leave::Later(due) => Ok(self.store.postpone(message_id, due).await?),
+            Leave::Later => Ok(self.store.line_up(message_id).await?),
             Leave::Send { intent, remote_id, permit } => {
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
                 self.record(&intent, outcome).await
@@ -66,7 +73,7 @@ impl Jobs {
         intent: &Intent,
         remote_id: Option<&str>,
     ) -> Result<RemoteJob, UpstreamError> {
-        match remote_id {
+        match remote_id.filter(|_| intent.position > 0) {
             Some(remote_id) => {
                 self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await
             }
@@ -74,15 +81,17 @@ impl Jobs {
         }
     }
 
+    /// When a job that was just heard of is read again.
+    pub(super) fn next_poll(&self) -> Timestamp {
+        self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64)
+    }
+
     async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
         let reason;
         let mut settlement = match &outcome {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
-                Settlement::Accepted(
-                    remote,
-                    self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64),
-                )
+                Settlement::Accepted(remote, self.next_poll())
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");

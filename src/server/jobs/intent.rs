@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{IntentId, JobId, ProjectId};
-use crate::model::job::{Job, PROMPT_MAX_CHARS};
+use crate::model::job::{Job, JobState, PROMPT_MAX_CHARS};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{Intent, NewIntent};
@@ -25,6 +25,8 @@ pub struct Form {
     pub intent: String,
     /// Separated by commas or line ends.
     pub paths: Option<String>,
+    /// Whether it may wait in line where the hour's budget has no room.
+    pub queue: bool,
 }
 
 /// A form that makes sense.
@@ -43,7 +45,7 @@ impl Form {
         intent: String,
         paths: Option<String>,
     ) -> Self {
-        Self { author_id: caller.user.id.clone(), project, job: None, prompt, intent, paths }
+        Self { author_id: caller.user.id.clone(), project, job: None, prompt, intent, paths, queue: false }
     }
 
     pub fn follow_up(
@@ -53,7 +55,13 @@ impl Form {
         prompt: String,
         intent: String,
     ) -> Self {
-        Self { author_id: caller.user.id.clone(), project, job: Some(job), prompt, intent, paths: None }
+        let author_id = caller.user.id.clone();
+        Self { author_id, project, job: Some(job), prompt, intent, paths: None, queue: false }
+    }
+
+    /// With the form's checkbox: whether it may wait in line.
+    pub fn queued(self, checkbox: Option<&str>) -> Self {
+        Self { queue: matches!(checkbox, Some("on" | "true")), ..self }
     }
 
     fn parse(&self) -> Result<Request, AppError> {
@@ -96,7 +104,7 @@ impl Jobs {
             self.must_take_follow_ups(&form.project, job).await?;
         }
         let position = i64::from(request.job.is_some());
-        self.governor.check(&Scope::of_message(&form.project, position)).await?;
+        let room = self.governor.check(&Scope::of_message(&form.project, position)).await;
         let new = NewIntent {
             project: &form.project,
             job: request.job.as_ref(),
@@ -105,12 +113,22 @@ impl Jobs {
             prompt: &request.prompt,
             paths: &request.paths,
         };
-        if let Some(message_id) = self.store.insert_intent(new, self.clock.now()).await? {
-            self.start_delivery(message_id);
+        match room {
+            Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {
+                self.store.insert_in_line(new, self.clock.now()).await?;
+            }
+            room => {
+                room?;
+                if let Some(message_id) = self.store.insert_intent(new, self.clock.now()).await? {
+                    self.start_delivery(message_id);
+                }
+            }
         }
         // Where the same form came twice at once, this finds the other one's intent.
-        let intent = self.store.find_intent(&form.author_id, &request.intent).await?;
-        let intent = intent.ok_or_else(|| AppError::not_found("That intent does not exist."))?;
+        let Some(intent) = self.store.find_intent(&form.author_id, &request.intent).await? else {
+            // The job was not taken in the meantime.
+            return Err(nothing_to_follow_up());
+        };
         self.answer(form, &request, intent).await
     }
 
@@ -126,7 +144,12 @@ impl Jobs {
                 "This form was sent before with another text, and that text is what counts. Reload the page to send a new one.",
             ));
         }
-        self.wait_until_settled(&intent).await?;
+        self.settled_job(&intent).await
+    }
+
+    /// The job of an intent once its delivery has ended, or as it is if that waits.
+    pub(super) async fn settled_job(&self, intent: &Intent) -> Result<Job, AppError> {
+        self.wait_until_settled(intent).await?;
         let job = self.store.job(&intent.project, &intent.job).await?;
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
@@ -137,8 +160,8 @@ impl Jobs {
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
             settled.borrow_and_update();
-            // A message that waits for budget may wait an hour, and nobody waits with it.
-            let on_its_way = self.store.is_on_its_way(&intent.message_id, self.clock.now()).await?;
+            // A message that waits in line may wait for hours, and nobody waits with it.
+            let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
             if !on_its_way || tokio::time::timeout_at(deadline, settled.changed()).await.is_err() {
                 return Ok(());
             }
@@ -148,17 +171,17 @@ impl Jobs {
     async fn must_take_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
         let job = self.store.job(project, job).await?;
         let job = job.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
-        match job.remote {
-            Some(_) => Ok(()),
-            None => Err(AppError::bad_input(
-                "The platform has not taken this job, so there is nothing to follow up yet.",
-            )),
-        }
+        let may_be_taken = matches!(job.state, JobState::Queued | JobState::Sending);
+        if job.remote.is_some() || may_be_taken { Ok(()) } else { Err(nothing_to_follow_up()) }
     }
 }
 
+fn nothing_to_follow_up() -> AppError {
+    AppError::bad_input("The platform has not taken this job, so there is nothing to follow up yet.")
+}
+
 /// A prompt as it is sent: 1 to [`PROMPT_MAX_CHARS`] characters, line ends as `\n`.
-fn prompt(text: &str) -> Result<String, AppError> {
+pub(super) fn prompt(text: &str) -> Result<String, AppError> {
     let text = text.replace("\r\n", "\n");
     if text.trim().is_empty() {
         return Err(AppError::bad_input("Write what the agent should do: the prompt is empty."));
@@ -183,12 +206,17 @@ fn paths(text: &str) -> Result<Vec<String>, AppError> {
     if paths.len() > PATHS_MAX {
         return Err(AppError::bad_input(format!("A job can be about at most {PATHS_MAX} pages.")));
     }
-    if paths.iter().any(|path| path.chars().count() > PATH_MAX_CHARS || path.chars().any(char::is_control)) {
+    paths.iter().try_for_each(|path| check_path(path))?;
+    Ok(paths)
+}
+
+pub(super) fn check_path(path: &str) -> Result<(), AppError> {
+    if path.chars().count() > PATH_MAX_CHARS || path.chars().any(char::is_control) {
         return Err(AppError::bad_input(format!(
             "A page's path has at most {PATH_MAX_CHARS} characters, and no control characters."
         )));
     }
-    Ok(paths)
+    Ok(())
 }
 
 /// Whether the text is worth keeping, and small enough to.

@@ -8,7 +8,7 @@ use sqlx::{Any, AssertSqlSafe, Row};
 
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{EXCERPT_CHARS, Job, JobBadge, JobPage, JobState};
+use crate::model::job::{Job, JobBadge, JobPage, JobState, cut};
 
 /// Jobs on one page of the list.
 const PAGE_JOBS: usize = 50;
@@ -90,10 +90,10 @@ impl Store {
     }
 
     /// Adds follow-ups and paths to jobs, and cuts all prompts to an excerpt.
-    async fn attach(&self, page: &mut [Job]) -> Result<(), StoreError> {
+    pub(super) async fn attach(&self, page: &mut [Job]) -> Result<(), StoreError> {
         let follow_ups = self
             .rows_of(
-                "SELECT m.job_id, m.prompt, u.name AS author, m.state, m.reason, m.created_at FROM messages m
+                "SELECT m.job_id, m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
                  JOIN users u ON u.id = m.author_id WHERE m.position > 0 AND m.job_id IN (",
                 page.iter().map(|job| &job.id),
                 ") ORDER BY m.position",
@@ -161,11 +161,4 @@ fn owner<'a>(page: &'a mut [Job], row: &AnyRow) -> Result<Option<&'a mut Job>, S
 
 fn escape_like(text: &str) -> String {
     text.replace('!', "!!").replace('%', "!%").replace('_', "!_")
-}
-
-fn cut(prompt: &mut String) {
-    if let Some((at, _)) = prompt.char_indices().nth(EXCERPT_CHARS) {
-        prompt.truncate(at);
-        prompt.push('…');
-    }
 }

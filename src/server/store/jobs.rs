@@ -9,7 +9,7 @@ use crate::model::job::{DeliveryState, FollowUp, HistoryEntry, Job, JobState, Re
 use crate::model::time::Timestamp;
 
 /// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`).
-pub(super) const SELECT_JOB: &str = "SELECT j.*, m.prompt, u.name AS author FROM jobs j
+pub(super) const SELECT_JOB: &str = "SELECT j.*, m.prompt, m.attempt, u.name AS author FROM jobs j
      JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id";
 
 impl Store {
@@ -31,7 +31,7 @@ impl Store {
 
     async fn follow_ups(&self, id: &JobId) -> Result<Vec<FollowUp>, StoreError> {
         let rows = sqlx::query(
-            "SELECT m.prompt, u.name AS author, m.state, m.reason, m.created_at FROM messages m
+            "SELECT m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
              JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position",
         )
         .bind(id.as_str())
@@ -75,6 +75,16 @@ pub(super) async fn follow(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     write_remote(tx, job, remote, now).await?;
+    follow_from(tx, job, next_read_at, now).await
+}
+
+/// Starts following a job.
+pub(super) async fn follow_from(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    next_read_at: Timestamp,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3 WHERE id = $1")
         .bind(job.as_str())
         .bind(next_read_at.as_millis())
@@ -148,11 +158,13 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         remote: remote(row)?,
         follow_ups: Vec::new(),
         paths: Vec::new(),
+        attempt: attempt(row)?,
+        batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
         history: Vec::new(),
     })
 }
 
-/// A row with the columns `prompt`, `author`, `state`, `reason` and `created_at`.
+/// A row with the columns `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.
 pub(super) fn follow_up(row: &AnyRow) -> Result<FollowUp, StoreError> {
     Ok(FollowUp {
         prompt: row.try_get("prompt")?,
@@ -160,7 +172,12 @@ pub(super) fn follow_up(row: &AnyRow) -> Result<FollowUp, StoreError> {
         state: word(row, "state")?,
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
+        attempt: attempt(row)?,
     })
+}
+
+fn attempt(row: &AnyRow) -> Result<u32, StoreError> {
+    Ok(u32::try_from(row.try_get::<i64, _>("attempt")?).unwrap_or(u32::MAX))
 }
 
 pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {

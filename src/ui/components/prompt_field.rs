@@ -20,12 +20,18 @@ pub struct PromptField {
     pub draft: Draft,
 }
 
-pub fn prompt_field(PromptField { id, label, placeholder, rows, text, draft }: PromptField) -> AnyView {
+pub fn prompt_field(field: PromptField) -> AnyView {
+    text_field(field, "prompt")
+}
+
+/// As [`prompt_field`], for another field of a form.
+pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
+    let PromptField { id, label, placeholder, rows, text, draft } = field;
     view! {
         <label class="field-label" for=id>{label}</label>
         <textarea
             id=id
-            name="prompt"
+            name=name
             class="field prompt"
             rows=rows
             placeholder=placeholder

@@ -5,17 +5,18 @@ mod facts;
 mod follow_up;
 mod head;
 mod history;
+mod resolve;
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::use_params_map;
+use leptos_router::hooks::{use_params_map, use_query_map};
 
 use crate::api::call::call;
-use crate::api::jobs::{GetJob, GetJobForm, SendFollowUp};
+use crate::api::jobs::{GetJob, GetJobForm, ResolveDelivery, SendFollowUp};
 use crate::error::AppError;
-use crate::model::job::{DeliveryState, Job, JobForm};
+use crate::model::job::{DeliveryState, Job, JobForm, JobState};
 use crate::ui::components::failure;
 use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
@@ -59,23 +60,27 @@ fn job_page(project: String, id: String) -> AnyView {
 
     let send = Post::to::<SendFollowUp>(MISTAKE);
     let draft = Draft::of(&project, Some(&id));
-    draft.restore(false);
+    // Which follow-up the box begins with, where there are no scripts to fill it.
+    let again: Option<usize> = use_query_map().get_untracked().get("again").and_then(|n| n.parse().ok());
+    draft.restore(again.is_some());
     outcome::follow(send, draft, form, move |sent| {
         job.later.set(Some(sent));
         form.again();
     });
+    let decide = Post::to::<ResolveDelivery>(resolve::MISTAKE);
+    resolve::follow(decide, move |decided| job.later.set(Some(decided)));
 
     let session = session::get();
     let page = move || match job.get() {
         None => ().into_any(),
-        Some(Ok(job)) => shown(&job, session::can_start_jobs(session)),
+        Some(Ok(job)) => shown(&job, session::can_start_jobs(session), decide, draft),
         Some(Err(error)) => view! {
             {page_head("Job", ().into_any(), ().into_any())}
             {failure::panel(&error, first.retry())}
         }
         .erase(),
     };
-    let follow_up = move || follow_up_box(job, form, session, send, draft);
+    let follow_up = move || follow_up_box(job, form, session, send, draft, again);
     view! {
         {suspended(loading::conversation, Arc::new(page))}
         {suspended(nothing, Arc::new(follow_up))}
@@ -83,13 +88,13 @@ fn job_page(project: String, id: String) -> AnyView {
     .erase()
 }
 
-fn shown(job: &Job, may_send: bool) -> AnyView {
+fn shown(job: &Job, may_send: bool, decide: Post, draft: Draft) -> AnyView {
     let badge = Badges::get().watch(job);
     view! {
         {head::head(job, badge, may_send)}
         <div class="columns">
             <div class="conversation">
-                {conversation::conversation(job, may_send)}
+                {conversation::conversation(job, may_send, decide, draft)}
                 {history::history(&job.history)}
             </div>
             {facts::facts(job)}
@@ -98,17 +103,21 @@ fn shown(job: &Job, may_send: bool) -> AnyView {
     .erase()
 }
 
-/// For those who may send, once the agent has taken the job.
+/// For those who may send, unless the agent did not take the job, or may not have.
 fn follow_up_box(
     job: CurrentJob,
     form: Asked<JobForm>,
     session: AskedSession,
     send: Post,
     draft: Draft,
+    again: Option<usize>,
 ) -> AnyView {
     match (job.get(), form.get(), session::can_start_jobs(session)) {
-        (Some(Ok(job)), Some(Ok(form)), true) if job.remote.is_some() => {
-            follow_up::follow_up(send, &job, form, draft)
+        (Some(Ok(job)), Some(Ok(form)), true)
+            if job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending) =>
+        {
+            let again = again.and_then(|n| job.follow_ups.get(n.checked_sub(1)?));
+            follow_up::follow_up(send, &job, form, draft, again.map(|sent| sent.prompt.as_str()))
         }
         _ => ().into_any(),
     }

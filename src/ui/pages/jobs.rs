@@ -13,12 +13,14 @@ use crate::ui::components::empty::empty;
 use crate::ui::components::job_row::job_row;
 use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::new_job_link::new_job_link;
+use crate::ui::components::other_ways::other_ways;
 use crate::ui::components::page_head::page_head;
+use crate::ui::components::waiting::waiting;
 use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
-use crate::ui::state::{project, session};
+use crate::ui::state::{budget, project, session};
 use query::JobsQuery;
 
 #[component]
@@ -37,13 +39,17 @@ pub fn Jobs() -> impl IntoView {
         )
     };
     let session = session::get();
-    let new_job = new_job_link(&project, session);
+    let actions = [other_ways(&project, session), new_job_link(&project, session)].collect_view().into_any();
+    let context = view! {
+        "Every task for the documentation agent, newest first"
+        {waiting(&project, budget::get())}
+    };
     let content = move |page| list(&project, &query.get_untracked(), page, session::can_start_jobs(session));
     view! {
         {page_head(
             "Jobs",
-            "Every task for the documentation agent, newest first".into_any(),
-            new_job,
+            context.into_any(),
+            actions,
         )}
         {loaded(jobs, loading::rows, content)}
     }

@@ -13,7 +13,7 @@ use crate::ui::components::loading::{self, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::components::prompt_field::{MISTAKE, PromptField, prompt_field};
 use crate::ui::components::submit_button::submit_button;
-use crate::ui::components::{empty, failure};
+use crate::ui::components::{empty, failure, queue_choice};
 use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::state::asked::Asked;
@@ -68,7 +68,7 @@ pub fn NewJob() -> impl IntoView {
         {page_head("New job", "Tell the agent what to change. It works by itself and opens a pull request.".into_any(), ().into_any())}
         <div class="columns">
             <div>{suspended(loading::conversation, Arc::new(page))}</div>
-            {advice()}
+            {advice(&project)}
         </div>
     }
     .erase()
@@ -110,8 +110,10 @@ fn composer(
             <p class="hint" id="paths-hint">"Optional: the pages it is about, separated by commas."</p>
             <div class="send">
                 {submit_button(create, "Start job", "Starting…")}
+                {queue_choice::button(create)}
                 <span class="faint js-only"><kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
                 {cost::cost(budget::get())}
+                {queue_choice::checkbox(budget::get(), |budgets| budgets.creates)}
             </div>
         </form>
     }
@@ -127,7 +129,7 @@ fn not_for_viewers(project: &str) -> AnyView {
     )
 }
 
-fn advice() -> AnyView {
+fn advice(project: &str) -> AnyView {
     view! {
         <aside class="advice" aria-label="What happens next">
             <h2>"What happens next"</h2>
@@ -141,6 +143,11 @@ fn advice() -> AnyView {
                 <li>"names the pages and what is wrong with them,"</li>
                 <li>"says what must stay as it is,"</li>
                 <li>"and is small enough to review in one sitting."</li>
+            </ul>
+            <h2>"Other ways"</h2>
+            <ul>
+                <li><a href=links::new_batch(project, "")>"The same for many pages"</a></li>
+                <li><a href=links::adopt(project)>"Adopt a job that was started elsewhere"</a></li>
             </ul>
         </aside>
     }

@@ -52,6 +52,15 @@ impl Draft {
         }
     }
 
+    /// Puts `text` into the field in place of what stands there, to be edited.
+    pub fn fill(self, text: &str) {
+        if let Some(field) = self.field.get_untracked() {
+            field.set_value(text);
+            let _ = field.focus();
+            self.keep();
+        }
+    }
+
     /// The text was sent: empties the field and forgets what was kept.
     pub fn sent(self) {
         if let Some(field) = self.field.try_get_untracked().flatten() {

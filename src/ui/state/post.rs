@@ -37,6 +37,11 @@ impl Post {
         self.answer.with(|answer| answer.as_ref().map(read))
     }
 
+    /// The last answer as it came.
+    pub fn answer(self) -> Option<Answer> {
+        self.answer.get()
+    }
+
     /// Why the last post failed, if it did.
     pub fn problem(self) -> Option<AppError> {
         self.answer.with(|answer| answer.as_ref()?.as_ref().err().cloned())
@@ -65,10 +70,15 @@ impl Post {
     }
 }
 
-/// The form that is submitted, and its fields url-encoded.
+/// The form that is submitted, and its fields url-encoded, with what the pressed button says.
 pub fn fields(event: &SubmitEvent) -> Option<(HtmlFormElement, String)> {
     let form = event.target()?.dyn_into::<HtmlFormElement>().ok()?;
     let fields = FormData::new_with_form(&form).ok()?;
+    if let Some(button) = event.submitter()
+        && let (Some(name), Some(value)) = (button.get_attribute("name"), button.get_attribute("value"))
+    {
+        fields.append_with_str(&name, &value).ok()?;
+    }
     let fields = UrlSearchParams::new_with_str_sequence_sequence(&fields).ok()?.to_string();
     Some((form, fields.into()))
 }
@@ -94,12 +104,17 @@ fn in_general(code: ErrorCode, mistake: &'static str) -> &'static str {
         ErrorCode::BadInput => mistake,
         ErrorCode::Unauthenticated => "That username and password do not belong together.",
         ErrorCode::Forbidden => "You may not do this, or the link to this page is not valid any more.",
-        ErrorCode::NotFound => "What this form is about is not there any more.",
+        ErrorCode::NotFound => {
+            "What this form names is not there. Check what you entered, or reload the page."
+        }
         ErrorCode::IntentInFlight => {
             "The same text is being sent right now. Look at the jobs before you send it again."
         }
         ErrorCode::IntentReused => {
             "This form was used before with another text. It is fresh now: send it again."
+        }
+        ErrorCode::Conflict => {
+            "That is not as it was any more: somebody was faster, or it is here already. Reload the page."
         }
         ErrorCode::BudgetSpent => "The hour’s budget of calls is spent. Send it again later.",
         ErrorCode::UpstreamFailed => "The upstream failed. Look at the jobs before you send it again.",
