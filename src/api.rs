@@ -5,4 +5,5 @@ pub mod analytics;
 pub mod call;
 pub mod jobs;
 pub mod session;
+pub mod templates;
 pub mod upstream;

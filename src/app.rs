@@ -7,7 +7,7 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::components::frame::{AdminFrame, Frame};
 use crate::ui::pages::{
-    admin_upstream, analytics, home, job, jobs, login, new_job, not_found, overview, set_up,
+    admin_upstream, analytics, home, job, jobs, login, new_job, not_found, overview, set_up, templates,
 };
 use crate::ui::state;
 
@@ -53,6 +53,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("jobs/new") view=new_job::NewJob />
                     <Route path=path!("jobs/:job") view=job::JobPage />
                     <Route path=path!("analytics") view=analytics::Analytics />
+                    <Route path=path!("templates") view=templates::Templates />
                 </ParentRoute>
                 <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
                     <Route path=path!("upstream") view=admin_upstream::AdminUpstream />

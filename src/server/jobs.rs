@@ -2,9 +2,12 @@
 //! Must not contain SQL, and must not send anything that is not a committed intent.
 
 mod delivery;
+pub mod drafts;
 mod find;
 pub mod intent;
 mod poller;
+mod similar;
+pub mod templates;
 
 use std::time::Duration;
 
@@ -29,6 +32,8 @@ pub struct Jobs {
     governor: Governor,
     clock: Clock,
     timing: Timing,
+    /// The longest prompt, in characters.
+    prompt_max: u32,
     /// Ticks whenever a delivery ends.
     settled: watch::Sender<u64>,
     /// What is being sent now; outlives the request that asked for it.
@@ -44,9 +49,17 @@ pub struct Timing {
 }
 
 impl Jobs {
-    pub fn new(store: Store, upstream: Upstream, governor: Governor, clock: Clock, timing: Timing) -> Self {
+    pub fn new(
+        store: Store,
+        upstream: Upstream,
+        governor: Governor,
+        clock: Clock,
+        timing: Timing,
+        prompt_max: u32,
+    ) -> Self {
         let (settled, _) = watch::channel(0);
-        Self { store, upstream, governor, clock, timing, settled, deliveries: TaskTracker::new() }
+        let deliveries = TaskTracker::new();
+        Self { store, upstream, governor, clock, timing, prompt_max, settled, deliveries }
     }
 
     /// Delivers and follows until `stop`; then waits for what is being sent to end.

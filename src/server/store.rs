@@ -11,6 +11,8 @@ pub mod job_list;
 pub mod jobs;
 pub mod reads;
 pub mod sessions;
+pub mod similar;
+pub mod templates;
 pub mod users;
 
 use std::path::{Path, PathBuf};

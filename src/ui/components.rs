@@ -14,5 +14,6 @@ pub mod page_head;
 pub mod prompt_field;
 pub mod pull_request;
 pub mod search_form;
+pub mod similar_jobs;
 pub mod submit_button;
 pub mod toasts;

@@ -10,3 +10,4 @@ pub mod new_job;
 pub mod not_found;
 pub mod overview;
 pub mod set_up;
+pub mod templates;

@@ -4,16 +4,14 @@
 use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::id::{IntentId, JobId, ProjectId};
-use crate::model::job::{Job, PROMPT_MAX_CHARS};
+use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
+use crate::model::job::Job;
+use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::store::drafts::DraftOf;
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
-
-/// The longest path of a page, in characters, and the most pages of a job.
-const PATH_MAX_CHARS: usize = 500;
-const PATHS_MAX: usize = 50;
 
 /// A form as posted: nothing in it is checked but the project.
 pub struct Form {
@@ -25,6 +23,8 @@ pub struct Form {
     pub intent: String,
     /// Separated by commas or line ends.
     pub paths: Option<String>,
+    /// The id of the template it came from; empty is none.
+    pub template: Option<String>,
 }
 
 /// A form that makes sense.
@@ -32,7 +32,9 @@ struct Request {
     job: Option<JobId>,
     intent: IntentId,
     prompt: String,
+    /// Those of the form, and those found in the prompt.
     paths: Vec<String>,
+    template: Option<TemplateId>,
 }
 
 impl Form {
@@ -42,8 +44,9 @@ impl Form {
         prompt: String,
         intent: String,
         paths: Option<String>,
+        template: Option<String>,
     ) -> Self {
-        Self { author_id: caller.user.id.clone(), project, job: None, prompt, intent, paths }
+        Self { author_id: caller.user.id.clone(), project, job: None, prompt, intent, paths, template }
     }
 
     pub fn follow_up(
@@ -53,16 +56,26 @@ impl Form {
         prompt: String,
         intent: String,
     ) -> Self {
-        Self { author_id: caller.user.id.clone(), project, job: Some(job), prompt, intent, paths: None }
+        let author_id = caller.user.id.clone();
+        Self { author_id, project, job: Some(job), prompt, intent, paths: None, template: None }
     }
 
-    fn parse(&self) -> Result<Request, AppError> {
+    fn parse(&self, prompt_max: u32) -> Result<Request, AppError> {
+        let prompt = prompt(&self.prompt, prompt_max)?;
+        let typed = paths(self.paths.as_deref().unwrap_or_default())?;
+        let template = self.template.as_deref().filter(|id| !id.is_empty());
         Ok(Request {
             job: self.job.as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
             intent: self.intent.parse().map_err(AppError::bad_input)?,
-            prompt: prompt(&self.prompt)?,
-            paths: paths(self.paths.as_deref().unwrap_or_default())?,
+            paths: page_path::of_job(typed, &prompt),
+            template: template.map(str::parse).transpose().map_err(AppError::bad_input)?,
+            prompt,
         })
+    }
+
+    fn draft(&self) -> DraftOf<'_> {
+        let subject = self.job.as_deref().unwrap_or_default();
+        DraftOf { user_id: &self.author_id, project: &self.project, subject }
     }
 }
 
@@ -72,13 +85,12 @@ impl Jobs {
     /// kept as the author's draft.
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
         let outcome = self.take_on(&form).await;
-        let subject = form.job.as_deref().unwrap_or_default();
         let draft = match &outcome {
-            Ok(_) => self.store.drop_draft(&form.author_id, &form.project, subject).await,
+            Ok(_) => self.store.drop_draft(form.draft()).await,
             Err(_) if !may_be_kept(&form) => Ok(()),
             Err(_) => {
-                let (author, now) = (&form.author_id, self.clock.now());
-                self.store.keep_draft(author, &form.project, subject, &form.prompt, now).await
+                let (paths, now) = (form.paths.as_deref().unwrap_or_default(), self.clock.now());
+                self.store.keep_draft(form.draft(), &form.prompt, paths, None, now).await.map(|_| ())
             }
         };
         if let Err(error) = draft {
@@ -88,12 +100,15 @@ impl Jobs {
     }
 
     async fn take_on(&self, form: &Form) -> Result<Job, AppError> {
-        let request = form.parse()?;
+        let request = form.parse(self.prompt_max)?;
         if let Some(earlier) = self.store.find_intent(&form.author_id, &request.intent).await? {
             return self.answer(form, &request, earlier).await;
         }
         if let Some(job) = &request.job {
             self.must_take_follow_ups(&form.project, job).await?;
+        }
+        if let Some(template) = &request.template {
+            self.must_be_a_template(&form.project, template).await?;
         }
         let position = i64::from(request.job.is_some());
         self.governor.check(&Scope::of_message(&form.project, position)).await?;
@@ -104,6 +119,7 @@ impl Jobs {
             intent: &request.intent,
             prompt: &request.prompt,
             paths: &request.paths,
+            template: request.template.as_ref(),
         };
         if let Some(message_id) = self.store.insert_intent(new, self.clock.now()).await? {
             self.start_delivery(message_id);
@@ -157,8 +173,8 @@ impl Jobs {
     }
 }
 
-/// A prompt as it is sent: 1 to [`PROMPT_MAX_CHARS`] characters, line ends as `\n`.
-fn prompt(text: &str) -> Result<String, AppError> {
+/// A prompt as it is sent: 1 to `most` characters, line ends as `\n`.
+fn prompt(text: &str, most: u32) -> Result<String, AppError> {
     let text = text.replace("\r\n", "\n");
     if text.trim().is_empty() {
         return Err(AppError::bad_input("Write what the agent should do: the prompt is empty."));
@@ -169,26 +185,23 @@ fn prompt(text: &str) -> Result<String, AppError> {
         ));
     }
     let length = text.chars().count();
-    if length > PROMPT_MAX_CHARS {
+    if length > most as usize {
         return Err(AppError::bad_input(format!(
-            "The prompt has {length} characters; at most {PROMPT_MAX_CHARS} can be sent. Shorten it."
+            "The prompt has {length} characters; at most {most} can be sent. Shorten it."
         )));
     }
     Ok(text)
 }
 
 fn paths(text: &str) -> Result<Vec<String>, AppError> {
-    let paths: Vec<String> =
-        text.split([',', '\n']).map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect();
-    if paths.len() > PATHS_MAX {
-        return Err(AppError::bad_input(format!("A job can be about at most {PATHS_MAX} pages.")));
-    }
-    if paths.iter().any(|path| path.chars().count() > PATH_MAX_CHARS || path.chars().any(char::is_control)) {
-        return Err(AppError::bad_input(format!(
-            "A page's path has at most {PATH_MAX_CHARS} characters, and no control characters."
-        )));
-    }
-    Ok(paths)
+    page_path::typed(text).map_err(|error| {
+        AppError::bad_input(match error {
+            PathsError::TooMany => format!("A job can be about at most {PATHS_MAX} pages."),
+            PathsError::NotAPath => {
+                format!("A page's path has at most {PATH_MAX_CHARS} characters, and no control characters.")
+            }
+        })
+    })
 }
 
 /// Whether the text is worth keeping, and small enough to.
@@ -202,20 +215,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_has_1_to_32768_characters_of_any_script() {
-        assert!(prompt("").is_err() && prompt(" \r\n\t").is_err() && prompt("a\0b").is_err());
-        assert_eq!(prompt("修正\r\nしてください").as_deref(), Ok("修正\nしてください"));
-        assert!(prompt(&"é".repeat(PROMPT_MAX_CHARS)).is_ok());
-        assert!(prompt(&"é".repeat(PROMPT_MAX_CHARS + 1)).is_err());
-    }
-
-    #[test]
-    fn pages_are_separated_by_commas_or_line_ends() {
-        assert_eq!(
-            paths(" /a, /b\r\n\n/c ,").as_deref(),
-            Ok(&["/a".to_owned(), "/b".to_owned(), "/c".to_owned()][..])
-        );
-        assert!(paths(&"/x,".repeat(PATHS_MAX + 1)).is_err());
-        assert!(paths("/a\u{7}").is_err());
+    fn a_prompt_has_1_to_so_many_characters_of_any_script() {
+        assert!(prompt("", 9).is_err() && prompt(" \r\n\t", 9).is_err() && prompt("a\0b", 9).is_err());
+        assert_eq!(prompt("修正\r\nしてください", 9).as_deref(), Ok("修正\nしてください"));
+        assert!(prompt(&"é".repeat(9), 9).is_ok());
+        assert!(prompt(&"é".repeat(10), 9).is_err());
     }
 }

@@ -25,6 +25,7 @@ impl Store {
         let mut job = job(&row)?;
         job.follow_ups = self.follow_ups(id).await?;
         job.paths = self.paths(id).await?;
+        job.template = self.template_of(id).await?;
         job.history = self.history(id).await?;
         Ok(Some(job))
     }
@@ -148,6 +149,7 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         remote: remote(row)?,
         follow_ups: Vec::new(),
         paths: Vec::new(),
+        template: None,
         history: Vec::new(),
     })
 }

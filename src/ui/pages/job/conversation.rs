@@ -8,12 +8,16 @@ use crate::ui::components::badge::delivery_badge;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
 use crate::ui::erase::Erase;
+use crate::ui::pages::job::deliveries;
 use crate::ui::pages::job::head::again;
 
 pub(super) fn conversation(job: &Job, may_send: bool) -> AnyView {
-    let asked = message(&job.author, job.created_at, &job.prompt, delivery_of(job), None);
+    let asked =
+        message(&job.author, job.created_at, &job.prompt, delivery_of(job), None, deliveries::of(job, 0));
     let explained = explained(job, may_send);
-    let follow_ups = job.follow_ups.iter().map(follow_up).collect_view();
+    let follow_ups = job.follow_ups.iter().zip(1..);
+    let follow_ups =
+        follow_ups.map(|(sent, number)| follow_up(sent, deliveries::of(job, number))).collect_view();
     view! {
         <ol class="messages" aria-label="Conversation">
             {asked}
@@ -24,7 +28,7 @@ pub(super) fn conversation(job: &Job, may_send: bool) -> AnyView {
     .erase()
 }
 
-fn follow_up(sent: &FollowUp) -> AnyView {
+fn follow_up(sent: &FollowUp, deliveries: AnyView) -> AnyView {
     let explanation = match sent.state {
         DeliveryState::Rejected => Some(
             "The agent surely did not take this follow-up. Copy the text into the box below to send it again.",
@@ -38,18 +42,25 @@ fn follow_up(sent: &FollowUp) -> AnyView {
         Some(reason) => format!("{explanation} {reason}"),
         None => explanation.to_owned(),
     });
-    message(&sent.author, sent.created_at, &sent.prompt, sent.state, reason)
+    message(&sent.author, sent.created_at, &sent.prompt, sent.state, reason, deliveries)
 }
 
-fn message(author: &str, at: Timestamp, text: &str, state: DeliveryState, note: Option<String>) -> AnyView {
+fn message(
+    author: &str,
+    at: Timestamp,
+    text: &str,
+    state: DeliveryState,
+    note: Option<String>,
+    deliveries: AnyView,
+) -> AnyView {
     let initial: String = author.chars().take(1).flat_map(char::to_uppercase).collect();
     view! {
         <li class="message">
             <span class="avatar" aria-hidden="true">{initial}</span>
             <div class="message-body">
                 <p class="message-head"><strong>{author.to_owned()}</strong> {ago(at)}</p>
-                <p class="message-text">{text.to_owned()}</p>
-                <div class="message-foot">{delivery_badge(state)}</div>
+                <p class="message-text" dir="auto">{text.to_owned()}</p>
+                <div class="message-foot">{delivery_badge(state)} {deliveries}</div>
                 {note.map(|note| view! { <p class="hint">{note}</p> }.erase())}
             </div>
         </li>

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::{Job, JobForm};
 use crate::ui::components::failure;
-use crate::ui::components::prompt_field::{PromptField, prompt_field};
+use crate::ui::components::prompt_field::{PromptField, prompt_field, prompt_notes};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::Erase;
 use crate::ui::state::drafts::Draft;
@@ -18,9 +18,10 @@ pub(super) fn follow_up(send: Post, job: &Job, form: JobForm, draft: Draft) -> A
         label: "Follow-up",
         placeholder: "Ask for a change, or answer the agent",
         rows: "2",
-        text: form.draft,
+        text: form.draft.clone(),
         draft,
     };
+    draft.rendering(&form, &form.draft);
     view! {
         <div class="follow-up">
             {move || failure::of_form(send.problem())}
@@ -30,6 +31,7 @@ pub(super) fn follow_up(send: Post, job: &Job, form: JobForm, draft: Draft) -> A
                 <input type="hidden" name="intent" value=intent autocomplete="off" />
                 {prompt_field(field)}
                 {submit_button(send, "Send follow-up", "Sending…")}
+                <div class="follow-up-notes">{prompt_notes(draft, form.prompt_max)}</div>
             </form>
         </div>
     }
