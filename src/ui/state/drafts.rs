@@ -57,6 +57,8 @@ struct ServerCopy {
     intent: String,
     /// When it got the text it has.
     saved_at: Option<Timestamp>,
+    /// The longest text it takes, in characters.
+    most: usize,
     /// Whether it may have a text: it has, or one is on its way.
     may_be_there: bool,
 }
@@ -80,7 +82,8 @@ impl Draft {
     pub fn rendering(self, form: &JobForm, text: &str) {
         let saved_at = form.draft_saved_at;
         let intent = form.intent.to_string();
-        self.server.set_value(ServerCopy { intent, saved_at, may_be_there: saved_at.is_some() });
+        let (most, may_be_there) = (form.prompt_max as usize, saved_at.is_some());
+        self.server.set_value(ServerCopy { intent, saved_at, most, may_be_there });
         self.length.set(text.chars().count());
         let is_kept = form.draft_saved_at.is_some() && text == form.draft;
         self.kept.set(if is_kept { Kept::OnServer } else { Kept::Nowhere });
@@ -190,9 +193,10 @@ impl Draft {
     /// Gives the server what it does not have yet.
     pub fn save(self) {
         let Some((text, pages)) = self.written() else { return };
-        let is_news = match text.is_empty() {
-            true => self.server.try_get_value().is_some_and(|server| server.may_be_there),
-            false => self.kept.try_get_untracked() == Some(Kept::Here),
+        let Some(server) = self.server.try_get_value() else { return };
+        let is_news = match text.chars().count() {
+            0 => server.may_be_there,
+            length => length <= server.most && self.kept.try_get_untracked() == Some(Kept::Here),
         };
         if is_news {
             self.give(text, pages);

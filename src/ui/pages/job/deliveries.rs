@@ -28,7 +28,7 @@ pub(super) fn of(job: &Job, message: u32) -> AnyView {
     view! {
         <details class="deliveries">
             <summary>{summary} {took}</summary>
-            <ol>{entries}</ol>
+            {entries}
         </details>
     }
     .erase()
@@ -42,7 +42,7 @@ fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {
             view! { <span>{outcome(*state)} " " {exactly(*at)}</span> {reason} }.into_any()
         }
     };
-    view! { <li><span>"Sent " {exactly(*sent_at)} ", "</span> {end}</li> }.erase()
+    view! { <p><span>"Sent " {exactly(*sent_at)} ", "</span> {end}</p> }.erase()
 }
 
 fn outcome(state: DeliveryState) -> &'static str {

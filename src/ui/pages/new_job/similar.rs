@@ -64,8 +64,11 @@ impl Similar {
         if self.draft.written().as_ref() == Some(&written) {
             // What could not be found out keeps nobody from sending.
             self.found.try_set(found.unwrap_or_default());
-            self.asking.try_set(false);
-            self.checked.try_set_value(Some(written));
+            let written = Some(written);
+            if self.checked.try_get_value() != Some(written.clone()) {
+                self.asking.try_set(false);
+                self.checked.try_set_value(written);
+            }
         }
     }
 
