@@ -1,6 +1,6 @@
 //! The longest prompt is configured, and everything that has to know it does.
 
-use crate::helpers::{Settings, TestApp, intent};
+use crate::helpers::{Settings, TestApp, intent, tags};
 
 async fn with_limit(prompt_max: u32) -> TestApp {
     let app = TestApp::with(Settings { prompt_max, ..Settings::default() }).await;
@@ -60,6 +60,7 @@ async fn any_script_comes_back_as_typed_and_lies_in_its_own_direction() {
     let job = operator.created(prompt).await;
     assert_eq!(operator.job(&job).await["prompt"], prompt);
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
-    let shown = page.split("class=\"message-text\"").nth(1).unwrap();
-    assert!(shown.starts_with(" dir=\"auto\">") && shown.contains(prompt), "{shown:.200}");
+    assert!(page.contains(prompt), "the prompt is not on the page as typed");
+    let shown = tags(&page).into_iter().find(|tag| tag.attribute("class") == "message-text").unwrap();
+    assert_eq!(shown.attribute("dir"), "auto");
 }

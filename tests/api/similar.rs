@@ -77,7 +77,7 @@ async fn what_is_about_the_same_page_is_named_too() {
 
 #[tokio::test]
 async fn only_what_runs_or_has_an_open_result_is_named() {
-    let mut app = TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await;
+    let app = TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await;
     obedient(&app).await;
     let operator = app.operator().await;
     for end in ["request", "break", "refuse", "nothing", "fail", "go"] {
@@ -88,10 +88,13 @@ async fn only_what_runs_or_has_an_open_result_is_named() {
         found.iter().map(|job| job["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(states(&operator).await, ["active", "unknown", "completed"]);
-    let later = Clock::frozen(NOON.plus_seconds(15 * 86_400));
-    app.restart_with(|settings| settings.clock = later).await;
-    let operator = app.operator().await;
-    assert_eq!(states(&operator).await, ["active"], "after two weeks a result is old");
+    for (days, expected) in [(14, 3), (15, 1)] {
+        let panel = app.idle_panel(Clock::frozen(NOON.plus_seconds(days * 86_400))).await;
+        let (project, prompt) = ("docs".parse().unwrap(), Some(TEXT.to_owned()));
+        let found = panel.jobs.similar(&project, prompt, None, None).await.unwrap();
+        assert_eq!(found.len(), expected, "after {days} days");
+        panel.store.close().await;
+    }
 }
 
 #[tokio::test]
