@@ -114,10 +114,8 @@ async fn without_javascript_a_draft_is_discarded_by_a_button_of_its_form() {
         [("project", "docs"), ("intent", &intent), ("prompt", "Away with it"), ("paths", ""), ("text", "")];
     let referer = format!("{}/p/docs/jobs/new", app.origin());
     let answer = operator.submit(DRAFT, &fields, Some(&referer)).await;
-    assert_eq!(
-        (answer.status, answer.location().trim_start_matches(&app.origin())),
-        (302, "/p/docs/jobs/new")
-    );
+    let path = answer.location().trim_start_matches(&app.origin()).trim_end_matches('?');
+    assert_eq!((answer.status, path), (302, "/p/docs/jobs/new"));
     assert!(!operator.get("/p/docs/jobs/new").await.text.contains("Away with it"));
 }
 
