@@ -22,6 +22,8 @@ const PAGES = {
   "a filtered and searched list": at("/jobs?status=completed&q=guide&author=jonas"),
   "a list without matches": at("/jobs?q=nothing-is-called-so"),
   "the form for a new job": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
+  "the templates": at("/templates"),
+  "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),
   "the upstream, for administrators": "/admin/upstream",
   "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),

@@ -17,5 +17,6 @@ CREATE TABLE job_templates (
 );
 CREATE INDEX jobs_of_template ON job_templates (template_id) WHERE template_id IS NOT NULL;
 
--- Drafts are kept with what stands in the field for pages.
+-- Drafts are kept with what stands in the field for pages, and with the template they came from, be it gone or not.
 ALTER TABLE drafts ADD COLUMN paths TEXT NOT NULL DEFAULT '';
+ALTER TABLE drafts ADD COLUMN template_id TEXT NOT NULL DEFAULT '';

@@ -89,11 +89,12 @@ pub async fn keep_draft(
     job: Option<String>,
     text: String,
     paths: Option<String>,
+    template_id: Option<String>,
     intent: Option<String>,
 ) -> Result<DraftKept, AppError> {
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
-    let writing = Writing { job, text, paths, intent };
+    let writing = Writing { job, text, paths, template: template_id, intent };
     caller.panel.jobs.keep_writing(&caller, &project, writing).await
 }
 

@@ -138,6 +138,8 @@ pub struct JobForm {
     pub draft: String,
     /// What stood in the field for pages then.
     pub draft_paths: String,
+    /// The id of the template the draft came from; empty is none.
+    pub draft_template: String,
     /// When the server got the draft, by its clock.
     pub draft_saved_at: Option<Timestamp>,
     /// The longest prompt, in characters.

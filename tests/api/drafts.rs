@@ -21,10 +21,12 @@ async fn what_is_written_is_found_again_with_its_pages_in_any_browser_of_the_sam
     let operator = app.operator().await;
     let kept = keep(&operator, "one\r\n", &[]).await;
     assert!(kept["saved_at"].as_str().unwrap().ends_with('Z'));
-    let newer = keep(&operator, "two\r\nlines ", &[("paths", "/a, /b")]).await;
+    let template = "01920000-0000-7000-8000-000000000000";
+    let newer = keep(&operator, "two\r\nlines ", &[("paths", "/a, /b"), ("template_id", template)]).await;
     let elsewhere = form(&app.operator().await).await;
     assert_eq!((&elsewhere["draft"], &elsewhere["draft_paths"]), (&json!("two\nlines "), &json!("/a, /b")));
     assert_eq!(elsewhere["draft_saved_at"], newer["saved_at"]);
+    assert_eq!(elsewhere["draft_template"], template);
     let page = app.operator().await.get("/p/docs/jobs/new").await.text;
     assert!(page.contains("two\nlines ") && page.contains("value=\"/a, /b\""));
 
@@ -86,6 +88,7 @@ async fn what_is_no_draft_is_refused_and_covers_nothing() {
         ("a", ("paths", "\0")),
         ("a", ("job", "../..")),
         ("a", ("intent", "a b")),
+        ("a", ("template_id", "a b")),
     ] {
         let fields = [("project", "docs"), ("text", text), field];
         operator.post(DRAFT, &fields).await.refused(400, "bad_input");

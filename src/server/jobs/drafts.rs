@@ -1,11 +1,11 @@
 //! Keeping what somebody is writing, while they write it. Must not send anything.
 
 use crate::error::AppError;
-use crate::model::id::{IntentId, JobId, ProjectId};
+use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::DraftKept;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::DraftOf;
+use crate::server::store::drafts::{Draft, DraftOf};
 
 /// The longest text that is kept of the field for pages, in characters: 50 paths of 500.
 const PATHS_MAX_CHARS: usize = 26_000;
@@ -16,6 +16,8 @@ pub struct Writing {
     pub job: Option<String>,
     pub text: String,
     pub paths: Option<String>,
+    /// The id of the template it came from; empty is none.
+    pub template: Option<String>,
     /// The form's intent, so that a late draft of a text that was sent is not kept.
     pub intent: Option<String>,
 }
@@ -28,12 +30,14 @@ impl Jobs {
         project: &ProjectId,
         writing: Writing,
     ) -> Result<DraftKept, AppError> {
-        let Writing { job, text, paths, intent } = writing;
+        let Writing { job, text, paths, template, intent } = writing;
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let job: Option<JobId> =
             given(job).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
         let intent: Option<IntentId> =
             given(intent).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
+        let template: Option<TemplateId> =
+            given(template).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
         let (text, paths) = (text.replace("\r\n", "\n"), paths.unwrap_or_default());
         let of = DraftOf {
             user_id: &caller.user.id,
@@ -49,7 +53,8 @@ impl Jobs {
             self.get(project, job.as_str()).await?;
         }
         let now = self.clock.now();
-        let kept = self.store.keep_draft(of, &text, &paths, intent.as_ref(), now).await?;
+        let draft = Draft { text, paths, template: template.map(String::from).unwrap_or_default() };
+        let kept = self.store.keep_draft(of, &draft, intent.as_ref(), now).await?;
         Ok(DraftKept { saved_at: kept.then_some(now) })
     }
 

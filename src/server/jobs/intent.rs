@@ -9,7 +9,7 @@ use crate::model::job::Job;
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::DraftOf;
+use crate::server::store::drafts::{Draft, DraftOf};
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
@@ -89,8 +89,9 @@ impl Jobs {
             Ok(_) => self.store.drop_draft(form.draft()).await,
             Err(_) if !may_be_kept(&form) => Ok(()),
             Err(_) => {
-                let (paths, now) = (form.paths.as_deref().unwrap_or_default(), self.clock.now());
-                self.store.keep_draft(form.draft(), &form.prompt, paths, None, now).await.map(|_| ())
+                let (text, paths) = (form.prompt.clone(), form.paths.clone().unwrap_or_default());
+                let draft = Draft { text, paths, template: form.template.clone().unwrap_or_default() };
+                self.store.keep_draft(form.draft(), &draft, None, self.clock.now()).await.map(|_| ())
             }
         };
         if let Err(error) = draft {
@@ -207,7 +208,12 @@ fn paths(text: &str) -> Result<Vec<String>, AppError> {
 /// Whether the text is worth keeping, and small enough to.
 fn may_be_kept(form: &Form) -> bool {
     let subject_is_an_id = form.job.as_deref().is_none_or(|job| job.parse::<JobId>().is_ok());
-    subject_is_an_id && !form.prompt.trim().is_empty() && !form.prompt.contains('\0')
+    subject_is_an_id
+        && !form.prompt.trim().is_empty()
+        && ![Some(&form.prompt), form.paths.as_ref(), form.template.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|text| text.contains('\0'))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACES, SavedTemplat
 use crate::model::template::places;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::DraftOf;
+use crate::server::store::drafts::{Draft, DraftOf};
 
 /// The most templates of a project.
 const TEMPLATES_MAX: u32 = 100;
@@ -41,7 +41,7 @@ impl Jobs {
         let (name, text) = saved.unwrap_or_default();
         let kept = self.store.draft(draft_of(caller, project, &subject(id.as_ref()))).await?;
         let (name, text) = match kept {
-            Some(kept) => (kept.paths, kept.text),
+            Some((kept, _)) => (kept.paths, kept.text),
             None => (name, text),
         };
         Ok(TemplateForm { id, name, text, text_max: self.prompt_max })
@@ -63,7 +63,9 @@ impl Jobs {
             Ok(_) => self.store.drop_draft(of).await?,
             // A draft has no field for a name; a template has none for pages.
             Err(_) if worth_keeping => {
-                self.store.keep_draft(of, &posted.text, &posted.name, None, self.clock.now()).await?;
+                let (text, paths) = (posted.text.clone(), posted.name.clone());
+                let draft = Draft { text, paths, ..Draft::default() };
+                self.store.keep_draft(of, &draft, None, self.clock.now()).await?;
             }
             Err(_) => {}
         }

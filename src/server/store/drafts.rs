@@ -7,11 +7,13 @@ use crate::model::id::{IntentId, ProjectId};
 use crate::model::time::Timestamp;
 
 /// A text in the making.
+#[derive(Default)]
 pub struct Draft {
     pub text: String,
     /// What stands in the field for pages.
     pub paths: String,
-    pub saved_at: Timestamp,
+    /// The id of the template it came from; empty is none.
+    pub template: String,
 }
 
 /// Which form a draft belongs to.
@@ -24,29 +26,30 @@ pub struct DraftOf<'a> {
 }
 
 impl Store {
-    /// Keeps `text` and what stands in the field for pages, instead of what was kept before. With `unless_sent`, nothing
+    /// Keeps `draft` instead of what was kept before. With `unless_sent`, nothing
     /// is kept where that intent is committed already: what was sent is no draft any more, however late it arrives. Gives
     /// whether it was kept.
     pub async fn keep_draft(
         &self,
         of: DraftOf<'_>,
-        text: &str,
-        paths: &str,
+        draft: &Draft,
         unless_sent: Option<&IntentId>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let kept = sqlx::query(
-            "INSERT INTO drafts (user_id, project, subject, text, paths, updated_at)
-             SELECT $1, $2, $3, $4, $5, $6
-             WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.author_id = $1 AND m.intent = $7)
+            "INSERT INTO drafts (user_id, project, subject, text, paths, template_id, updated_at)
+             SELECT $1, $2, $3, $4, $5, $6, $7
+             WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.author_id = $1 AND m.intent = $8)
              ON CONFLICT (user_id, project, subject)
-             DO UPDATE SET text = excluded.text, paths = excluded.paths, updated_at = excluded.updated_at",
+             DO UPDATE SET text = excluded.text, paths = excluded.paths, template_id = excluded.template_id,
+                 updated_at = excluded.updated_at",
         )
         .bind(of.user_id)
         .bind(of.project.as_str())
         .bind(of.subject)
-        .bind(text)
-        .bind(paths)
+        .bind(&draft.text)
+        .bind(&draft.paths)
+        .bind(&draft.template)
         .bind(now.as_millis())
         .bind(unless_sent.map(IntentId::as_str))
         .execute(&self.pool)
@@ -54,9 +57,10 @@ impl Store {
         Ok(kept.rows_affected() == 1)
     }
 
-    pub async fn draft(&self, of: DraftOf<'_>) -> Result<Option<Draft>, StoreError> {
+    /// The draft, and when it was kept.
+    pub async fn draft(&self, of: DraftOf<'_>) -> Result<Option<(Draft, Timestamp)>, StoreError> {
         let row = sqlx::query(
-            "SELECT text, paths, updated_at FROM drafts WHERE user_id = $1 AND project = $2 AND subject = $3",
+            "SELECT text, paths, template_id, updated_at FROM drafts WHERE user_id = $1 AND project = $2 AND subject = $3",
         )
         .bind(of.user_id)
         .bind(of.project.as_str())
@@ -64,11 +68,9 @@ impl Store {
         .fetch_optional(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(Draft {
-            text: row.try_get("text")?,
-            paths: row.try_get("paths")?,
-            saved_at: jobs::instant(&row, "updated_at")?,
-        }))
+        let (text, paths) = (row.try_get("text")?, row.try_get("paths")?);
+        let draft = Draft { text, paths, template: row.try_get("template_id")? };
+        Ok(Some((draft, jobs::instant(&row, "updated_at")?)))
     }
 
     pub async fn drop_draft(&self, of: DraftOf<'_>) -> Result<(), StoreError> {

@@ -44,6 +44,8 @@ pub struct Draft {
     server: StoredValue<ServerCopy>,
     field: NodeRef<Textarea>,
     pages: NodeRef<Input>,
+    /// The id of the template that the text came from; empty is none.
+    template: RwSignal<String>,
     /// Counts what was typed, for whoever waits for a pause.
     edits: StoredValue<u32>,
     length: RwSignal<usize>,
@@ -71,6 +73,7 @@ impl Draft {
             server: StoredValue::new(ServerCopy::default()),
             field: NodeRef::new(),
             pages: NodeRef::new(),
+            template: RwSignal::new(String::new()),
             edits: StoredValue::new(0),
             length: RwSignal::new(0),
             kept: RwSignal::new(Kept::Nowhere),
@@ -97,6 +100,11 @@ impl Draft {
     /// The field for pages beside it.
     pub fn pages(self) -> NodeRef<Input> {
         self.pages
+    }
+
+    /// The id of the template that the text came from; empty is none.
+    pub fn template(self) -> RwSignal<String> {
+        self.template
     }
 
     /// How many characters there are.
@@ -142,6 +150,7 @@ impl Draft {
                 if let Some(pages) = self.pages.get_untracked().filter(|pages| pages.value().is_empty()) {
                     pages.set_value(&kept.pages);
                 }
+                self.template.set(kept.template);
                 self.length.set(kept.text.chars().count());
                 self.kept.set(if kept.on_server { Kept::OnServer } else { Kept::Here });
             }
@@ -171,7 +180,11 @@ impl Draft {
         self.length.set(text.chars().count());
         self.kept.set(if text.is_empty() { Kept::Nowhere } else { Kept::Here });
         let at = copy::after(browser::now(), self.server.get_value().saved_at);
-        self.store(LocalCopy { at, on_server: false, pages, text });
+        if text.is_empty() {
+            self.template.set(String::new());
+        }
+        let template = self.template.get_untracked();
+        self.store(LocalCopy { at, on_server: false, template, pages, text });
         let edit = self.edit();
         browser::after(PAUSE, move || {
             if self.edits.try_get_value() == Some(edit) {
@@ -181,10 +194,11 @@ impl Draft {
         });
     }
 
-    /// Puts `text` into the field, as if somebody had typed it.
-    pub fn fill(self, text: &str) {
+    /// Puts the text of a template into the field, as if somebody had typed it.
+    pub fn fill(self, text: &str, template: String) {
         if let Some(field) = self.field.get_untracked() {
             field.set_value(text);
+            self.template.set(template);
             self.keep();
             let _ = field.focus();
         }
@@ -211,14 +225,16 @@ impl Draft {
         let edit = self.edits.try_get_value();
         self.server.update_value(|server| server.may_be_there = !text.is_empty());
         let (intent, paths) = (Some(server.intent), Some(pages.clone()));
-        let posted = KeepDraft { project, job, text: text.clone(), paths, intent };
+        let template = self.template.try_get_untracked().unwrap_or_default();
+        let template_id = Some(template.clone());
+        let posted = KeepDraft { project, job, text: text.clone(), paths, template_id, intent };
         spawn_local(async move {
             let Ok(kept) = call(posted).output().await else { return };
             let (Some(at), true) = (kept.saved_at, self.edits.try_get_value() == edit) else { return };
             self.server.try_update_value(|server| server.saved_at = Some(at));
             // Signing out forgets the copy of this browser, whatever is on its way then.
             if browser::stored(&self.key()).is_some() {
-                self.store(LocalCopy { at, on_server: true, pages, text });
+                self.store(LocalCopy { at, on_server: true, template, pages, text });
             }
             self.kept.try_set(Kept::OnServer);
         });
@@ -239,6 +255,7 @@ impl Draft {
             field.set_value("");
         }
         self.edit();
+        self.template.try_set(String::new());
         self.length.try_set(0);
         self.kept.try_set(Kept::Nowhere);
         self.server.try_update_value(|server| (server.saved_at, server.may_be_there) = (None, false));

@@ -28,22 +28,26 @@ pub(super) struct Brought {
 }
 
 impl Brought {
-    /// The text and the pages that the form starts with.
-    fn or_kept(self, form: &JobForm) -> (String, String) {
-        let kept = (form.draft.clone(), form.draft_paths.clone());
+    /// The text and the pages that the form starts with, and the id of the template they came from. `asked`: the one in
+    /// the address.
+    fn or_kept(self, form: &JobForm, asked: String) -> (String, String, String) {
+        let kept = (form.draft.clone(), form.draft_paths.clone(), form.draft_template.clone());
         if self.was_refused && !kept.0.is_empty() {
             return kept;
         }
         let given = |text: String| Some(text).filter(|text| !text.is_empty());
         let text = given(self.prompt).or(self.filled);
-        let copied = self.copied.map(|job| (job.prompt, job.paths.join(", ")));
-        let (text, pages) = match (text, copied) {
-            (Some(text), _) => (text, String::new()),
+        let copied = self.copied.map(|job| {
+            let template = job.template.and_then(|template| template.id).map(String::from);
+            (job.prompt, job.paths.join(", "), template.unwrap_or_default())
+        });
+        let (text, pages, template) = match (text, copied) {
+            (Some(text), _) => (text, String::new(), asked),
             (None, Some(copied)) => copied,
             // A page alone is brought to a new text, unless one was being written about it.
             (None, None) => kept,
         };
-        (text, given(self.path).unwrap_or(pages))
+        (text, given(self.path).unwrap_or(pages), template)
     }
 }
 
@@ -55,10 +59,8 @@ pub(super) fn composer(
     pick: Pick,
     draft: Draft,
 ) -> AnyView {
-    if let Some(template) = brought.copied.as_ref().and_then(|job| job.template.clone()) {
-        pick.copied(template);
-    }
-    let (text, pages) = brought.or_kept(&form);
+    let (text, pages, template) = brought.or_kept(&form, pick.asked());
+    draft.template().set(template);
     draft.rendering(&form, &text);
     let similar = Similar::to(&project, draft);
     let about = about(draft, &text);

@@ -9,7 +9,7 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{FormData, HtmlFormElement};
 use leptos_router::params::ParamsMap;
 
-use crate::model::saved_template::{SavedTemplate, UsedTemplate};
+use crate::model::saved_template::SavedTemplate;
 use crate::model::template::{filled, places};
 use crate::ui::erase::{Erase, handler};
 use crate::ui::links;
@@ -27,10 +27,10 @@ pub(super) struct Pick {
     draft: Draft,
     /// The id of the template whose places are shown.
     shown: RwSignal<String>,
-    /// The template that the text came from.
-    used: RwSignal<Option<UsedTemplate>>,
-    /// A text that would replace what somebody wrote.
-    waiting: RwSignal<Option<(String, UsedTemplate)>>,
+    /// The project's templates, by id.
+    names: StoredValue<BTreeMap<String, String>>,
+    /// A text that would replace what somebody wrote, and the id of its template.
+    waiting: RwSignal<Option<(String, String)>>,
     /// The last text that came from a template: that is nobody's work.
     last: StoredValue<String>,
 }
@@ -42,7 +42,7 @@ impl Pick {
             given: StoredValue::new(query.clone()),
             draft,
             shown: RwSignal::new(query.get("template").unwrap_or_default()),
-            used: RwSignal::new(None),
+            names: StoredValue::new(BTreeMap::new()),
             waiting: RwSignal::new(None),
             last: StoredValue::new(String::new()),
         }
@@ -50,37 +50,39 @@ impl Pick {
 
     /// The text of the template in the address, with the values in the address; nothing if there is none.
     pub(super) fn filled(self, templates: &[SavedTemplate]) -> Option<String> {
+        let names = templates.iter().map(|template| (template.id.to_string(), template.name.clone()));
+        self.names.set_value(names.collect());
         let asked = self.given.with_value(|given| given.get("template"))?;
         let template = templates.iter().find(|template| template.id.as_str() == asked)?;
         let values: Vec<_> =
             places(&template.text).into_iter().map(|place| (place, self.value(place))).collect();
         let values = values.iter().map(|(place, value)| (*place, value.as_str()));
         let text = filled(&template.text, &values.filter(|(_, value)| !value.is_empty()).collect());
-        self.used.set(Some(used(template)));
         self.last.set_value(text.clone());
         Some(text)
     }
 
-    /// The job that is copied came from `template`.
-    pub(super) fn copied(self, template: UsedTemplate) {
-        if template.id.is_some() {
-            self.used.set(Some(template));
-        }
+    /// The id of the template in the address; empty if there is none of that id.
+    pub(super) fn asked(self) -> String {
+        let asked = self.shown.get_untracked();
+        if self.names.with_value(|names| names.contains_key(&asked)) { asked } else { String::new() }
     }
 
     /// In the form: which template the text came from, and how to say that it did not.
     pub(super) fn field(self) -> AnyView {
         let plain = links::new_job(&self.project.get_value(), "", "");
         let shown = move || {
-            let UsedTemplate { id, name } = self.used.get()?;
+            let id = self.draft.template().get();
+            let name = self.names.with_value(|names| names.get(&id).cloned())?;
             let forget = handler(move |event: MouseEvent| {
                 event.prevent_default();
-                self.used.set(None);
+                self.draft.template().set(String::new());
+                self.draft.keep();
             });
             Some(
                 view! {
                     <p class="hint">
-                        <input type="hidden" name="template_id" value=id.map(String::from) />
+                        <input type="hidden" name="template_id" value=id />
                         "From the template “" <bdi>{name}</bdi> "” · "
                         <a href=plain.clone() on:click=forget>"not any more"</a>
                     </p>
@@ -125,7 +127,7 @@ impl Pick {
             self.waiting.set(None);
             let template = template.get_value();
             if places(&template.text).is_empty() {
-                self.bring(template.text.clone(), used(&template));
+                self.bring(template.text.clone(), template.id.to_string());
             }
             self.shown.set(template.id.to_string());
         });
@@ -157,7 +159,7 @@ impl Pick {
             event.prevent_default();
             let values = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
             let template = template.get_value();
-            self.bring(filled(&template.text, &values.collect()), used(&template));
+            self.bring(filled(&template.text, &values.collect()), template.id.to_string());
         });
         view! {
             <form class="stack" method="get" action=links::new_job(&project, "", "") on:submit=fill>
@@ -188,7 +190,7 @@ impl Pick {
     }
 
     /// Puts a text into the prompt, or asks first where that would replace what somebody wrote.
-    fn bring(self, text: String, template: UsedTemplate) {
+    fn bring(self, text: String, template: String) {
         let written = self.draft.written().map(|(text, _)| text).unwrap_or_default();
         if written.trim().is_empty() || written == self.last.get_value() {
             self.put(text, template);
@@ -197,10 +199,9 @@ impl Pick {
         }
     }
 
-    fn put(self, text: String, template: UsedTemplate) {
+    fn put(self, text: String, template: String) {
         self.waiting.set(None);
-        self.used.set(Some(template));
-        self.draft.fill(&text);
+        self.draft.fill(&text, template);
         self.last.set_value(text);
     }
 
@@ -221,10 +222,6 @@ impl Pick {
         }
         .erase()
     }
-}
-
-fn used(template: &SavedTemplate) -> UsedTemplate {
-    UsedTemplate { id: Some(template.id.clone()), name: template.name.clone() }
 }
 
 /// What was typed into the places; those left empty are left out.

@@ -12,6 +12,8 @@ pub(super) struct LocalCopy {
     pub(super) at: Timestamp,
     /// Whether the server has got exactly this.
     pub(super) on_server: bool,
+    /// The id of the template it came from; empty is none.
+    pub(super) template: String,
     pub(super) pages: String,
     pub(super) text: String,
 }
@@ -27,6 +29,7 @@ impl LocalCopy {
         Self::parsed(stored).unwrap_or_else(|| Self {
             at: Timestamp::from_millis(0),
             on_server: false,
+            template: String::new(),
             pages: String::new(),
             text: stored.to_owned(),
         })
@@ -34,7 +37,8 @@ impl LocalCopy {
 
     fn parsed(stored: &str) -> Option<Self> {
         let (head, rest) = stored.split_once('\n')?;
-        let (at, on_server) = head.split_once(' ')?;
+        let (at, head) = head.split_once(' ')?;
+        let (on_server, template) = head.split_once(' ')?;
         let (pages, text) = rest.split_once('\n')?;
         let on_server = match on_server {
             "saved" => true,
@@ -42,7 +46,8 @@ impl LocalCopy {
             _ => return None,
         };
         let at = Timestamp::from_millis(at.parse().ok()?);
-        Some(Self { at, on_server, pages: pages.to_owned(), text: text.to_owned() })
+        let (template, pages, text) = (template.to_owned(), pages.to_owned(), text.to_owned());
+        Some(Self { at, on_server, template, pages, text })
     }
 
     /// Whether it goes before the server's copy. What the server once had and has no longer was sent or discarded elsewhere.
@@ -58,9 +63,8 @@ impl fmt::Display for LocalCopy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.on_server { "saved" } else { "typed" };
         // A field of one line has no line ends.
-        f.write_str(
-            &[&self.at.as_millis().to_string(), " ", state, "\n", &self.pages, "\n", &self.text].concat(),
-        )
+        let at = self.at.as_millis().to_string();
+        f.write_str(&[&at, " ", state, " ", &self.template, "\n", &self.pages, "\n", &self.text].concat())
     }
 }
 
@@ -70,7 +74,8 @@ mod tests {
 
     fn copy(at: i64, on_server: bool) -> LocalCopy {
         let at = Timestamp::from_millis(at);
-        LocalCopy { at, on_server, pages: "/a, /b".to_owned(), text: "one\ntwo\n".to_owned() }
+        let (pages, text) = ("/a, /b".to_owned(), "one\ntwo\n".to_owned());
+        LocalCopy { at, on_server, template: "0192-7".to_owned(), pages, text }
     }
 
     #[test]
