@@ -7,4 +7,5 @@ pub mod call;
 pub mod jobs;
 pub mod queue;
 pub mod session;
+pub mod templates;
 pub mod upstream;

@@ -8,7 +8,7 @@ use leptos_router::{SsrMode, path};
 use crate::ui::components::frame::{AdminFrame, Frame};
 use crate::ui::pages::{
     admin_upstream, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job, not_found, overview,
-    queue, set_up,
+    queue, set_up, templates,
 };
 use crate::ui::state;
 
@@ -58,6 +58,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("batches/:batch") view=batch::BatchPage />
                     <Route path=path!("queue") view=queue::QueuePage />
                     <Route path=path!("analytics") view=analytics::Analytics />
+                    <Route path=path!("templates") view=templates::Templates />
                 </ParentRoute>
                 <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
                     <Route path=path!("upstream") view=admin_upstream::AdminUpstream />

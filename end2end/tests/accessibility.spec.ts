@@ -25,6 +25,8 @@ const PAGES = {
   "an empty queue": at("/queue"),
   "the form to adopt a job": at("/jobs/adopt"),
   "the form for a batch": at("/jobs/batch?prompt=Check+%7B%7Bpage%7D%7D"),
+  "the templates": at("/templates"),
+  "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),
   "the upstream, for administrators": "/admin/upstream",
   "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),

@@ -3,27 +3,30 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::job::{Job, JobBadge, JobForm, JobPage};
+use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage};
+use crate::model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
 use crate::server::{
     auth::guard,
-    jobs::{intent::Form, resolve::Decision},
+    jobs::{drafts::Writing, intent::Form, resolve::Decision},
 };
 
 /// Starts a job. The same `intent` again gives the first answer again and sends nothing.
-/// `paths`: the documentation pages it is about, separated by commas or line ends. `queue` (`on`): where the hour's budget
-/// has no room, it waits in line and is sent by itself.
+/// `paths`: the documentation pages it is about, separated by commas or line ends; those named in the prompt are added.
+/// `template_id`: the template the text came from. `queue` (`on`): where the hour's budget has no room, it waits in line
+/// and is sent by itself.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
     project: String,
     prompt: String,
     intent: String,
     paths: Option<String>,
+    template_id: Option<String>,
     queue: Option<String>,
 ) -> Result<Job, AppError> {
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
-    let form = Form::new_job(&caller, project, prompt, intent, paths).queued(queue.as_deref());
+    let form = Form::new_job(&caller, project, prompt, intent, paths, template_id).queued(queue.as_deref());
     let job = caller.panel.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
@@ -113,4 +116,35 @@ pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, A
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.form(&caller, &project, job.as_deref()).await
+}
+
+/// Keeps what the caller is writing for a form, in place of what was kept; an empty `text` ends the draft. With the form's
+/// `intent`, nothing is kept once that was sent.
+#[server(prefix = "/api", endpoint = "jobs/draft")]
+pub async fn keep_draft(
+    project: String,
+    job: Option<String>,
+    text: String,
+    paths: Option<String>,
+    template_id: Option<String>,
+    intent: Option<String>,
+) -> Result<DraftKept, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let writing = Writing { job, text, paths, template: template_id, intent };
+    caller.panel.jobs.keep_writing(&caller, &project, writing).await
+}
+
+/// At most five jobs that are under way or have an open result, and resemble `prompt` about `paths`; with `job`, those
+/// that were there before that job and resemble it.
+#[server(prefix = "/api", endpoint = "jobs/similar")]
+pub async fn similar_jobs(
+    project: String,
+    prompt: Option<String>,
+    paths: Option<String>,
+    job: Option<String>,
+) -> Result<Vec<SimilarJob>, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    caller.panel.jobs.similar(&project, prompt, paths, job).await
 }

@@ -68,8 +68,8 @@ pub struct Entry {
     /// The line as typed, without blanks around it.
     pub value: String,
     pub prompt: String,
-    /// The page it is about, if its first value is one.
-    pub path: Option<String>,
+    /// The pages it is about: its first value, if that is one.
+    pub paths: Vec<String>,
 }
 
 /// The prompts that `list` makes of `text`; else what is wrong, with the line, as a sentence.
@@ -100,8 +100,8 @@ pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
             return Err(format!("Line {number} repeats an earlier line."));
         }
         let is_page = names[0] == "page" || columns[0].starts_with('/');
-        let path = is_page.then(|| columns[0].to_owned());
-        entries.push(Entry { line: number, value: line.to_owned(), prompt, path });
+        let paths = is_page.then(|| columns[0].to_owned()).into_iter().collect();
+        entries.push(Entry { line: number, value: line.to_owned(), prompt, paths });
     }
     if entries.is_empty() {
         return Err("The list of values is empty: write one value on each line.".to_owned());
@@ -124,8 +124,10 @@ mod tests {
     #[test]
     fn each_line_becomes_a_prompt() {
         let made = entries("Check {{page}}.", "/a\n\n  /b, c \n").unwrap_or_else(|why| panic!("{why}"));
-        let made: Vec<_> =
-            made.iter().map(|entry| (entry.line, entry.prompt.as_str(), entry.path.as_deref())).collect();
+        let made: Vec<_> = made
+            .iter()
+            .map(|entry| (entry.line, entry.prompt.as_str(), entry.paths.first().map(String::as_str)))
+            .collect();
         assert_eq!(made, [(1, "Check /a.", Some("/a")), (3, "Check /b, c.", Some("/b, c"))]);
     }
 
@@ -135,7 +137,7 @@ mod tests {
         let made = entries(text, "calm, Ada\nloud\tBob, the second").unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(made[0].prompt, "calm: Ada and calm");
         assert_eq!(made[1].prompt, "loud: Bob, the second and loud");
-        assert_eq!(made[0].path, None);
+        assert!(made[0].paths.is_empty());
     }
 
     #[test]

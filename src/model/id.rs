@@ -90,6 +90,12 @@ id!(
     "An id of the platform is 1 to 200 characters, without blanks, control characters, /, \\, %, ? or #."
 );
 id!(
+    /// Docket's own id of a saved template.
+    TemplateId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a template."
+);
+id!(
     /// The id a form was rendered with: the same intent is delivered at most once.
     IntentId,
     |text| is_token(text, 64),
@@ -115,6 +121,7 @@ mod tests {
         for text in ["", "../x", "a/b", "a%2eb", "a?b", "a\r\nb", "a\0b", "a b", "é", &"a".repeat(10_000)] {
             assert!(text.parse::<ProjectId>().is_err(), "{text:?}");
             assert!(text.parse::<JobId>().is_err(), "{text:?}");
+            assert!(text.parse::<TemplateId>().is_err(), "{text:?}");
             assert!(text.parse::<IntentId>().is_err(), "{text:?}");
         }
         for text in

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
+use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 
 /// What became of handing one prompt to the upstream.
@@ -69,6 +70,9 @@ pub struct Job {
     /// The batch it was made by, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchId>,
+    /// The template it came from; left out in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<UsedTemplate>,
     /// Oldest first; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<HistoryEntry>,
@@ -139,12 +143,24 @@ pub struct JobPage {
 pub struct JobForm {
     /// Sent along with the form, so that posting it twice starts one job.
     pub intent: IntentId,
-    /// Text of this person that an earlier attempt could not deliver; empty if there is none.
+    /// What this person wrote and has not sent, in whatever browser; empty where there is none.
     pub draft: String,
+    /// What stood in the field for pages then.
+    pub draft_paths: String,
+    /// The id of the template the draft came from; empty is none.
+    pub draft_template: String,
+    /// When the server got the draft, by its clock.
+    pub draft_saved_at: Option<Timestamp>,
+    /// The longest prompt, in characters.
+    pub prompt_max: u32,
 }
 
-/// The longest prompt, in characters, unless configured otherwise.
-pub const PROMPT_MAX_CHARS: usize = 32_768;
+/// That a draft is kept, or that there is none any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftKept {
+    /// By the server's clock.
+    pub saved_at: Option<Timestamp>,
+}
 
 /// How much of a prompt a list shows, in characters.
 pub const EXCERPT_CHARS: usize = 280;
@@ -300,6 +316,11 @@ mod tests {
             "https://x\ny",
             "",
             "ftp://x",
+            "java\nscript:alert(1)",
+            "JAVASCRIPT:alert(1)//https://",
+            "\u{1}https://x",
+            "https://x/\u{85}",
+            "https:/x",
         ] {
             assert_eq!(safe_link(text), None, "{text:?}");
         }

@@ -4,11 +4,14 @@
 mod adopt;
 pub mod batch;
 mod delivery;
+pub mod drafts;
 mod find;
 pub mod intent;
 mod poller;
 mod queue;
 pub mod resolve;
+mod similar;
+pub mod templates;
 
 use std::time::Duration;
 
@@ -33,6 +36,8 @@ pub struct Jobs {
     governor: Governor,
     clock: Clock,
     timing: Timing,
+    /// The longest prompt, in characters.
+    prompt_max: u32,
     /// Ticks whenever a delivery ends.
     settled: watch::Sender<u64>,
     /// What is being sent now; outlives the request that asked for it.
@@ -48,9 +53,17 @@ pub struct Timing {
 }
 
 impl Jobs {
-    pub fn new(store: Store, upstream: Upstream, governor: Governor, clock: Clock, timing: Timing) -> Self {
+    pub fn new(
+        store: Store,
+        upstream: Upstream,
+        governor: Governor,
+        clock: Clock,
+        timing: Timing,
+        prompt_max: u32,
+    ) -> Self {
         let (settled, _) = watch::channel(0);
-        Self { store, upstream, governor, clock, timing, settled, deliveries: TaskTracker::new() }
+        let deliveries = TaskTracker::new();
+        Self { store, upstream, governor, clock, timing, prompt_max, settled, deliveries }
     }
 
     /// Lets everybody look who waits for the end of a delivery.

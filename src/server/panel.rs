@@ -27,6 +27,8 @@ pub struct Panel {
     pub governor: Governor,
     pub jobs: Jobs,
     pub views: ViewsAnswers,
+    /// The longest prompt, in characters.
+    pub prompt_max: u32,
     leptos: LeptosOptions,
 }
 
@@ -43,14 +45,18 @@ impl Panel {
         let governor = Governor::new(store.clone(), clock.clone(), budget, health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
         let timing = Timing { poll_interval: upstream.poll_interval, exchange: upstream.timeout };
+        let prompt_max = upstream.prompt_max;
+        let jobs =
+            Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing, prompt_max);
         Ok(Self {
             projects: projects.into(),
             public_url,
-            jobs: Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing),
+            jobs,
             views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
             governor,
             store,
             clock,
+            prompt_max,
             leptos: leptos_options(),
         })
     }

@@ -15,6 +15,8 @@ pub mod queue;
 pub mod reads;
 pub mod resolved;
 pub mod sessions;
+pub mod similar;
+pub mod templates;
 pub mod users;
 
 use std::path::{Path, PathBuf};

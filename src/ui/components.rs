@@ -16,6 +16,7 @@ pub mod prompt_field;
 pub mod pull_request;
 pub mod queue_choice;
 pub mod search_form;
+pub mod similar_jobs;
 pub mod submit_button;
 pub mod toasts;
 pub mod waiting;

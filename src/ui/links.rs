@@ -44,6 +44,30 @@ pub fn analytics(project: &str) -> String {
     format!("/p/{project}/analytics")
 }
 
+pub fn templates(project: &str) -> String {
+    format!("/p/{project}/templates")
+}
+
+/// The form for a template; without `template`, for a new one.
+pub fn edit_template(project: &str, template: Option<&str>) -> String {
+    with_query(&templates(project), &[("edit", template.unwrap_or("new"))])
+}
+
+/// The form for a new job with the text of a template.
+pub fn new_job_by(project: &str, template: &str, path: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/new"), &[("template", template), ("path", path)])
+}
+
+/// The form for many jobs from one text with places.
+pub fn new_batch_of(project: &str, prompt: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/batch"), &[("prompt", prompt)])
+}
+
+/// The jobs about a page.
+pub fn jobs_about(project: &str, path: &str) -> String {
+    with_query(&jobs(project), &[("tag", path)])
+}
+
 /// The form for a new job, prefilled with what is not empty.
 pub fn new_job(project: &str, prompt: &str, path: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("prompt", prompt), ("path", path)])

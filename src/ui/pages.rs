@@ -14,3 +14,4 @@ pub mod not_found;
 pub mod overview;
 pub mod queue;
 pub mod set_up;
+pub mod templates;

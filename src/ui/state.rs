@@ -8,6 +8,7 @@ pub mod budget;
 pub mod clock;
 pub mod drafts;
 pub mod kept;
+pub mod limits;
 pub mod live;
 pub mod outcome;
 pub mod post;

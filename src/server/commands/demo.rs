@@ -65,6 +65,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         certificate_authorities: Vec::new(),
         timeout: Duration::from_secs(30),
         poll_interval: Duration::from_secs(3),
+        prompt_max: 32_768,
     };
     let budget =
         Budget { agent_per_hour: 100, analytics_per_hour: 100, analytics_reserve: 30, history_days: 90 };

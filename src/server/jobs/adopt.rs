@@ -18,7 +18,10 @@ impl Jobs {
         remote_id: &str,
         note: Option<&str>,
     ) -> Result<Job, AppError> {
-        let note = note.filter(|note| !note.trim().is_empty()).map(prompt).transpose()?;
+        let note = note
+            .filter(|note| !note.trim().is_empty())
+            .map(|note| prompt(note, self.prompt_max))
+            .transpose()?;
         let remote = self.read_to_take(project, remote_id).await?;
         let adoption = Adoption {
             project,

@@ -3,15 +3,16 @@
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS, Preview};
 use crate::model::id::{BatchId, IntentId, ProjectId};
+use crate::model::page_path;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::jobs::intent::{check_path, prompt};
+use crate::server::jobs::intent::{paths, prompt};
 use crate::server::jobs::queue::cancelled_by;
 use crate::server::store::batches::{NewBatch, PreparedBatch};
+use crate::server::store::drafts::{Draft, DraftOf};
 
-/// Under which subjects the two texts of the form are kept as drafts.
-const TEXT: &str = "batch text";
-const VALUES: &str = "batch values";
+/// Under which subject the form is kept as a draft, its list of values in the place of the pages.
+const DRAFT: &str = "batch";
 
 /// The longest list of values, in bytes.
 const LIST_MAX: usize = 128 * 1024;
@@ -28,10 +29,10 @@ impl Jobs {
     /// Keeps a batch that makes sense, to be looked at and started; nothing is queued yet. Texts that make none are kept as
     /// drafts. The same intent again gives the same batch.
     pub async fn prepare_batch(&self, caller: &Caller, request: &BatchRequest) -> Result<Batch, AppError> {
-        self.keep_batch_draft(caller, &request.project, &request.text, &request.values).await?;
+        self.keep_batch_draft(caller, request).await?;
         let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
         let (text, values) = (request.text.replace("\r\n", "\n"), request.values.replace("\r\n", "\n"));
-        checked(&text, &values)?;
+        self.checked(&text, &values)?;
         let new = NewBatch {
             project: &request.project,
             author_id: &caller.user.id,
@@ -47,7 +48,7 @@ impl Jobs {
                 "This form was sent before with another text. Reload the page to send a new one.",
             ));
         }
-        self.drop_batch_draft(caller, &request.project).await?;
+        self.store.drop_draft(draft_of(caller, &request.project)).await?;
         self.shown(prepared).await
     }
 
@@ -59,7 +60,7 @@ impl Jobs {
         batch: &str,
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
-        let entries = checked(&prepared.template, &prepared.list)?;
+        let entries = self.checked(&prepared.template, &prepared.list)?;
         self.store.start_batch(&prepared, &caller.user.id, &entries, self.clock.now()).await?;
         self.batch(project, batch).await
     }
@@ -95,14 +96,11 @@ impl Jobs {
             let earlier = self.prepared(project, from).await?;
             return Ok(BatchForm { intent, text: earlier.template, values: earlier.list, problem: None });
         }
-        let kept = async |subject| {
-            let draft = self.store.draft(&caller.user.id, project, subject).await;
-            draft.map(Option::unwrap_or_default)
+        let Some((kept, _)) = self.store.draft(draft_of(caller, project)).await? else {
+            return Ok(BatchForm { intent, text: String::new(), values: String::new(), problem: None });
         };
-        let (text, values) = (kept(TEXT).await?, kept(VALUES).await?);
-        let is_kept = !text.is_empty() || !values.is_empty();
-        let problem = is_kept.then(|| checked(&text, &values).err().map(|error| error.message)).flatten();
-        Ok(BatchForm { intent, text, values, problem })
+        let problem = self.checked(&kept.text, &kept.paths).err().map(|error| error.message);
+        Ok(BatchForm { intent, text: kept.text, values: kept.paths, problem })
     }
 
     async fn prepared(&self, project: &ProjectId, batch: &str) -> Result<PreparedBatch, AppError> {
@@ -112,7 +110,7 @@ impl Jobs {
     }
 
     async fn shown(&self, prepared: PreparedBatch) -> Result<Batch, AppError> {
-        let entries = checked(&prepared.template, &prepared.list)?;
+        let entries = self.checked(&prepared.template, &prepared.list)?;
         let (sent, waiting) = self.store.progress(&prepared.id).await?;
         let queue = self.queue(&prepared.project).await?;
         let of_batch = queue.waiting.iter().filter(|waiting| waiting.batch.as_ref() == Some(&prepared.id));
@@ -133,43 +131,36 @@ impl Jobs {
         })
     }
 
-    async fn keep_batch_draft(
-        &self,
-        caller: &Caller,
-        project: &ProjectId,
-        text: &str,
-        values: &str,
-    ) -> Result<(), AppError> {
-        for (subject, text) in [(TEXT, text), (VALUES, values)] {
-            if !text.contains('\0') {
-                self.store.keep_draft(&caller.user.id, project, subject, text, self.clock.now()).await?;
-            }
+    async fn keep_batch_draft(&self, caller: &Caller, request: &BatchRequest) -> Result<(), AppError> {
+        let (text, values) = (&request.text, &request.values);
+        if text.contains('\0') || values.contains('\0') || (text.is_empty() && values.is_empty()) {
+            return Ok(());
         }
+        let draft = Draft { text: text.clone(), paths: values.clone(), ..Draft::default() };
+        let of = draft_of(caller, &request.project);
+        self.store.keep_draft(of, &draft, None, self.clock.now()).await?;
         Ok(())
     }
 
-    async fn drop_batch_draft(&self, caller: &Caller, project: &ProjectId) -> Result<(), AppError> {
-        for subject in [TEXT, VALUES] {
-            self.store.drop_draft(&caller.user.id, project, subject).await?;
+    /// The prompts of a batch, each as good as if it had been typed by itself.
+    fn checked(&self, text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
+        if values.len() > LIST_MAX {
+            return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));
         }
-        Ok(())
+        prompt(text, self.prompt_max)?;
+        let mut entries = batch::entries(text, values).map_err(AppError::bad_input)?;
+        for entry in &mut entries {
+            let typed = prompt(&entry.prompt, self.prompt_max).and_then(|_| paths(&entry.paths.join("\n")));
+            let typed = typed
+                .map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)))?;
+            entry.paths = page_path::of_job(typed, &entry.prompt);
+        }
+        Ok(entries)
     }
 }
 
-/// The prompts of a batch, each as good as if it had been typed by itself.
-fn checked(text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
-    if values.len() > LIST_MAX {
-        return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));
-    }
-    prompt(text)?;
-    let entries = batch::entries(text, values).map_err(AppError::bad_input)?;
-    for entry in &entries {
-        let path = entry.path.as_deref().map_or(Ok(()), check_path);
-        prompt(&entry.prompt)
-            .and(path)
-            .map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)))?;
-    }
-    Ok(entries)
+fn draft_of<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftOf<'a> {
+    DraftOf { user_id: &caller.user.id, project, subject: DRAFT }
 }
 
 fn preview(entry: &Entry) -> Preview {

@@ -5,6 +5,7 @@ use crate::model::id::{IntentId, JobId, ProjectId};
 use crate::model::job::{Job, JobBadge, JobForm, JobPage};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::store::drafts::{Draft, DraftOf};
 use crate::server::store::job_list::JobFilter;
 
 /// The most badges one call may ask for.
@@ -56,8 +57,12 @@ impl Jobs {
         project: &ProjectId,
         job: Option<&str>,
     ) -> Result<JobForm, AppError> {
-        let draft = self.store.draft(&caller.user.id, project, job.unwrap_or_default()).await?;
+        let of = DraftOf { user_id: &caller.user.id, project, subject: job.unwrap_or_default() };
+        let draft = self.store.draft(of).await?;
+        let (draft, draft_saved_at) = draft.map(|(draft, at)| (draft, Some(at))).unwrap_or_default();
+        let Draft { text: draft, paths: draft_paths, template: draft_template } = draft;
         let intent: IntentId = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
-        Ok(JobForm { intent, draft: draft.unwrap_or_default() })
+        let prompt_max = self.prompt_max;
+        Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, prompt_max })
     }
 }

@@ -109,7 +109,8 @@ impl Store {
                 author_id,
                 intent: &intent,
                 prompt: &entry.prompt,
-                paths: entry.path.as_slice(),
+                paths: &entry.paths,
+                template: None,
             };
             if insert(&mut tx, &new, Place::InLine(Some(&batch.id)), now).await?.is_none() {
                 return Err(StoreError::Corrupt(format!("the intent {intent}")));

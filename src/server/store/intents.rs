@@ -3,8 +3,8 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, budget, jobs, new_id, queue, word};
-use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
+use super::{Store, StoreError, budget, jobs, new_id, queue, templates, word};
+use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
@@ -16,6 +16,8 @@ pub struct NewIntent<'a> {
     pub intent: &'a IntentId,
     pub prompt: &'a str,
     pub paths: &'a [String],
+    /// The template it came from, if that is still there.
+    pub template: Option<&'a TemplateId>,
 }
 
 /// A committed intent.
@@ -305,6 +307,9 @@ async fn insert_job(
         .bind(path)
         .execute(&mut **tx)
         .await?;
+    }
+    if let Some(template) = new.template {
+        templates::record_use(tx, &job, template).await?;
     }
     Ok(job)
 }

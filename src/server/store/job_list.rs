@@ -124,7 +124,7 @@ impl Store {
     }
 
     /// Rows of a statement whose one list in parentheses holds `ids`.
-    async fn rows_of<'a>(
+    pub(super) async fn rows_of<'a>(
         &self,
         before: &str,
         ids: impl ExactSizeIterator<Item = &'a JobId>,

@@ -25,6 +25,7 @@ impl Store {
         let mut job = job(&row)?;
         job.follow_ups = self.follow_ups(id).await?;
         job.paths = self.paths(id).await?;
+        job.template = self.template_of(id).await?;
         job.history = self.history(id).await?;
         Ok(Some(job))
     }
@@ -160,6 +161,7 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         paths: Vec::new(),
         attempt: attempt(row)?,
         batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
+        template: None,
         history: Vec::new(),
     })
 }

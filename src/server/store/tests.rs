@@ -38,6 +38,7 @@ impl Ledger {
             intent: &intent,
             prompt,
             paths: &["/a".to_owned()],
+            template: None,
         };
         self.store.insert_intent(new, NOON).await.unwrap()
     }
@@ -154,6 +155,7 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
         intent: &"i-2".parse().unwrap(),
         prompt: "more",
         paths: &[],
+        template: None,
     };
     let second = ledger.store.insert_intent(follow_up, NOON).await.unwrap().unwrap();
     let second = ledger.claim(&second).await.unwrap();

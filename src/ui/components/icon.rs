@@ -30,6 +30,7 @@ pub const SEARCH: &str = "M7 2.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9M10.3 10.3l3
 pub const SENDING: &str = "M8 2a6 6 0 1 1-6 6";
 pub const SIGN_OUT: &str = "M6.5 3h-3v10h3M7 8h6M10.5 5.5L13 8l-2.5 2.5";
 pub const UP: &str = "M8 13V3M4 7l4-4l4 4";
+pub const TEMPLATES: &str = "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h1.6M9 8h1.5M5.5 10.5h3";
 
 /// One of the outlines above.
 pub fn icon(outline: &'static str) -> AnyView {

@@ -25,7 +25,7 @@ pub fn job_row(job: &Job, badge: ArcRwSignal<JobBadge>) -> AnyView {
     view! {
         <li class="job-row">
             {job_badge(badge)}
-            <a class="job-title row-target" href=links::job(project, job.id.as_str())>{job.title().to_owned()}</a>
+            <a class="job-title row-target" dir="auto" href=links::job(project, job.id.as_str())>{job.title().to_owned()}</a>
             <span class="job-tags">{tags(job)}</span>
             <span class="job-link">{move || link()}</span>
             <a class="job-author" href=author title="Jobs of this person">{job.author.clone()}</a>

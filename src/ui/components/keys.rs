@@ -16,12 +16,13 @@ const ROW: &str = "row-target";
 
 const DIALOG: &str = "shortcuts";
 
-const SHORTCUTS: [(&str, &str); 9] = [
+const SHORTCUTS: [(&str, &str); 10] = [
     ("/", "Search"),
     ("c", "New job"),
     ("g o", "Go to the overview"),
     ("g j", "Go to jobs"),
     ("g a", "Go to analytics"),
+    ("g t", "Go to templates"),
     ("j  k", "Next or previous row"),
     ("Enter", "Open the row"),
     (".", "Light or dark"),
@@ -75,6 +76,7 @@ fn listen(project: String, session: AskedSession) {
             let target = match (went, event.key().as_str()) {
                 (true, "j") => links::jobs(&project),
                 (true, "a") => links::analytics(&project),
+                (true, "t") => links::templates(&project),
                 (true, "o") => links::overview(&project),
                 (false, "c") if may_start => links::new_job(&project, "", ""),
                 (false, key) => return act(key, &event),

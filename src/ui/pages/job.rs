@@ -1,6 +1,7 @@
 //! `/p/{project}/jobs/{job}`: one job as a conversation. It follows its badge: when that changes, the job is read again.
 
 mod conversation;
+mod deliveries;
 mod facts;
 mod follow_up;
 mod head;
@@ -14,17 +15,19 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
 use crate::api::call::call;
-use crate::api::jobs::{GetJob, GetJobForm, ResolveDelivery, SendFollowUp};
+use crate::api::jobs::{GetJob, GetJobForm, ResolveDelivery, SendFollowUp, SimilarJobs};
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
+use crate::model::similar::SimilarJob;
 use crate::ui::components::failure;
 use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
-use crate::ui::components::prompt_field::MISTAKE;
+use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::drafts::Draft;
+use crate::ui::state::limits::prompt_mistake;
 use crate::ui::state::live::Live;
 use crate::ui::state::post::Post;
 use crate::ui::state::session::{self, AskedSession};
@@ -55,10 +58,17 @@ fn job_page(project: String, id: String) -> AnyView {
         let (project, id) = (project.clone(), id.clone());
         Asked::once(move || call(GetJobForm { project: project.clone(), job: Some(id.clone()) }))
     };
+    let similar = {
+        let (project, id) = (project.clone(), id.clone());
+        Asked::once(move || {
+            let (project, job) = (project.clone(), Some(id.clone()));
+            call(SimilarJobs { project, prompt: None, paths: None, job })
+        })
+    };
     let job = CurrentJob { first, later: RwSignal::new(None) };
     keep_true(job, project.clone(), id.clone());
 
-    let send = Post::to::<SendFollowUp>(MISTAKE);
+    let send = Post::to::<SendFollowUp>(&prompt_mistake());
     let draft = Draft::of(&project, Some(&id));
     // Which follow-up the box begins with, where there are no scripts to fill it.
     let again: Option<usize> = use_query_map().get_untracked().get("again").and_then(|n| n.parse().ok());
@@ -81,8 +91,10 @@ fn job_page(project: String, id: String) -> AnyView {
         .erase(),
     };
     let follow_up = move || follow_up_box(job, form, session, send, draft, again);
+    let at_once = move || same_work(job, similar);
     view! {
         {suspended(loading::conversation, Arc::new(page))}
+        {suspended(nothing, Arc::new(at_once))}
         {suspended(nothing, Arc::new(follow_up))}
     }
     .erase()
@@ -101,6 +113,17 @@ fn shown(job: &Job, may_send: bool, decide: Post, draft: Draft) -> AnyView {
         </div>
     }
     .erase()
+}
+
+/// Whoever starts a job without JavaScript hears only here that the same work is under way already.
+fn same_work(job: CurrentJob, similar: Asked<Vec<SimilarJob>>) -> AnyView {
+    match (job.get(), similar.get()) {
+        (Some(Ok(job)), Some(Ok(mut similar))) if job.state.is_moving() => {
+            similar.retain(SimilarJob::is_running_already);
+            similar_jobs(job.project.as_str(), "When this was started, a similar job was running", &similar)
+        }
+        _ => ().into_any(),
+    }
 }
 
 /// For those who may send, unless the agent did not take the job, or may not have.

@@ -21,11 +21,18 @@ pub struct Post {
 }
 
 impl Post {
-    /// Posts to the server function `F`. `mistake` says what a person can have done wrong in this form.
-    pub fn to<F: ServerFn>(mistake: &'static str) -> Self {
-        let refused = SharedValue::new(|| refused(F::PATH)).into_inner();
-        let answer = refused.map(|code| Err(AppError::new(code, in_general(code, mistake))));
+    /// Posts to the server function `F`. `mistake` says what a person can have done wrong in this form; it is needed where
+    /// the page is rendered, and only there.
+    pub fn to<F: ServerFn>(mistake: &str) -> Self {
+        let in_words = |code| AppError::new(code, in_general(code, mistake));
+        let refused = SharedValue::new(|| refused(F::PATH).map(in_words)).into_inner();
+        let answer = refused.map(Err);
         Self { url: F::PATH, answer: RwSignal::new(answer), pending: RwSignal::new(false) }
+    }
+
+    /// Whether the page was rendered because a post without JavaScript was refused.
+    pub fn was_refused(self) -> bool {
+        self.answer.with_untracked(Option::is_some)
     }
 
     pub fn is_pending(self) -> bool {
@@ -99,7 +106,7 @@ fn refused(_path: &str) -> Option<ErrorCode> {
     None
 }
 
-fn in_general(code: ErrorCode, mistake: &'static str) -> &'static str {
+fn in_general(code: ErrorCode, mistake: &str) -> &str {
     match code {
         ErrorCode::BadInput => mistake,
         ErrorCode::Unauthenticated => "That username and password do not belong together.",

@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     /// Long, so that the upstream sees reads only in tests that are about reading.
     pub(crate) poll_interval: Duration,
+    /// The longest prompt, in characters.
+    pub(crate) prompt_max: u32,
     /// Never, unless a test is about it: many make the upstream fail again and again.
     pub(crate) breaks_after: u32,
     /// Another upstream than the scripted one.
@@ -59,6 +61,7 @@ impl Default for Settings {
             budget,
             timeout: Duration::from_secs(10),
             poll_interval: Duration::from_secs(3_600),
+            prompt_max: 32_768,
             breaks_after: u32::MAX,
             upstream_url: None,
             public_url: None,
@@ -139,6 +142,7 @@ impl TestApp {
                 certificate_authorities: Vec::new(),
                 timeout: settings.timeout,
                 poll_interval: settings.poll_interval,
+                prompt_max: settings.prompt_max,
                 breaks_after: settings.breaks_after,
             };
             let projects = parse_projects("docs=Docs,api=API reference").unwrap();

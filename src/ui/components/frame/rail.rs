@@ -25,6 +25,7 @@ pub(super) fn top(project: &str, session: AskedSession) -> AnyView {
                     {item(overview, true, icon::OVERVIEW, "Overview")}
                     {item(links::jobs(project), false, icon::JOBS, "Jobs")}
                     {item(links::analytics(project), false, icon::ANALYTICS, "Analytics")}
+                    {item(links::templates(project), false, icon::TEMPLATES, "Templates")}
                 </ul>
             </nav>
         </header>

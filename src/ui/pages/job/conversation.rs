@@ -11,17 +11,26 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
 use crate::ui::erase::{Erase, handler};
 use crate::ui::links;
+use crate::ui::pages::job::deliveries;
 use crate::ui::pages::job::head::again;
 use crate::ui::pages::job::resolve;
 use crate::ui::state::drafts::Draft;
 use crate::ui::state::post::Post;
 
 pub(super) fn conversation(job: &Job, may_send: bool, decide: Post, draft: Draft) -> AnyView {
-    let asked = message(&job.author, job.created_at, &job.prompt, delivery_of(job), ().into_any());
+    let asked = message(
+        &job.author,
+        job.created_at,
+        &job.prompt,
+        delivery_of(job),
+        ().into_any(),
+        deliveries::of(job, 0),
+    );
     let explained = explained(job, may_send, decide);
-    let follow_ups = job.follow_ups.iter().enumerate().map(|(at, sent)| {
-        let note = note(job, at + 1, sent, may_send, decide, draft);
-        message(&sent.author, sent.created_at, &sent.prompt, sent.state, note)
+    let follow_ups = job.follow_ups.iter().zip(1..).map(|(sent, position)| {
+        let note = note(job, position, sent, may_send, decide, draft);
+        let deliveries = deliveries::of(job, position);
+        message(&sent.author, sent.created_at, &sent.prompt, sent.state, note, deliveries)
     });
     let follow_ups = follow_ups.collect_view();
     view! {
@@ -36,7 +45,7 @@ pub(super) fn conversation(job: &Job, may_send: bool, decide: Post, draft: Draft
 }
 
 /// What the state of a follow-up means, where that is not plain, and what to do about it.
-fn note(job: &Job, position: usize, sent: &FollowUp, may_send: bool, decide: Post, draft: Draft) -> AnyView {
+fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool, decide: Post, draft: Draft) -> AnyView {
     let explanation = match sent.state {
         DeliveryState::Queued => "It waits to be sent.",
         DeliveryState::Rejected => "The agent surely did not take this follow-up.",
@@ -60,7 +69,7 @@ fn note(job: &Job, position: usize, sent: &FollowUp, may_send: bool, decide: Pos
 }
 
 /// Fills the box below; without scripts the page comes back with it filled.
-fn edit_again(job: &Job, position: usize, sent: &FollowUp, draft: Draft) -> AnyView {
+fn edit_again(job: &Job, position: u32, sent: &FollowUp, draft: Draft) -> AnyView {
     let href = links::with_query(
         &links::job(job.project.as_str(), job.id.as_str()),
         &[("again", &position.to_string())],
@@ -68,20 +77,27 @@ fn edit_again(job: &Job, position: usize, sent: &FollowUp, draft: Draft) -> AnyV
     let text = sent.prompt.clone();
     let fill = handler(move |event: MouseEvent| {
         event.prevent_default();
-        draft.fill(&text);
+        draft.fill(&text, String::new());
     });
     view! { <a class="button" href=href + "#follow-up" rel="external" on:click=fill>"Edit and send again"</a> }.erase()
 }
 
-fn message(author: &str, at: Timestamp, text: &str, state: DeliveryState, note: AnyView) -> AnyView {
+fn message(
+    author: &str,
+    at: Timestamp,
+    text: &str,
+    state: DeliveryState,
+    note: AnyView,
+    deliveries: AnyView,
+) -> AnyView {
     let initial: String = author.chars().take(1).flat_map(char::to_uppercase).collect();
     view! {
         <li class="message">
             <span class="avatar" aria-hidden="true">{initial}</span>
             <div class="message-body">
                 <p class="message-head"><strong>{author.to_owned()}</strong> {ago(at)}</p>
-                <p class="message-text">{text.to_owned()}</p>
-                <div class="message-foot">{delivery_badge(state)}</div>
+                <p class="message-text" dir="auto">{text.to_owned()}</p>
+                <div class="message-foot">{delivery_badge(state)} {deliveries}</div>
                 {note}
             </div>
         </li>

@@ -3,17 +3,18 @@
 use leptos::prelude::*;
 
 use crate::model::job::Job;
+use crate::model::saved_template::UsedTemplate;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
 use crate::ui::erase::{Erase, handler};
+use crate::ui::links;
 use crate::ui::state::browser;
 use crate::ui::state::toasts::Toasts;
 
 pub(super) fn facts(job: &Job) -> AnyView {
     let remote = job.remote.as_ref();
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.erase());
-    let paths =
-        job.paths.iter().map(|path| view! { <code class="tag">{path.clone()}</code> }.erase()).collect_view();
+    let pages = job.paths.iter().map(|path| page(job.project.as_str(), path)).collect_view();
     view! {
         <aside class="facts" aria-label="Facts">
             <dl>
@@ -21,7 +22,8 @@ pub(super) fn facts(job: &Job) -> AnyView {
                 {fact("Repository", remote.and_then(|remote| text(remote.repository.as_ref())))}
                 {fact("Branch", remote.and_then(|remote| text(remote.git_ref.as_ref())))}
                 {fact("Upstream id", remote.map(|remote| id(&remote.id)))}
-                {fact("Pages", (!job.paths.is_empty()).then(|| paths.into_any()))}
+                {fact("Pages", (!job.paths.is_empty()).then(|| pages.into_any()))}
+                {fact("Template", job.template.as_ref().map(|used| template(job.project.as_str(), used)))}
                 {fact("Created", Some(exactly(job.created_at)))}
                 {fact("Taken", remote.and_then(|remote| remote.created_at).map(exactly))}
                 {fact("Archived", remote.and_then(|remote| remote.archived_at).map(exactly))}
@@ -36,6 +38,19 @@ fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
     match value {
         Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.erase(),
         None => ().into_any(),
+    }
+}
+
+/// The jobs about a page are one step away.
+fn page(project: &str, path: &str) -> AnyView {
+    let about = links::jobs_about(project, path);
+    view! { <a class="tag" href=about title="Jobs about this page" dir="auto">{path.to_owned()}</a> }.erase()
+}
+
+fn template(project: &str, UsedTemplate { id, name }: &UsedTemplate) -> AnyView {
+    match id {
+        Some(_) => view! { <a href=links::templates(project) dir="auto">{name.clone()}</a> }.erase(),
+        None => view! { <bdi>{name.clone()}</bdi> <span class="faint">"(deleted)"</span> }.into_any(),
     }
 }
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::job::{Job, JobForm};
-use crate::ui::components::prompt_field::{PromptField, prompt_field};
+use crate::ui::components::prompt_field::{PromptField, prompt_field, prompt_notes};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::components::{failure, queue_choice};
 use crate::ui::erase::Erase;
@@ -15,14 +15,16 @@ use crate::ui::state::post::Post;
 pub(super) fn follow_up(send: Post, job: &Job, form: JobForm, draft: Draft, again: Option<&str>) -> AnyView {
     let (project, id) = (job.project.to_string(), job.id.to_string());
     let intent = form.intent.to_string();
+    let text = again.map_or_else(|| form.draft.clone(), str::to_owned);
     let field = PromptField {
         id: "follow-up",
         label: "Follow-up",
         placeholder: "Ask for a change, or answer the agent",
         rows: "2",
-        text: again.map_or(form.draft, str::to_owned),
+        text: text.clone(),
         draft,
     };
+    draft.rendering(&form, &text);
     view! {
         <div class="follow-up">
             {move || failure::of_form(send.problem())}
@@ -35,6 +37,7 @@ pub(super) fn follow_up(send: Post, job: &Job, form: JobForm, draft: Draft, agai
                     {submit_button(send, "Send follow-up", "Sending…")} {queue_choice::button(send)}
                 </div>
                 {queue_choice::checkbox(budget::get(), |budgets| budgets.follow_ups)}
+                <div class="follow-up-notes">{prompt_notes(draft, form.prompt_max)}</div>
             </form>
         </div>
     }

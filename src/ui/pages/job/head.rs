@@ -27,7 +27,7 @@ pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> A
         </nav>
         <header class="page-head">
             <div class="page-title">
-                <h1 class="job-heading">{job.title().to_owned()}</h1>
+                <h1 class="job-heading" dir="auto">{job.title().to_owned()}</h1>
                 <p class="context">
                     {job_badge(badge)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
                     <a class="no-js" href="">"Refresh"</a>
@@ -39,9 +39,10 @@ pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> A
     .erase()
 }
 
-/// The form for a new job with this one's text.
+/// The form for a new job with this one's text, pages and template.
 pub(super) fn again(job: &Job) -> String {
-    if job.prompt.chars().count() > ADDRESS_CHARS {
+    let template = job.template.as_ref().is_some_and(|template| template.id.is_some());
+    if template || job.prompt.chars().count() > ADDRESS_CHARS {
         return links::new_job_from(job.project.as_str(), job.id.as_str());
     }
     links::new_job(job.project.as_str(), &job.prompt, &job.paths.join(", "))

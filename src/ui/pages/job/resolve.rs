@@ -23,7 +23,7 @@ pub(super) fn follow(decide: Post, decided: impl Fn(Job) + 'static) {
 }
 
 /// About the message at `position` of the job.
-pub(super) fn choices(decide: Post, job: &Job, position: usize, attempt: u32) -> AnyView {
+pub(super) fn choices(decide: Post, job: &Job, position: u32, attempt: u32) -> AnyView {
     let again = view! {
         <p>"The same text goes out once more. If the first one was taken after all, the agent does the work twice."</p>
         {submit_button(decide, "Send it again", "Sending…")}
@@ -57,7 +57,7 @@ pub(super) fn choices(decide: Post, job: &Job, position: usize, attempt: u32) ->
 fn choice(
     decide: Post,
     job: &Job,
-    position: usize,
+    position: u32,
     attempt: u32,
     outcome: &'static str,
     name: &'static str,
