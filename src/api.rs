@@ -6,3 +6,4 @@ pub mod call;
 pub mod jobs;
 pub mod session;
 pub mod upstream;
+pub mod webhooks;

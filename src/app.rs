@@ -7,7 +7,7 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::components::frame::{AdminFrame, Frame};
 use crate::ui::pages::{
-    admin_upstream, analytics, home, job, jobs, login, new_job, not_found, overview, set_up,
+    admin_upstream, admin_webhooks, analytics, home, job, jobs, login, new_job, not_found, overview, set_up,
 };
 use crate::ui::state;
 
@@ -56,6 +56,7 @@ pub fn App() -> impl IntoView {
                 </ParentRoute>
                 <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
                     <Route path=path!("upstream") view=admin_upstream::AdminUpstream />
+                    <Route path=path!("webhooks") view=admin_webhooks::AdminWebhooks />
                 </ParentRoute>
             </Routes>
         </Router>

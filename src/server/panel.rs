@@ -9,13 +9,14 @@ use crate::model::day::Day;
 use crate::model::user::Project;
 use crate::server::assets;
 use crate::server::clock::Clock;
-use crate::server::config::{Budget, PublicUrl, UpstreamConfig};
+use crate::server::config::{Budget, PublicUrl, UpstreamConfig, WebhookConfig};
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
 use crate::server::upstream::views::ViewsAnswers;
+use crate::server::webhooks::Webhooks;
 
 #[derive(Clone)]
 pub struct Panel {
@@ -27,6 +28,7 @@ pub struct Panel {
     pub governor: Governor,
     pub jobs: Jobs,
     pub views: ViewsAnswers,
+    pub webhooks: Webhooks,
     leptos: LeptosOptions,
 }
 
@@ -36,6 +38,7 @@ impl Panel {
         public_url: PublicUrl,
         upstream: &UpstreamConfig,
         budget: Budget,
+        webhooks: WebhookConfig,
         store: Store,
         clock: Clock,
     ) -> anyhow::Result<Self> {
@@ -45,9 +48,16 @@ impl Panel {
         let timing = Timing { poll_interval: upstream.poll_interval, exchange: upstream.timeout };
         Ok(Self {
             projects: projects.into(),
-            public_url,
             jobs: Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing),
+            webhooks: Webhooks::new(
+                webhooks,
+                &upstream.certificate_authorities,
+                public_url.clone(),
+                store.clone(),
+                clock.clone(),
+            ),
             views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
+            public_url,
             governor,
             store,
             clock,

@@ -12,6 +12,8 @@ pub mod jobs;
 pub mod reads;
 pub mod sessions;
 pub mod users;
+pub mod webhook_events;
+pub mod webhooks;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

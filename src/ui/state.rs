@@ -8,6 +8,7 @@ pub mod budget;
 pub mod clock;
 pub mod drafts;
 pub mod live;
+pub mod notices;
 pub mod outcome;
 pub mod post;
 pub mod project;
@@ -22,6 +23,7 @@ pub fn provide() {
     title::provide();
     toasts::provide();
     badges::provide();
+    notices::provide();
 }
 
 /// Tells tests and styles that the page is interactive now.

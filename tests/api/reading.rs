@@ -106,7 +106,9 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
     let job = started_job(&app, &operator).await;
     app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no such job"}))).await;
     app.clock().advance(NEXT_READ);
+    until("a read", async || (app.upstream.reads().await == 1).then_some(())).await;
     let gone = until("the job is gone", async || {
+        app.clock().advance(Duration::from_secs(80));
         let badge = badge(&operator, &job).await;
         (badge["state"] == "other").then_some(badge)
     })
@@ -116,7 +118,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
         app.clock().advance(Duration::from_secs(3_600));
         assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
     }
-    assert_eq!(app.upstream.reads().await, 1);
+    assert_eq!(app.upstream.reads().await, 2);
     assert_eq!(operator.job(&job).await["prompt"], "Fix typos");
 }
 
@@ -230,7 +232,7 @@ async fn many_badges_are_one_call_and_unknown_ids_are_left_out() {
         let badge = badges.iter().find(|badge| badge["id"] == job["id"]).unwrap();
         assert_eq!(
             *badge,
-            json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "changed_at": job["changed_at"]})
+            json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "changed_at": job["changed_at"], "followed": true})
         );
     }
     let none = operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;

@@ -146,7 +146,7 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
     ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
-    let due = ledger.store.due_reads(NOON).await.unwrap().remove(0);
+    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),

@@ -1,5 +1,6 @@
 //! `/p/{project}/jobs/{job}`: one job as a conversation. It follows its badge: when that changes, the job is read again.
 
+mod check;
 mod conversation;
 mod facts;
 mod follow_up;
@@ -13,7 +14,7 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
 
 use crate::api::call::call;
-use crate::api::jobs::{GetJob, GetJobForm, SendFollowUp};
+use crate::api::jobs::{CheckJob, GetJob, GetJobForm, SendFollowUp};
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm};
 use crate::ui::components::failure;
@@ -65,6 +66,7 @@ fn job_page(project: String, id: String) -> AnyView {
         form.again();
     });
 
+    let check = Post::to::<CheckJob>(MISTAKE);
     let session = session::get();
     let page = move || match job.get() {
         None => ().into_any(),
@@ -77,6 +79,7 @@ fn job_page(project: String, id: String) -> AnyView {
     };
     let follow_up = move || follow_up_box(job, form, session, send, draft);
     view! {
+        {failure::of_form(check.problem())}
         {suspended(loading::conversation, Arc::new(page))}
         {suspended(nothing, Arc::new(follow_up))}
     }

@@ -8,6 +8,7 @@ use crate::ui::components::badge::delivery_badge;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
 use crate::ui::erase::Erase;
+use crate::ui::pages::job::check::check_again;
 use crate::ui::pages::job::head::again;
 
 pub(super) fn conversation(job: &Job, may_send: bool) -> AnyView {
@@ -107,6 +108,11 @@ fn explained(job: &Job, may_send: bool) -> AnyView {
             icon::QUESTION,
             "The connection broke after the text went out, so the agent may be working on it or may never have seen it. Look for a new pull request before you run it again: it is never sent twice by itself.",
         ),
+        JobState::Other if !job.followed => (
+            "notice notice-warn",
+            icon::QUESTION,
+            "Docket follows this job no more, so what became of it is not known. Look at the repository, or ask the platform once more.",
+        ),
         JobState::Other => (
             "notice",
             icon::OTHER,
@@ -115,13 +121,14 @@ fn explained(job: &Job, may_send: bool) -> AnyView {
     };
     let edit = (may_send && job.state == JobState::Rejected)
         .then(|| view! { <a class="button" href=again(job)>"Edit and send again"</a> }.erase());
+    let check = (may_send && job.state == JobState::Other && !job.followed).then(|| check_again(job));
     view! {
         <div class=class>
             {icon(outline)}
             <div>
                 <p>{text}</p>
                 {job.reason.clone().map(|reason| view! { <p class="soft">{reason}</p> }.erase())}
-                {edit}
+                {edit} {check}
             </div>
         </div>
     }
