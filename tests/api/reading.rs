@@ -106,9 +106,14 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
     let job = started_job(&app, &operator).await;
     app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no such job"}))).await;
     app.clock().advance(NEXT_READ);
-    until("a read", async || (app.upstream.reads().await == 1).then_some(())).await;
+    until("the first 404 is noted", async || {
+        let (store, now) = (&app.panel().store, app.clock().now().plus_seconds(90));
+        let planned = store.due_reads(now, now).await.unwrap();
+        planned.first().and_then(|read| read.missing_since)
+    })
+    .await;
+    app.clock().advance(Duration::from_secs(80));
     let gone = until("the job is gone", async || {
-        app.clock().advance(Duration::from_secs(80));
         let badge = badge(&operator, &job).await;
         (badge["state"] == "other").then_some(badge)
     })

@@ -163,7 +163,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let claimed = sqlx::query(
-            "UPDATE webhook_deliveries SET attempts = attempts + 1, tried_at = $4, next_try_at = $3
+            "UPDATE webhook_deliveries SET attempts = attempts + 1, tried_at = $4, next_try_at = $3, status = NULL, note = NULL
              WHERE id = $1 AND next_try_at = $2",
         )
         .bind(due.id.as_str())

@@ -17,7 +17,9 @@ impl Webhooks {
         for webhook in &mut webhooks {
             webhook.address = address::shown(&webhook.address, webhook.kind);
         }
-        Ok(Listed { webhooks, secret: self.secrets.remove(person).await })
+        let secret = self.secrets.remove(person).await;
+        let secret = secret.filter(|made| webhooks.iter().any(|webhook| webhook.id == made.id));
+        Ok(Listed { webhooks, secret })
     }
 
     pub async fn add(
