@@ -9,3 +9,4 @@ pub mod queue;
 pub mod session;
 pub mod templates;
 pub mod upstream;
+pub mod webhooks;

@@ -7,8 +7,8 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::components::frame::{AdminFrame, Frame};
 use crate::ui::pages::{
-    admin_upstream, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job, not_found, overview,
-    queue, set_up, templates,
+    admin_upstream, admin_webhooks, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job,
+    not_found, overview, queue, set_up, templates,
 };
 use crate::ui::state;
 
@@ -62,6 +62,7 @@ pub fn App() -> impl IntoView {
                 </ParentRoute>
                 <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
                     <Route path=path!("upstream") view=admin_upstream::AdminUpstream />
+                    <Route path=path!("webhooks") view=admin_webhooks::AdminWebhooks />
                 </ParentRoute>
             </Routes>
         </Router>

@@ -18,3 +18,4 @@ pub mod time;
 pub mod upstream;
 pub mod user;
 pub mod views;
+pub mod webhook;

@@ -13,3 +13,4 @@ pub mod panel;
 pub mod router;
 pub mod store;
 pub mod upstream;
+pub mod webhooks;

@@ -29,6 +29,7 @@ const PAGES = {
   "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),
   "the upstream, for administrators": "/admin/upstream",
+  "webhooks, for administrators": "/admin/webhooks",
   "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),
 };
 
@@ -176,7 +177,7 @@ test("what a viewer sees is accessible", async ({ serve, visit }) => {
 test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/admin/upstream"]) {
+  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/admin/upstream", "/admin/webhooks"]) {
     test(`${path} is accessible too`, async ({ page }) => {
       await open(page, path);
       await expectNothingToObjectTo(page);

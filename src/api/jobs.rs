@@ -110,6 +110,16 @@ pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>
     caller.panel.jobs.badges(&project, &jobs).await
 }
 
+/// Reads a job that is followed no more, at most once per poll interval; one that moves is followed again.
+#[server(prefix = "/api", endpoint = "jobs/check")]
+pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let job = caller.panel.jobs.check(&project, &job).await?;
+    leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
+    Ok(job)
+}
+
 /// What a form to start a job (or, with `job`, to send a follow-up) starts from: a fresh intent and a kept draft.
 #[server(name = GetJobForm, prefix = "/api", endpoint = "jobs/form")]
 pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, AppError> {

@@ -102,6 +102,13 @@ id!(
     "An intent is 1 to 64 letters, digits, - or _."
 );
 
+id!(
+    /// The id of a webhook, or of an event for one: a UUID of version 7.
+    WebhookId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a webhook or of one of its events."
+);
+
 fn is_token(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
@@ -123,6 +130,7 @@ mod tests {
             assert!(text.parse::<JobId>().is_err(), "{text:?}");
             assert!(text.parse::<TemplateId>().is_err(), "{text:?}");
             assert!(text.parse::<IntentId>().is_err(), "{text:?}");
+            assert!(text.parse::<WebhookId>().is_err(), "{text:?}");
         }
         for text in
             ["", ".", "..", "a/b", "a\\b", "a%2eb", "a?b", "a#b", "a\r\nb", "a\0b", "a b", &"a".repeat(201)]

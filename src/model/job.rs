@@ -58,6 +58,9 @@ pub struct Job {
     pub created_at: Timestamp,
     /// When `state` or `remote` last changed.
     pub changed_at: Timestamp,
+    /// Whether the upstream is still asked about it.
+    #[serde(default)]
+    pub followed: bool,
     /// What the upstream last said; nothing until it accepted the job.
     pub remote: Option<RemoteJob>,
     /// Oldest first; prompts are cut in lists like the job's own.
@@ -126,6 +129,9 @@ pub struct JobBadge {
     pub status: Option<String>,
     pub pr_link: Option<String>,
     pub changed_at: Timestamp,
+    /// As [`Job::followed`].
+    #[serde(default)]
+    pub followed: bool,
 }
 
 /// One page of the list of jobs, newest first.
@@ -162,6 +168,12 @@ pub struct DraftKept {
     pub saved_at: Option<Timestamp>,
 }
 
+/// Shown as the status of a job that the upstream no longer knows.
+pub const NOT_FOUND: &str = "not found";
+
+/// Shown as the status of a job that was followed for three days without an end.
+pub const NO_END: &str = "no end";
+
 /// How much of a prompt a list shows, in characters.
 pub const EXCERPT_CHARS: usize = 280;
 
@@ -193,7 +205,7 @@ impl JobState {
         }
     }
 
-    /// Whether it will still change by itself.
+    /// Whether it will still change by itself, as long as the job is followed.
     pub const fn is_moving(self) -> bool {
         matches!(self, Self::Queued | Self::Sending | Self::Active | Self::Other)
     }
@@ -229,7 +241,12 @@ impl DeliveryState {
 impl Job {
     /// The first line of the prompt that says something.
     pub fn title(&self) -> &str {
-        self.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
+        title(&self.prompt)
+    }
+
+    /// Whether it will still change by itself.
+    pub fn is_moving(&self) -> bool {
+        moves(self.state, self.followed)
     }
 
     pub fn badge(&self) -> JobBadge {
@@ -239,6 +256,7 @@ impl Job {
             status: self.remote.as_ref().map(|remote| remote.status.clone()),
             pr_link: self.remote.as_ref().and_then(|remote| remote.pr_link.clone()),
             changed_at: self.changed_at,
+            followed: self.followed,
         }
     }
 }
@@ -249,6 +267,26 @@ pub fn cut(text: &mut String) {
         text.truncate(at);
         text.push('…');
     }
+}
+
+impl JobBadge {
+    /// Whether it will still change by itself.
+    pub fn is_moving(&self) -> bool {
+        moves(self.state, self.followed)
+    }
+}
+
+/// A status that nobody published may end in anything, but only if somebody asks on.
+const fn moves(state: JobState, followed: bool) -> bool {
+    match state {
+        JobState::Other => followed,
+        state => state.is_moving(),
+    }
+}
+
+/// The first line of a prompt that says something.
+pub fn title(prompt: &str) -> &str {
+    prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
 }
 
 /// `link` if a browser may follow it: an absolute http or https address. Anything else is text.

@@ -18,6 +18,8 @@ pub mod sessions;
 pub mod similar;
 pub mod templates;
 pub mod users;
+pub mod webhook_events;
+pub mod webhooks;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

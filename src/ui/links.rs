@@ -5,6 +5,14 @@ use std::fmt::Write;
 /// How the upstream is doing, for administrators.
 pub const UPSTREAM: &str = "/admin/upstream";
 
+/// Outgoing webhooks, for administrators.
+pub const WEBHOOKS: &str = "/admin/webhooks";
+
+/// What became of the events of a webhook.
+pub fn webhook_log(webhook: &str) -> String {
+    with_query(WEBHOOKS, &[("webhook", webhook)])
+}
+
 pub fn overview(project: &str) -> String {
     format!("/p/{project}")
 }

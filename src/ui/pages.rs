@@ -1,6 +1,7 @@
 //! One module a route. A page creates its resources, then lays out named pieces.
 
 pub mod admin_upstream;
+pub mod admin_webhooks;
 pub mod adopt;
 pub mod analytics;
 pub mod batch;

@@ -10,6 +10,7 @@ pub mod drafts;
 pub mod kept;
 pub mod limits;
 pub mod live;
+pub mod notices;
 pub mod outcome;
 pub mod post;
 pub mod project;
@@ -24,6 +25,7 @@ pub fn provide() {
     title::provide();
     toasts::provide();
     badges::provide();
+    notices::provide();
 }
 
 /// Tells tests and styles that the page is interactive now.

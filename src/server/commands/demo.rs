@@ -15,7 +15,9 @@ use super::serve::{run, stop_on_signal};
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
-use crate::server::config::{ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, parse_projects};
+use crate::server::config::{
+    ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+};
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
 use crate::server::panel::Panel;
@@ -70,7 +72,15 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let budget =
         Budget { agent_per_hour: 100, analytics_per_hour: 100, analytics_reserve: 30, history_days: 90 };
     let public_url = PublicUrl::of(listener.local_addr()?);
-    let panel = Panel::new(projects, public_url.clone(), &upstream, budget, store, clock)?;
+    let panel = Panel::new(
+        projects,
+        public_url.clone(),
+        &upstream,
+        budget,
+        WebhookConfig { private: false },
+        store,
+        clock,
+    )?;
     say_ready(&public_url, &password);
     let ended = run(panel, listener, stop).await;
     emulator_stop.cancel();

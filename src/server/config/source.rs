@@ -52,6 +52,7 @@ pub const KEYS: &[Key] = &[
     key("poll_seconds", "3", "3", "Shortest time between two upstream reads of one job"),
     key("prompt_max", "32768", "32768", "Longest prompt, in characters; at most 100000"),
     key("upstream_timeout_seconds", "30", "30", "Deadline for one whole upstream exchange"),
+    key("webhook_private", "false", "true", "Whether webhooks may lead into private networks: true or false"),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),
 ];
@@ -123,9 +124,10 @@ impl Source {
             let text = match value {
                 toml::Value::String(text) => text,
                 toml::Value::Integer(number) => number.to_string(),
+                toml::Value::Boolean(switch) => switch.to_string(),
                 _ => {
                     return Err(ConfigError(format!(
-                        "`{name}` in {file_name} must be a text or a whole number, for example {name} = \"{}\".",
+                        "`{name}` in {file_name} must be a text, a whole number, true or false, for example {name} = \"{}\".",
                         key.example
                     )));
                 }

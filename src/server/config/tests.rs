@@ -47,6 +47,15 @@ fn defaults_are_those_of_the_table() {
     assert_eq!(config.upstream.prompt_max, 32_768);
 }
 
+#[test]
+fn a_switch_is_true_or_false_in_the_file_and_in_the_environment() {
+    assert!(!load(FILE, &[]).unwrap().webhooks.private);
+    assert!(load(FILE, &[("DOCKET_WEBHOOK_PRIVATE", "true")]).unwrap().webhooks.private);
+    let file = format!("{FILE}webhook_private = true\n");
+    assert!(load(&file, &[]).unwrap().webhooks.private);
+    assert!(!load(&file, &[("DOCKET_WEBHOOK_PRIVATE", "false")]).unwrap().webhooks.private);
+}
+
 /// A file, an environment, and the words the error must have.
 type Mistake = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 

@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, budget, jobs, new_id, queue, templates, word};
+use super::{Store, StoreError, budget, jobs, new_id, queue, templates, webhook_events, word};
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -198,12 +198,21 @@ impl Store {
         if settled.rows_affected() != 1 {
             return Ok(());
         }
+        let before = jobs::state(&mut tx, &intent.job).await?;
         if let Settlement::Accepted(remote, next_read_at) = end {
             jobs::follow(&mut tx, &intent.job, remote, *next_read_at, now).await?;
         }
         enter(&mut tx, intent, state, reason, now).await?;
         if intent.position == 0 && state == DeliveryState::Rejected {
             queue::reject_follow_ups(&mut tx, &intent.job, now).await?;
+        }
+        let after = jobs::state(&mut tx, &intent.job).await?;
+        if before.is_moving() && !after.is_moving() {
+            if let Settlement::Accepted(remote, _) = end {
+                let job = intent.job.as_str();
+                jobs::record_event(&mut tx, job, intent.position, now, &remote.status, None).await?;
+            }
+            webhook_events::rested(&mut tx, &intent.job, now).await?;
         }
         tx.commit().await?;
         Ok(())

@@ -53,7 +53,7 @@ impl Store {
     pub async fn badges(&self, project: &ProjectId, ids: &[JobId]) -> Result<Vec<JobBadge>, StoreError> {
         let rows = self
             .rows_of(
-                "SELECT id, state, remote_status, pr_link, changed_at, project FROM jobs WHERE id IN (",
+                "SELECT id, state, remote_status, pr_link, changed_at, next_read_at, project FROM jobs WHERE id IN (",
                 ids.iter(),
                 ")",
             )
@@ -67,6 +67,7 @@ impl Store {
                     status: row.try_get("remote_status")?,
                     pr_link: row.try_get("pr_link")?,
                     changed_at: jobs::instant(row, "changed_at")?,
+                    followed: jobs::is_followed(row)?,
                 })
             })
             .collect()

@@ -86,7 +86,7 @@ pub(super) async fn follow_from(
     next_read_at: Timestamp,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3 WHERE id = $1")
+    sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3, missing_since = NULL WHERE id = $1")
         .bind(job.as_str())
         .bind(next_read_at.as_millis())
         .bind(now.as_millis())
@@ -120,6 +120,13 @@ pub(super) async fn write_remote(
     .execute(&mut **tx)
     .await?;
     Ok(())
+}
+
+/// The state of a job that exists.
+pub(super) async fn state(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<JobState, StoreError> {
+    let row =
+        sqlx::query("SELECT state FROM jobs WHERE id = $1").bind(job.as_str()).fetch_one(&mut **tx).await?;
+    word(&row, "state")
 }
 
 /// Appends a line to a job's history.
@@ -156,6 +163,7 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
+        followed: is_followed(row)?,
         remote: remote(row)?,
         follow_ups: Vec::new(),
         paths: Vec::new(),
@@ -196,10 +204,15 @@ pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
     }))
 }
 
+/// Whether a row with the column `next_read_at` is one of a job that is still asked about.
+pub(super) fn is_followed(row: &AnyRow) -> Result<bool, StoreError> {
+    Ok(row.try_get::<Option<i64>, _>("next_read_at")?.is_some())
+}
+
 pub(super) fn instant(row: &AnyRow, column: &str) -> Result<Timestamp, StoreError> {
     Ok(Timestamp::from_millis(row.try_get(column)?))
 }
 
-fn optional_instant(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
+pub(super) fn optional_instant(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
     Ok(row.try_get::<Option<i64>, _>(column)?.map(Timestamp::from_millis))
 }

@@ -9,6 +9,7 @@ use crate::model::id::{IntentId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
+use crate::model::webhook::WebhookKind;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -147,7 +148,7 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
     ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
-    let due = ledger.store.due_reads(NOON).await.unwrap().remove(0);
+    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),
@@ -164,6 +165,27 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!(job.state, JobState::Active);
     assert_eq!(job.follow_ups[0].state, DeliveryState::Accepted);
+}
+
+#[tokio::test]
+async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
+    let ledger = Ledger::new().await;
+    let kind = WebhookKind::Json;
+    let webhook =
+        ledger.store.add_webhook(&ledger.project, kind, "https://a.example", "s", NOON).await.unwrap();
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    let intent = ledger.claim(&message).await.unwrap();
+    ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
+    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
+    // Without the outbox, the end cannot be written either.
+    sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
+    assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
+    let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
+    assert_eq!((job.state, job.followed), (JobState::Active, true));
+    sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
+    assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
+    let events = ledger.store.due_events(NOON, NOON).await.unwrap();
+    assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
 }
 
 #[tokio::test]

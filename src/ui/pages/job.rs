@@ -1,5 +1,6 @@
 //! `/p/{project}/jobs/{job}`: one job as a conversation. It follows its badge: when that changes, the job is read again.
 
+mod check;
 mod conversation;
 mod deliveries;
 mod facts;
@@ -15,7 +16,7 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
 use crate::api::call::call;
-use crate::api::jobs::{GetJob, GetJobForm, ResolveDelivery, SendFollowUp, SimilarJobs};
+use crate::api::jobs::{CheckJob, GetJob, GetJobForm, ResolveDelivery, SendFollowUp, SimilarJobs};
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
 use crate::model::similar::SimilarJob;
@@ -80,6 +81,7 @@ fn job_page(project: String, id: String) -> AnyView {
     let decide = Post::to::<ResolveDelivery>(resolve::MISTAKE);
     resolve::follow(decide, move |decided| job.later.set(Some(decided)));
 
+    let check = Post::to::<CheckJob>(check::MISTAKE);
     let session = session::get();
     let page = move || match job.get() {
         None => ().into_any(),
@@ -93,6 +95,7 @@ fn job_page(project: String, id: String) -> AnyView {
     let follow_up = move || follow_up_box(job, form, session, send, draft, again);
     let at_once = move || same_work(job, similar);
     view! {
+        {failure::of_form(check.problem())}
         {suspended(loading::conversation, Arc::new(page))}
         {suspended(nothing, Arc::new(at_once))}
         {suspended(nothing, Arc::new(follow_up))}

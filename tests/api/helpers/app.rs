@@ -9,7 +9,7 @@ use docket::model::user::Role;
 use docket::server::auth::password;
 use docket::server::clock::Clock;
 use docket::server::commands::serve;
-use docket::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, parse_projects};
+use docket::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects};
 use docket::server::listen;
 use docket::server::panel::Panel;
 use docket::server::store::Store;
@@ -46,6 +46,7 @@ pub(crate) struct Settings {
     pub(crate) public_url: Option<String>,
     /// Where the key is read again when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
+    pub(crate) webhooks: WebhookConfig,
     pub(crate) clock: Clock,
 }
 
@@ -66,6 +67,7 @@ impl Default for Settings {
             upstream_url: None,
             public_url: None,
             api_key_file: None,
+            webhooks: WebhookConfig { private: false },
             clock: Clock::system(),
         }
     }
@@ -149,7 +151,8 @@ impl TestApp {
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
             let assemble: Assemble = Box::new(move |store, clock| {
                 let (projects, public_url) = (projects.clone(), public_url.clone());
-                Panel::new(projects, public_url, &upstream, settings.budget, store, clock).unwrap()
+                Panel::new(projects, public_url, &upstream, settings.budget, settings.webhooks, store, clock)
+                    .unwrap()
             });
             let panel = assemble(store, settings.clock);
             let server = tokio::spawn(serve::run(panel.clone(), listener, until));

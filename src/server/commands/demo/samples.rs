@@ -200,7 +200,7 @@ fn remote(
 /// Records the end of a sample's work, as the poller would have read it.
 async fn end(store: &Store, intent: &Intent, remote: &RemoteJob, at: Timestamp) -> anyhow::Result<()> {
     let due = store
-        .due_reads(at)
+        .due_reads(at, at)
         .await?
         .into_iter()
         .find(|due| due.job == intent.job)

@@ -42,6 +42,7 @@ pub(super) fn admin() -> AnyView {
                 <ul class="nav">
                     <li><a href="/" rel="external">{icon(icon::OVERVIEW)} <span>"Projects"</span></a></li>
                     {item(links::UPSTREAM.to_owned(), true, icon::ANALYTICS, "Upstream")}
+                    {item(links::WEBHOOKS.to_owned(), true, icon::SENDING, "Webhooks")}
                 </ul>
             </nav>
         </header>

@@ -11,6 +11,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
 use crate::ui::erase::{Erase, handler};
 use crate::ui::links;
+use crate::ui::pages::job::check::check_again;
 use crate::ui::pages::job::deliveries;
 use crate::ui::pages::job::head::again;
 use crate::ui::pages::job::resolve;
@@ -157,6 +158,11 @@ fn explained(job: &Job, may_send: bool, decide: Post) -> AnyView {
             icon::QUESTION,
             "The connection broke after the text went out, so the agent may be working on it or may never have seen it. Look for a new pull request before you decide: it is never sent twice by itself.",
         ),
+        JobState::Other if !job.followed => (
+            "notice notice-warn",
+            icon::QUESTION,
+            "Docket follows this job no more, so what became of it is not known. Look at the repository, or ask the platform once more.",
+        ),
         JobState::Other => (
             "notice",
             icon::OTHER,
@@ -171,6 +177,7 @@ fn explained(job: &Job, may_send: bool, decide: Post) -> AnyView {
             view! { <a class="button" href=again(job)>"Edit and send again"</a> }.erase()
         }
         JobState::Unknown if may_send => resolve::choices(decide, job, 0, job.attempt),
+        JobState::Other if may_send && !job.followed => check_again(job),
         _ => ().into_any(),
     };
     view! {

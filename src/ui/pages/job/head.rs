@@ -17,7 +17,7 @@ pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> A
     title::set(job.title());
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
     let request = request.map(|link| pull_request(link, "button button-loud"));
-    let again = (may_send && !job.state.is_moving()).then(|| {
+    let again = (may_send && !job.is_moving()).then(|| {
         let words = if matches!(job.state, JobState::Rejected) { "Edit and send again" } else { "Run again" };
         view! { <a class="button" href=again(job)>{words}</a> }.erase()
     });

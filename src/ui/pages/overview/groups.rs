@@ -53,8 +53,8 @@ fn section<'a>(
 fn group_of(job: &Job) -> Group {
     let has_request = job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
     match job.state {
-        state if state.is_moving() => Group::Running,
-        JobState::Unknown | JobState::Rejected | JobState::Failed => Group::NeedsYou,
+        _ if job.is_moving() => Group::Running,
+        JobState::Other | JobState::Unknown | JobState::Rejected | JobState::Failed => Group::NeedsYou,
         JobState::Completed if !has_request => Group::NeedsYou,
         _ => Group::Finished,
     }
