@@ -20,14 +20,11 @@ use crate::server::assets;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
-use crate::server::auth::session_store::Sessions;
+use crate::server::auth::session_store::{SESSION_LIFETIME, Sessions};
 use crate::server::panel::Panel;
 
 /// The largest request body, in bytes: the longest prompt, each character percent-encoded at its worst.
 const MAX_BODY_BYTES: usize = 512 * 1024;
-
-/// How long a session lives.
-const SESSION_DAYS: i64 = 7;
 
 /// The whole panel as a service.
 pub fn router(panel: &Panel) -> Router {
@@ -63,5 +60,5 @@ fn sessions(panel: &Panel) -> SessionManagerLayer<Sessions> {
         .with_secure(secure)
         .with_http_only(true)
         .with_same_site(SameSite::Lax)
-        .with_expiry(Expiry::OnInactivity(Duration::days(SESSION_DAYS)))
+        .with_expiry(Expiry::OnInactivity(Duration::seconds(SESSION_LIFETIME.as_secs() as i64)))
 }

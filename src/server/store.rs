@@ -6,11 +6,13 @@
 
 pub mod budget;
 pub mod drafts;
+mod ids;
 pub mod intents;
 pub mod job_list;
 pub mod jobs;
 pub mod reads;
 pub mod sessions;
+pub mod set_back;
 pub mod users;
 
 use std::path::{Path, PathBuf};
@@ -18,9 +20,10 @@ use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::Migrator;
-use sqlx::{Any, AnyConnection, AnyPool, Row, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
 use thiserror::Error;
 
+use self::ids::new_id;
 use crate::error::AppError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -60,9 +63,12 @@ impl Store {
             .max_connections(8)
             .acquire_timeout(Duration::from_secs(5))
             .after_connect(|connection, _| Box::pin(prepare(connection)))
+            // After an error of the disk SQLite has rolled back by itself, and sqlx believes for ever that it has not.
+            .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
             .connect(&format!("sqlite://{}?mode=rwc", path.display()))
             .await?;
         MIGRATIONS.run(&pool).await?;
+        ids::go_on_after(&pool).await?;
         Ok(Self { pool })
     }
 
@@ -130,11 +136,6 @@ fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {
 fn word<T: std::str::FromStr>(row: &sqlx::any::AnyRow, column: &str) -> Result<T, StoreError> {
     let text: String = row.try_get(column)?;
     text.parse().map_err(|_| StoreError::Corrupt(format!("“{text}” in {column}")))
-}
-
-/// A new id that sorts after all earlier ones of this process.
-fn new_id() -> String {
-    uuid::Uuid::now_v7().to_string()
 }
 
 #[cfg(test)]

@@ -15,6 +15,9 @@ use crate::server::upstream::UpstreamError;
 /// Reads under way at once.
 const CONCURRENT_READS: usize = 4;
 
+/// A pause may be longer by one part in so many.
+const JITTER: i64 = 5;
+
 /// How long a job that has ended is still read after a follow-up was accepted: the upstream does not say when
 /// it starts to work again.
 const SETTLING_SECONDS: i64 = 120;
@@ -78,7 +81,7 @@ impl Jobs {
 
     fn next_read(&self, due: &DueRead, now: Timestamp) -> Timestamp {
         let pause = pause(now.seconds_since(due.followed_since), self.timing.poll_interval);
-        let jitter = rand::rng().random_range(0..=pause.as_millis() as i64 / 5);
+        let jitter = rand::rng().random_range(0..=pause.as_millis() as i64 / JITTER);
         Timestamp::from_millis(now.as_millis() + pause.as_millis() as i64 + jitter)
     }
 }
@@ -92,6 +95,12 @@ fn pause(age_seconds: i64, shortest: Duration) -> Duration {
         _ => 300,
     };
     shortest.max(Duration::from_secs(by_age))
+}
+
+/// The longest pause between two reads of a job, whatever its age.
+pub(super) fn longest_pause(shortest: Duration) -> Duration {
+    let pause = pause(i64::MAX, shortest);
+    pause + pause / JITTER as u32
 }
 
 #[cfg(test)]
