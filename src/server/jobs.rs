@@ -69,6 +69,11 @@ impl Jobs {
                 tracing::error!(error = format!("{error:#}"), "jobs could not be followed");
             }
         }
+        self.delivered().await;
+    }
+
+    /// Waits for what is being sent to end; from now on an outcome that cannot be recorded keeps nobody waiting for long.
+    pub async fn delivered(&self) {
         self.deliveries.close();
         self.deliveries.wait().await;
     }

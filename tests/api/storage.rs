@@ -65,6 +65,81 @@ async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
 }
 
 #[tokio::test]
+async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let server = place.serve_within_limits(&["serve"]);
+    let browser = signed_in(&server).await;
+    upstream.hold();
+    let sent = intent();
+    let (pairs, seen) =
+        ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
+    let request = browser.call("/api/jobs/create", &pairs);
+    let (answer, ()) = futures::join!(browser.try_send(request), async {
+        until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
+        server.may_write("0");
+        seen.let_go();
+        until("it was tried often", async || {
+            (server.output().matches("cannot be recorded yet").count() > 9).then_some(())
+        })
+        .await;
+        server.may_write("unlimited");
+    });
+    assert_eq!(answer.unwrap().json()["state"], "active");
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
+}
+
+#[tokio::test]
+async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_outcome() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let first = place.serve(&["serve"]);
+    let browser = signed_in(&first).await;
+    upstream.hold();
+    let sent = intent();
+    let (pairs, seen) =
+        ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
+    let request = browser.call("/api/jobs/create", &pairs);
+    let (_answer, second) = futures::join!(browser.try_send(request), async {
+        until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
+        let second = place.serve(&["serve"]);
+        let ledger = Ledger::at(place.path("docket.db"));
+        let unknown = "SELECT COUNT(*) FROM messages WHERE state = 'unknown'";
+        until("it is called unknown", async || (ledger.count(unknown).await == 1).then_some(())).await;
+        seen.let_go();
+        second
+    });
+    let other = signed_in(&second).await;
+    let job = until("the outcome is known", async || {
+        let answer = other.create("Fix typos", &sent).await.json();
+        (answer["state"] == "active").then_some(answer)
+    })
+    .await;
+    assert!(job["remote"]["id"].is_string(), "{job}");
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
+}
+
+#[tokio::test]
+async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
+    let (one, other) = (signed_in(&first).await, signed_in(&second).await);
+    upstream.hold();
+    let sent = intent();
+    let began = std::time::Instant::now();
+    let (first, second, ()) =
+        futures::join!(one.create("Fix typos", &sent), other.create("Fix typos", &sent), async {
+            until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
+            upstream.let_go();
+        });
+    assert_eq!((&first.json()["state"], &second.json()["state"]), (&json!("active"), &json!("active")));
+    // An exchange may take thirty seconds; that is how long a process waits that hears nothing.
+    assert!(began.elapsed().as_secs() < 20, "it was not heard of");
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
+}
+
+#[tokio::test]
 async fn two_processes_on_one_database_send_each_prompt_once() {
     let upstream = HeldUpstream::start().await;
     let place = place_for(&upstream.url());
