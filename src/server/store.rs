@@ -67,7 +67,7 @@ impl Store {
             .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
             .connect(&format!("sqlite://{}?mode=rwc", path.display()))
             .await?;
-        MIGRATIONS.run(&pool).await?;
+        migrate(&pool).await?;
         ids::go_on_after(&pool).await?;
         Ok(Self { pool })
     }
@@ -102,6 +102,14 @@ impl From<StoreError> for AppError {
         tracing::error!(%error, "database");
         Self::database_unavailable()
     }
+}
+
+/// Brings the schema up to date in one step: of two processes that start at once the second waits and finds it done, and
+/// one that ends halfway leaves nothing behind.
+async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
+    let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+    MIGRATIONS.run_direct(None, &mut *tx, false).await?;
+    Ok(tx.commit().await?)
 }
 
 async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {

@@ -140,6 +140,15 @@ async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() 
 }
 
 #[tokio::test]
+async fn processes_that_start_at_once_on_a_new_database_all_serve_it() {
+    let place = place_for("http://127.0.0.1:9");
+    let servers: Vec<Served> = (0..4).map(|_| place.serve(&["serve"])).collect();
+    for server in &servers {
+        signed_in(server).await;
+    }
+}
+
+#[tokio::test]
 async fn two_processes_on_one_database_send_each_prompt_once() {
     let upstream = HeldUpstream::start().await;
     let place = place_for(&upstream.url());
