@@ -8,6 +8,7 @@ use crate::model::id::{IntentId, JobId, ProjectId};
 use crate::model::job::{Job, PROMPT_MAX_CHARS};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::store::StoreError;
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
@@ -112,7 +113,7 @@ impl Jobs {
             self.start_delivery(message_id);
         }
         // Where the same form came twice at once, this finds the other one's intent.
-        let intent = self.store.find_intent(&form.author_id, &request.intent).await?;
+        let intent = self.store.find_intent(&form.author_id, &request.intent).await.map_err(taken_on)?;
         let intent = intent.ok_or_else(|| AppError::not_found("That intent does not exist."))?;
         self.answer(form, &request, intent).await
     }
@@ -129,13 +130,13 @@ impl Jobs {
                 "This form was sent before with another text, and that text is what counts. Reload the page to send a new one.",
             ));
         }
-        self.wait_until_settled(&intent).await?;
-        let job = self.store.job(&intent.project, &intent.job).await?;
+        self.wait_until_settled(&intent).await.map_err(taken_on)?;
+        let job = self.store.job(&intent.project, &intent.job).await.map_err(taken_on)?;
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
     /// Waits while the message is on its way, at most as long as a delivery can take.
-    async fn wait_until_settled(&self, intent: &Intent) -> Result<(), AppError> {
+    async fn wait_until_settled(&self, intent: &Intent) -> Result<(), StoreError> {
         let mut settled = self.settled.subscribe();
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
@@ -195,6 +196,12 @@ fn paths(text: &str) -> Result<Vec<String>, AppError> {
         )));
     }
     Ok(paths)
+}
+
+/// What somebody is told whose prompt is committed: who took it for lost would send it twice.
+fn taken_on(error: StoreError) -> AppError {
+    let message = "Docket's database did not answer, but your prompt had been taken on. Look for it in the list of jobs before you send it again.";
+    AppError { message: message.to_owned(), ..error.into() }
 }
 
 /// Whether the text is worth keeping, and small enough to.
