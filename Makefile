@@ -44,7 +44,6 @@ conformance: ## Check an upstream against the specification: KEY=… make confor
 
 # ROUNDS=1000 kills more often, SEED=7 at other moments.
 crash: ## Kill the process at 300 random moments under load (ROUNDS=, SEED=): nothing is lost or sent twice
-	@scripts/setup.sh build
 	@scripts/crash.sh $(or $(ROUNDS),300) $(SEED)
 
 bench: build ## Measure start, memory and page times of the release binary

@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::time::Duration;
 
 use docket::server::store::intents::NewIntent;
 use wiremock::ResponseTemplate;
@@ -116,7 +117,7 @@ async fn what_was_only_queued_is_sent_after_a_start() {
 async fn a_stop_waits_for_what_is_on_its_way() {
     let mut app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
-    app.upstream.on_create(slow.set_delay(std::time::Duration::from_millis(500))).await;
+    app.upstream.on_create(slow.set_delay(Duration::from_millis(500))).await;
     let operator = app.operator().await;
     let (sent, prompt) = (intent(), ("prompt", "Fix typos"));
     let request = operator.call("/api/jobs/create", &[("project", "docs"), prompt, ("intent", &sent)]);
@@ -157,13 +158,21 @@ async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_t
     // One that came later is answered: the late one is known by now.
     operator.ask("/api/jobs/list", &[("project", "docs")]).await;
     let address = app.address();
-    futures::join!(app.stop(), async {
+    let mut stopped = Box::pin(app.stop());
+    let sent_late = async {
         until("nobody else is let in", async || TcpStream::connect(address).is_err().then_some(())).await;
         late.write_all(end.as_bytes()).unwrap();
         until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
         drop(late);
-        upstream.let_go();
-    });
+    };
+    tokio::select! {
+        () = sent_late => {}
+        () = &mut stopped => panic!("it did not wait for a request"),
+    }
+    let early = tokio::time::timeout(Duration::from_secs(1), &mut stopped).await;
+    assert!(early.is_err(), "it did not wait for the prompt");
+    upstream.let_go();
+    stopped.await;
 
     app.begin().await;
     let operator = app.operator().await;
@@ -175,7 +184,7 @@ async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_t
 async fn who_is_told_that_the_database_is_gone_is_not_told_that_a_prompt_on_its_way_was_not_sent() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
-    app.upstream.on_create(slow.set_delay(std::time::Duration::from_secs(30))).await;
+    app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
     let operator = app.operator().await;
     let sent = intent();
     let (answer, ()) = futures::join!(operator.create("Fix typos", &sent), async {
