@@ -20,8 +20,11 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::model::time::Timestamp;
+use crate::server::auth::session_store::SESSION_LIFETIME;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
+use crate::server::store::set_back::Horizon;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 
@@ -75,7 +78,12 @@ impl Jobs {
     pub async fn run(&self, stop: CancellationToken) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // At the start it may have been set back since the last run.
+        let mut latest = Timestamp::from_millis(i64::MAX);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
+            if let Err(error) = self.notice_set_back(&mut latest).await {
+                tracing::error!(error = format!("{error:#}"), "the ledger still waits for an earlier clock");
+            }
             if let Err(error) = self.deliver_due().await {
                 tracing::error!(error = format!("{error:#}"), "queued messages could not be delivered");
             }
@@ -83,7 +91,23 @@ impl Jobs {
                 tracing::error!(error = format!("{error:#}"), "jobs could not be followed");
             }
         }
+        self.delivered().await;
+    }
+
+    /// Waits for what is being sent to end; from now on an outcome that cannot be recorded keeps nobody waiting for long.
+    pub async fn delivered(&self) {
         self.deliveries.close();
         self.deliveries.wait().await;
+    }
+
+    /// Where the clock shows less than `latest`, what it used to show: nothing is to wait for that instant to come again.
+    async fn notice_set_back(&self, latest: &mut Timestamp) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        if now < *latest {
+            let horizon = Horizon { session: SESSION_LIFETIME, read: self.longest_pause() };
+            self.store.draw_near(horizon, now).await?;
+        }
+        *latest = now;
+        Ok(())
     }
 }

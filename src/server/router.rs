@@ -20,16 +20,13 @@ use crate::server::assets;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
-use crate::server::auth::session_store::Sessions;
+use crate::server::auth::session_store::{SESSION_LIFETIME, Sessions};
 use crate::server::panel::Panel;
 
 /// How many bytes a character of a prompt takes at its worst: four, each percent-encoded.
 const BYTES_PER_CHARACTER: usize = 12;
 /// Room in a request body for all that is not the prompt, in bytes.
 const BYTES_BESIDE_PROMPT: usize = 128 * 1024;
-
-/// How long a session lives.
-const SESSION_DAYS: i64 = 7;
 
 /// The whole panel as a service.
 pub fn router(panel: &Panel) -> Router {
@@ -66,5 +63,5 @@ fn sessions(panel: &Panel) -> SessionManagerLayer<Sessions> {
         .with_secure(secure)
         .with_http_only(true)
         .with_same_site(SameSite::Lax)
-        .with_expiry(Expiry::OnInactivity(Duration::days(SESSION_DAYS)))
+        .with_expiry(Expiry::OnInactivity(Duration::seconds(SESSION_LIFETIME.as_secs() as i64)))
 }

@@ -4,6 +4,8 @@
 mod app;
 mod browser;
 mod emulator;
+mod held;
+mod ledger;
 mod logs;
 mod markup;
 mod process;
@@ -17,6 +19,8 @@ use std::time::{Duration, Instant};
 pub(crate) use app::{Settings, TestApp};
 pub(crate) use browser::{Answer, Browser, fields};
 pub(crate) use emulator::EmulatedUpstream;
+pub(crate) use held::HeldUpstream;
+pub(crate) use ledger::Ledger;
 pub(crate) use logs::{leaks, logged};
 pub(crate) use markup::tags;
 pub(crate) use process::{Finished, Served, Workplace, is_private};

@@ -180,14 +180,14 @@ async fn a_finished_job_is_soon_read_no_more_and_a_follow_up_wakes_it() {
     };
     let reads = rest().await;
     assert!((1..10).contains(&reads), "{reads}");
+    let operator = app.operator().await;
     assert_eq!(operator.job(&job).await["state"], "completed");
 
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
-    let operator = app.operator().await;
     assert_eq!(operator.follow_up(&job, "And more", &intent()).await.json()["state"], "active");
     rest().await;
     assert!(app.upstream.reads().await > reads);
-    assert_eq!(operator.job(&job).await["state"], "completed");
+    assert_eq!(app.operator().await.job(&job).await["state"], "completed");
 }
 
 /// The answer to a read that began before a follow-up tells of the time before it.

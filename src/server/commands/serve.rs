@@ -46,6 +46,8 @@ pub async fn run(panel: Panel, listener: TcpListener, stop: CancellationToken) -
     listen::serve(listener, router(&panel), stop).await;
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;
+    // What the last requests had sent, whether or not anybody still waited for it.
+    panel.jobs.delivered().await;
     panel.store.close().await;
     Ok(())
 }

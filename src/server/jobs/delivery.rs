@@ -13,8 +13,12 @@ use crate::server::store::intents::{Intent, Settlement};
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Leave, Permit, Scope};
 
-/// How often recording an outcome is tried before the row is left to the next start, which calls it unknown.
-const RECORD_TRIES: u32 = 8;
+/// How often recording an outcome is tried, once the process is to end, before the row is left to the next start, which
+/// calls it unknown. A process that goes on goes on trying: nobody else knows the outcome.
+const LAST_RECORD_TRIES: u32 = 8;
+
+/// The pause before recording is tried again doubles so often, from 50 milliseconds on.
+const PAUSE_DOUBLINGS: u32 = 5;
 
 impl Jobs {
     /// What was being sent when the process last ended becomes *unknown*. To be called once, before anything
@@ -112,8 +116,13 @@ impl Jobs {
                         "The platform answered with a job that belongs to another prompt. It may have started the work or not.",
                     );
                 }
-                Err(error) if attempt == RECORD_TRIES => return Err(error).context("recording the outcome"),
-                Err(_) => tokio::time::sleep(Duration::from_millis(50 << attempt)).await,
+                Err(error) if attempt >= LAST_RECORD_TRIES && self.deliveries.is_closed() => {
+                    return Err(error).context("recording the outcome");
+                }
+                Err(error) => {
+                    tracing::warn!(job = %intent.job, %error, "the outcome cannot be recorded yet");
+                    tokio::time::sleep(Duration::from_millis(50 << attempt.min(PAUSE_DOUBLINGS))).await;
+                }
             }
         }
         Ok(())

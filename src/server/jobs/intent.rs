@@ -9,9 +9,13 @@ use crate::model::job::{Job, JobState};
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::store::StoreError;
 use crate::server::store::drafts::{Draft, DraftOf};
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
+
+/// How often somebody who waits for the end of a delivery looks, if nothing is heard of it.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// A form as posted: nothing in it is checked but the project.
 pub struct Form {
@@ -142,10 +146,9 @@ impl Jobs {
             }
         }
         // Where the same form came twice at once, this finds the other one's intent.
-        let Some(intent) = self.store.find_intent(&form.author_id, &request.intent).await? else {
-            // The job was not taken in the meantime.
-            return Err(nothing_to_follow_up());
-        };
+        let intent = self.store.find_intent(&form.author_id, &request.intent).await.map_err(taken_on)?;
+        // Without one, the job to follow up was not taken in the meantime.
+        let intent = intent.ok_or_else(nothing_to_follow_up)?;
         self.answer(form, &request, intent).await
     }
 
@@ -166,22 +169,25 @@ impl Jobs {
 
     /// The job of an intent once its delivery has ended, or as it is if that waits.
     pub(super) async fn settled_job(&self, intent: &Intent) -> Result<Job, AppError> {
-        self.wait_until_settled(intent).await?;
-        let job = self.store.job(&intent.project, &intent.job).await?;
+        self.wait_until_settled(intent).await.map_err(taken_on)?;
+        let job = self.store.job(&intent.project, &intent.job).await.map_err(taken_on)?;
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
     /// Waits while the message is on its way, at most as long as a delivery can take.
-    async fn wait_until_settled(&self, intent: &Intent) -> Result<(), AppError> {
+    async fn wait_until_settled(&self, intent: &Intent) -> Result<(), StoreError> {
         let mut settled = self.settled.subscribe();
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
             settled.borrow_and_update();
             // A message that waits in line may wait for hours, and nobody waits with it.
             let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
-            if !on_its_way || tokio::time::timeout_at(deadline, settled.changed()).await.is_err() {
+            let now = tokio::time::Instant::now();
+            if !on_its_way || now >= deadline {
                 return Ok(());
             }
+            // Another process on the same database says nothing here when it has delivered.
+            let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), settled.changed()).await;
         }
     }
 
@@ -226,6 +232,12 @@ pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
             }
         })
     })
+}
+
+/// What somebody is told whose prompt is committed: who took it for lost would send it twice.
+fn taken_on(error: StoreError) -> AppError {
+    let message = "Docket's database did not answer, but your prompt had been taken on. Look for it in the list of jobs before you send it again.";
+    AppError { message: message.to_owned(), ..error.into() }
 }
 
 /// Whether the text is worth keeping, and small enough to.

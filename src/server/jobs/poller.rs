@@ -179,7 +179,7 @@ impl Jobs {
     }
 
     /// The longest that any job waits for its next read.
-    fn longest_pause(&self) -> Duration {
+    pub(super) fn longest_pause(&self) -> Duration {
         let pause =
             self.timing.poll_interval.max(SLOWEST).max(Duration::from_secs(CONFIRMING_SECONDS as u64));
         pause.mul_f64(1.0 + JITTER) + Duration::from_secs(1)

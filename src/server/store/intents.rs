@@ -171,7 +171,8 @@ impl Store {
         Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
     }
 
-    /// Records how the delivery of a message that was being sent ended; once.
+    /// Records how the delivery of a message ended; once. Who sent it knows better than another process that found it
+    /// being sent at its own start, and called it unknown.
     pub async fn settle(
         &self,
         intent: &Intent,
@@ -186,7 +187,7 @@ impl Store {
         let mut tx = self.begin().await?;
         let settled = sqlx::query(
             "UPDATE messages SET state = $2, reason = $3, settled_at = $4
-             WHERE id = $1 AND state = 'sending' AND attempt = $5",
+             WHERE id = $1 AND state IN ('sending', 'unknown') AND attempt = $5",
         )
         .bind(&intent.message_id)
         .bind(state.as_str())

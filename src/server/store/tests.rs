@@ -126,19 +126,23 @@ async fn the_hour_rolls() {
 }
 
 #[tokio::test]
-async fn what_was_being_sent_is_found_after_a_restart_and_settles_once() {
+async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_last_word() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     ledger.claim(&message).await.unwrap();
     let interrupted = ledger.store.interrupted().await.unwrap();
     assert_eq!(interrupted.len(), 1);
     ledger.store.settle(&interrupted[0], &Settlement::Unknown("stopped"), NOON).await.unwrap();
-    let late = remote("r-1", "active");
-    ledger.store.settle(&interrupted[0], &Settlement::Accepted(&late, NOON), NOON).await.unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason.as_deref(), job.remote), (JobState::Unknown, Some("stopped"), None));
+    // Another process sent it, and was not stopped.
+    let late = remote("r-1", "active");
+    ledger.store.settle(&interrupted[0], &Settlement::Accepted(&late, NOON), NOON).await.unwrap();
+    ledger.store.settle(&interrupted[0], &Settlement::Unknown("too late"), NOON).await.unwrap();
+    let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
+    assert_eq!((job.state, job.reason, job.remote), (JobState::Active, None, Some(late)));
     let states: Vec<&str> = job.history.iter().map(|entry| entry.state.as_str()).collect();
-    assert_eq!(states, ["queued", "sending", "unknown"]);
+    assert_eq!(states, ["queued", "sending", "unknown", "accepted"]);
     assert!(ledger.store.due_messages(NOON).await.unwrap().is_empty());
 }
 
