@@ -7,7 +7,7 @@ use docket::server::config::Budget;
 use futures::StreamExt;
 use serde_json::Value;
 
-use crate::helpers::{Answer, Settings, TestApp, intent, json};
+use crate::helpers::{Act, Answer, RawUpstream, Settings, TestApp, intent, json, remote_job};
 
 const FORMS: usize = 1_000;
 
@@ -77,4 +77,26 @@ async fn the_same_intent_and_text_from_another_person_is_their_own_job_and_shows
     let message = other.refused(422, "intent_reused");
     assert!(!message.contains(hers["id"].as_str().unwrap()), "{message}");
     assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_prompt_on_a_connection_that_served_before_is_not_sent_again_when_it_breaks_off() {
+    let upstream = RawUpstream::start(|n| {
+        let job = remote_job(&format!("job_{n}"), "active").to_string();
+        match n {
+            0 => Act::Say(
+                format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{job}", job.len()).into_bytes(),
+            ),
+            _ => Act::HangUp(Vec::new()),
+        }
+    });
+    let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..Settings::default() }).await;
+    let operator = app.operator().await;
+    assert_eq!(operator.created("one").await["state"], "active");
+    let sent = intent();
+    // The client has the connection still open, and cannot tell it from one that works.
+    let job = operator.create("two", &sent).await.json();
+    assert_eq!((&job["state"], upstream.requests()), (&json!("unknown"), 2), "{job}");
+    assert_eq!(operator.create("two", &sent).await.json(), job);
+    assert_eq!(upstream.requests(), 2);
 }
