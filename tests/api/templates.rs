@@ -237,7 +237,7 @@ async fn a_scorecard_counts_every_end_of_its_own_jobs_alone() {
     );
     assert_eq!((&score("Other")["failed"], &score("Other")["runs"]), (&json!(1), &json!(1)));
     let page = operator.get("/p/docs/templates").await.text;
-    for words in ["5 runs", "25 %", "50 %", "1 h 48 min", "A run is a job that the agent took"] {
+    for words in ["<dd>5", "25 %", "50 %", "1 h 48 min", "A run is a job that the agent took"] {
         assert!(page.contains(words), "{words} is not on the page");
     }
     drop(app);

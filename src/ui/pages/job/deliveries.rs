@@ -19,15 +19,18 @@ struct Delivery<'a> {
 pub(super) fn of(job: &Job, message: u32) -> AnyView {
     let deliveries = read(&job.history, message);
     let Some(last) = deliveries.last() else { return ().into_any() };
-    let summary = match deliveries.len() {
+    let mut summary = match deliveries.len() {
         1 => "Delivery".to_owned(),
         several => format!("{several} deliveries"),
     };
-    let took = last.end.as_ref().map(|(at, ..)| format!(", {}", duration(last.sent_at, *at)));
+    if let Some((at, ..)) = last.end {
+        summary.push_str(", ");
+        summary.push_str(&duration(last.sent_at, at));
+    }
     let entries = deliveries.iter().map(delivery).collect_view();
     view! {
         <details class="deliveries">
-            <summary>{summary} {took}</summary>
+            <summary>{summary}</summary>
             {entries}
         </details>
     }

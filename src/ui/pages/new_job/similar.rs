@@ -7,6 +7,8 @@ use leptos::task::spawn_local;
 
 use crate::api::call::call;
 use crate::api::jobs::SimilarJobs;
+use crate::model::likeness::COMPARED_CHARS;
+use crate::model::page_path;
 use crate::model::similar::SimilarJob;
 use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::erase::{Erase, effect, handler};
@@ -56,7 +58,10 @@ impl Similar {
         let (prompt, paths) = written.clone();
         let found = match self.project.try_get_value() {
             Some(project) if !prompt.trim().is_empty() || !paths.is_empty() => {
-                let (prompt, paths) = (Some(prompt), Some(paths));
+                // Of a long text, its beginning and all its pages are enough.
+                let pages = page_path::of_job(page_path::typed(&paths).unwrap_or_default(), &prompt);
+                let prompt = Some(prompt.chars().take(COMPARED_CHARS).collect());
+                let paths = Some(pages.join(","));
                 call(SimilarJobs { project, prompt, paths, job: None }).output().await
             }
             _ => Ok(Vec::new()),

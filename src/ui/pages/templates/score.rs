@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::saved_template::{Scorecard, percent};
-use crate::ui::charts::number::counted;
+use crate::ui::charts::number::grouped;
 use crate::ui::erase::Erase;
 
 /// What is counted, for the foot of the list.
@@ -18,7 +18,7 @@ pub(super) fn score(score: &Scorecard) -> AnyView {
     };
     view! {
         <dl class="score">
-            {figure("Runs", counted(score.runs, "run", "runs"))}
+            {figure("Runs", grouped(score.runs))}
             {share("Pull request", score.with_pull_request)}
             {share("No change", score.without_change)}
             {share("Failed", score.failed)}
