@@ -1,7 +1,7 @@
 //! Batches: prepared and looked at, started once, sent through the queue like any prompt. Must not send by itself.
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS, Preview};
+use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS};
 use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -172,10 +172,10 @@ fn checked(text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
     Ok(entries)
 }
 
-fn preview(entry: &Entry) -> Preview {
+fn preview(entry: &Entry) -> String {
     let mut text: String = entry.prompt.chars().take(PREVIEW_CHARS).collect();
     if text.len() < entry.prompt.len() {
         text.push('…');
     }
-    Preview { line: entry.line as u32, value: entry.value.clone(), text }
+    text
 }
