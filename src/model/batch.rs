@@ -33,21 +33,12 @@ pub struct Batch {
     pub waiting: u32,
     /// When the last one that waits is expected to go.
     pub expected_end: Option<Timestamp>,
-    /// Each text, cut; empty once it was started.
+    /// Each text in the order of the lines, cut; empty once it was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub preview: Vec<Preview>,
+    pub preview: Vec<String>,
     /// Its jobs as lists show them; empty before it was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
-}
-
-/// What one line of the list will become.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Preview {
-    /// The number of the line, from 1.
-    pub line: u32,
-    pub value: String,
-    pub text: String,
 }
 
 /// What the form of a batch starts from.
@@ -65,8 +56,6 @@ pub struct BatchForm {
 pub struct Entry {
     /// The number of its line, from 1.
     pub line: usize,
-    /// The line as typed, without blanks around it.
-    pub value: String,
     pub prompt: String,
     /// The pages it is about: its first value, if that is one.
     pub paths: Vec<String>,
@@ -101,7 +90,7 @@ pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
         }
         let is_page = names[0] == "page" || columns[0].starts_with('/');
         let paths = is_page.then(|| columns[0].to_owned()).into_iter().collect();
-        entries.push(Entry { line: number, value: line.to_owned(), prompt, paths });
+        entries.push(Entry { line: number, prompt, paths });
     }
     if entries.is_empty() {
         return Err("The list of values is empty: write one value on each line.".to_owned());

@@ -12,6 +12,7 @@ pub mod moment;
 pub mod new_job_link;
 pub mod other_ways;
 pub mod page_head;
+pub mod post_form;
 pub mod prompt_field;
 pub mod pull_request;
 pub mod queue_choice;

@@ -100,6 +100,19 @@ async fn what_the_platform_does_not_have_is_not_adopted() {
 }
 
 #[tokio::test]
+async fn trying_out_ids_ends_before_the_platform_minds() {
+    let app = TestApp::start().await;
+    app.upstream.on_read(ResponseTemplate::new(404)).await;
+    let operator = app.operator().await;
+    for n in 0..70 {
+        let id = format!("job_{n}");
+        let answer = operator.post("/api/jobs/adopt", &[("project", "docs"), ("remote_id", &id)]).await;
+        assert_eq!(answer.status, if n < 60 { 404 } else { 429 }, "{n}");
+    }
+    assert_eq!(app.upstream.reads().await, 60);
+}
+
+#[tokio::test]
 async fn viewers_adopt_nothing_and_the_form_works_alone() {
     let app = TestApp::start().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;

@@ -47,13 +47,7 @@ async fn jobs(person: &Browser) -> usize {
 async fn nothing_is_queued_before_the_preview_was_confirmed() {
     let (app, operator) = panel().await;
     let batch = prepared(&operator, PROMPT, "/a\r\n\r\n/b <i>\r\n").await;
-    assert_eq!(
-        batch["preview"],
-        json!([
-            {"line": 1, "value": "/a", "text": "Check /a against the SDK."},
-            {"line": 3, "value": "/b <i>", "text": "Check /b <i> against the SDK."},
-        ])
-    );
+    assert_eq!(batch["preview"], json!(["Check /a against the SDK.", "Check /b <i> against the SDK."]));
     assert_eq!((&batch["total"], &batch["sent"], &batch["started_at"]), (&json!(2), &json!(0), &json!(null)));
     assert_eq!(jobs(&operator).await, 0);
     assert!(app.upstream.requests().await.is_empty());

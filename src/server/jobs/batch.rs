@@ -1,7 +1,7 @@
 //! Batches: prepared and looked at, started once, sent through the queue like any prompt. Must not send by itself.
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS, Preview};
+use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS};
 use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::page_path;
 use crate::server::auth::guard::Caller;
@@ -163,10 +163,10 @@ fn draft_of<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftOf<'a> {
     DraftOf { user_id: &caller.user.id, project, subject: DRAFT }
 }
 
-fn preview(entry: &Entry) -> Preview {
+fn preview(entry: &Entry) -> String {
     let mut text: String = entry.prompt.chars().take(PREVIEW_CHARS).collect();
     if text.len() < entry.prompt.len() {
         text.push('…');
     }
-    Preview { line: entry.line as u32, value: entry.value.clone(), text }
+    text
 }

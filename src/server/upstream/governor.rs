@@ -60,6 +60,9 @@ pub struct Governor {
 /// How many calls are counted between two tidyings.
 const BETWEEN_TIDYINGS: u64 = 100;
 
+/// How many ids that people typed are looked up per hour and project.
+const ASKED_READS_PER_HOUR: u32 = 60;
+
 impl Governor {
     pub fn new(store: Store, clock: Clock, budget: Budget, health: Health) -> Self {
         Self { store, clock, budget, health, counted: Arc::default() }
@@ -124,9 +127,20 @@ impl Governor {
         Ok((why, expected(earliest, self.store.call_times(&key).await?, limit, count)))
     }
 
-    /// Leave to read a job of `project` that a person asked for, or the error that says when it may be read.
+    /// Leave to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
+    /// those, so they have a limit of their own.
     pub async fn acquire_asked_read(&self, project: &ProjectId) -> Result<Permit, AppError> {
-        self.acquire_read(project).await?.map_err(resting)
+        let permit = self.acquire_read(project).await?.map_err(resting)?;
+        let scope = format!("asked-reads:{project}");
+        if !self.store.acquire_call(&scope, ASKED_READS_PER_HOUR, self.clock.now()).await? {
+            return Err(AppError::new(
+                ErrorCode::BudgetSpent,
+                format!(
+                    "{ASKED_READS_PER_HOUR} ids were looked up in the last hour, which is all Docket asks the platform for. Try again later."
+                ),
+            ));
+        }
+        Ok(permit)
     }
 
     /// Leave to read a job of `project` now, or when it may be read.

@@ -11,8 +11,9 @@ use crate::ui::components::empty::empty;
 use crate::ui::components::failure;
 use crate::ui::components::loading::{self, suspended};
 use crate::ui::components::page_head::page_head;
+use crate::ui::components::post_form::{id_field, post_form, problems};
 use crate::ui::components::submit_button::submit_button;
-use crate::ui::erase::Erase;
+use crate::ui::erase::{Erase, shown};
 use crate::ui::links;
 use crate::ui::state::post::Post;
 use crate::ui::state::{project, session};
@@ -42,23 +43,21 @@ pub fn Adopt() -> impl IntoView {
 
 fn form(adopt: Post, project: &str) -> AnyView {
     let own = project.to_owned();
-    let there = move || adopt.problem().and_then(|error| here_already(&own, &error));
-    view! {
-        {move || failure::of_form(adopt.problem())}
-        {there}
-        <form class="stack narrow" method="post" action=adopt.url on:submit=adopt.submitting()>
-            <input type="hidden" name="project" value=project.to_owned() />
-            <label class="field-label" for="remote-id">"Id of the job on the platform"</label>
-            <input id="remote-id" class="field" name="remote_id" required maxlength="200" autocomplete="off" spellcheck="false" />
+    let there = shown(move || adopt.problem().and_then(|error| here_already(&own, &error)).into_any());
+    let note = view! {
+        <div class="stack">
             <label class="field-label" for="note">"Note"</label>
             <textarea id="note" class="field prompt" name="note" rows="3" aria-describedby="note-hint"></textarea>
             <p class="hint" id="note-hint">
                 "Optional: what it is about. The platform does not tell the prompt, so the note stands in its place."
             </p>
             <div class="send">{submit_button(adopt, "Adopt job", "Looking…")}</div>
-        </form>
+        </div>
     }
-    .erase()
+    .erase();
+    let fields = [id_field(), note].collect_view().into_any();
+    let form = post_form("stack narrow", adopt, vec![("project", project.to_owned())], fields);
+    [problems(vec![adopt]), there, form].collect_view().into_any()
 }
 
 /// The way to the job that has the id, where the refusal names one. Only an id is taken from its text.

@@ -7,7 +7,7 @@ use leptos_router::hooks::use_params_map;
 
 use crate::api::batches::{CancelBatch, GetBatch, StartBatch};
 use crate::api::call::call;
-use crate::model::batch::{Batch, Preview};
+use crate::model::batch::Batch;
 use crate::ui::charts::number::counted;
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::components::failure;
@@ -15,6 +15,7 @@ use crate::ui::components::job_row::job_row;
 use crate::ui::components::loading::{self, suspended};
 use crate::ui::components::moment::{ago, exactly};
 use crate::ui::components::page_head::page_head;
+use crate::ui::components::post_form::{Hidden, confirm, post_form, problems};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
@@ -69,7 +70,7 @@ fn batch_page(project: String, id: String) -> AnyView {
     };
     view! {
         {page_head("Batch", "Many jobs from one text, sent evenly through the queue".into_any(), ().into_any())}
-        {move || failure::of_form(start.problem().or(cancel.problem()))}
+        {problems(vec![start, cancel])}
         {suspended(loading::conversation, Arc::new(content))}
     }
     .erase()
@@ -80,14 +81,11 @@ fn preview(start: Post, batch: Batch, may_start: bool) -> AnyView {
     let idle = format!("Queue {jobs}");
     let project = batch.project.as_str();
     let confirm = may_start.then(|| {
-        view! {
-            <form class="send" method="post" action=start.url on:submit=start.submitting()>
-                {hidden(&batch)}
-                <button type="submit" class="button button-primary" disabled=move || start.is_pending()>{idle}</button>
-                <a class="button" href=links::new_batch(project, batch.id.as_str())>"Edit"</a>
-            </form>
-        }
-        .erase()
+        // A second click finds the batch started, and changes nothing.
+        let queue = view! { <button type="submit" class="button button-primary">{idle}</button> }.erase();
+        let edit = links::new_batch(project, batch.id.as_str());
+        let edit = view! { <a class="button" href=edit>"Edit"</a> }.erase();
+        post_form("send", start, hidden(&batch), [queue, edit].collect_view().into_any())
     });
     let texts = batch.preview.into_iter().map(text).collect_view();
     view! {
@@ -98,14 +96,8 @@ fn preview(start: Post, batch: Batch, may_start: bool) -> AnyView {
     .erase()
 }
 
-fn text(preview: Preview) -> AnyView {
-    view! {
-        <li>
-            <code class="tag">{preview.value}</code>
-            <p class="message-text">{preview.text}</p>
-        </li>
-    }
-    .erase()
+fn text(preview: String) -> AnyView {
+    view! { <li class="message-text">{preview}</li> }.erase()
 }
 
 fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
@@ -115,19 +107,17 @@ fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
         length(per_mille(u64::from(batch.sent), u64::from(batch.total)))
     );
     let waiting = counted(u64::from(batch.waiting), "prompt waits", "prompts wait");
-    let end =
-        batch.expected_end.map(|at| view! { " · the last one is expected to go " {exactly(at)} }.into_any());
     let left = (batch.waiting > 0).then(|| {
-        let stop = may_cancel.then(|| stop(cancel, &batch));
         view! {
             <p>
-                <a href=links::queue(batch.project.as_str())>{waiting} " in the queue"</a> {end}
-                " " <a class="no-js" href="">"Refresh"</a>
+                <a href=links::queue(batch.project.as_str())>{waiting + " in the queue"}</a>
+                {batch.expected_end.map(|_| ", the last one until ")} {batch.expected_end.map(exactly)} " "
+                <a class="no-js" href="">"Refresh"</a>
             </p>
-            {stop}
         }
-        .into_any()
+        .erase()
     });
+    let stop = (may_cancel && batch.waiting > 0).then(|| stop(cancel, &batch));
     let rows = batch.jobs.iter().map(|job| job_row(job, badges.watch(job))).collect_view();
     view! {
         <div class="progress">
@@ -136,7 +126,7 @@ fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
                 ", " {ago(batch.created_at)}
             </p>
             <svg class="meter-bar" aria-hidden="true" inner_html=bar></svg>
-            {left}
+            {left} {stop}
             <details class="history">
                 <summary>"The text"</summary>
                 <p class="message-text">{batch.text}</p>
@@ -148,22 +138,12 @@ fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
 }
 
 fn stop(cancel: Post, batch: &Batch) -> AnyView {
-    view! {
-        <details class="confirm">
-            <summary class="button">"Cancel what is not yet sent"</summary>
-            <form class="stack" method="post" action=cancel.url on:submit=cancel.submitting()>
-                {hidden(batch)} <p>"What was sent goes on. The texts of the others are kept, and never sent."</p>
-                {submit_button(cancel, "Cancel them", "Cancelling…")}
-            </form>
-        </details>
-    }
-    .erase()
+    let says =
+        view! { <p>"What was sent goes on. The texts of the others are kept, and never sent."</p> }.erase();
+    let content = [says, submit_button(cancel, "Cancel them", "Cancelling…")];
+    confirm("Cancel what is not yet sent", cancel, hidden(batch), content.collect_view().into_any())
 }
 
-fn hidden(batch: &Batch) -> AnyView {
-    view! {
-        <input type="hidden" name="project" value=batch.project.to_string() />
-        <input type="hidden" name="batch" value=batch.id.to_string() />
-    }
-    .into_any()
+fn hidden(batch: &Batch) -> Hidden {
+    vec![("project", batch.project.to_string()), ("batch", batch.id.to_string())]
 }

@@ -8,16 +8,16 @@ use leptos_router::hooks::use_query_map;
 
 use crate::api::batches::{GetBatchForm, PrepareBatch};
 use crate::api::call::call;
-use crate::error::ErrorCode;
+use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{Batch, BatchForm};
 use crate::ui::components::empty::empty;
 use crate::ui::components::failure;
-use crate::ui::components::icon::{self, icon};
 use crate::ui::components::loading::{self, suspended};
 use crate::ui::components::page_head::page_head;
+use crate::ui::components::post_form::post_form;
 use crate::ui::components::prompt_field::{PromptField, prompt_field, text_field};
 use crate::ui::components::submit_button::submit_button;
-use crate::ui::erase::{Erase, effect};
+use crate::ui::erase::{Erase, effect, shown};
 use crate::ui::links;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::drafts::Draft;
@@ -87,24 +87,16 @@ fn composer(prepare: Post, project: &str, form: BatchForm, prompt: &str, drafts:
     };
     // The kept texts say best what is wrong with them; with scripts the answer itself does.
     let problem = form.problem;
-    let why = move || match (prepare.problem(), &problem) {
-        (Some(error), Some(problem)) if error.message == MISTAKE => notice(problem.clone()),
-        (problem, _) => failure::of_form(problem),
-    };
-    view! {
-        {why}
-        <form class="stack" method="post" action=prepare.url on:submit=prepare.submitting()>
-            <input type="hidden" name="project" value=project.to_owned() />
-            <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
-            {prompt_field(text)} {text_field(values, "values")}
-            <div class="send">{submit_button(prepare, "Preview", "Checking…")}</div>
-        </form>
-    }
-    .erase()
-}
-
-fn notice(problem: String) -> AnyView {
-    view! { <div class="notice notice-bad" role="alert">{icon(icon::CROSS)} <p>{problem}</p></div> }.erase()
+    let why = shown(move || {
+        failure::of_form(prepare.problem().map(|error| match &problem {
+            Some(problem) if error.message == MISTAKE => AppError::bad_input(problem),
+            _ => error,
+        }))
+    });
+    let send = view! { <div class="send">{submit_button(prepare, "Preview", "Checking…")}</div> }.erase();
+    let fields = [prompt_field(text), text_field(values, "values"), send].collect_view().into_any();
+    let hidden = vec![("project", project.to_owned()), ("intent", form.intent.to_string())];
+    [why, post_form("stack", prepare, hidden, fields)].collect_view().into_any()
 }
 
 fn advice() -> AnyView {

@@ -15,6 +15,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::loading::{self, suspended};
 use crate::ui::components::moment::{ago, until};
 use crate::ui::components::page_head::page_head;
+use crate::ui::components::post_form::{Hidden, post_form, problems};
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
 use crate::ui::state::clock::Clock;
@@ -75,7 +76,7 @@ pub fn QueuePage() -> impl IntoView {
     };
     view! {
         {page_head("Queue", "Prompts that wait are sent by themselves, one at a time and evenly over the hour".into_any(), ().into_any())}
-        {move || failure::of_form(change.problem().or(cancel.problem()))}
+        {problems(vec![change, cancel])}
         {suspended(loading::rows, Arc::new(content))}
     }
     .erase()
@@ -117,7 +118,7 @@ fn row(desk: &Desk, entry: Waiting) -> AnyView {
                 {icon(icon::CLOCK)} <a href=job>{kind} {title.clone()}</a> {batch}
             </span>
             <span class="queue-why">
-                {why(entry.why)} {entry.expected_at.map(expected)} " · " {entry.author} ", " {ago(entry.created_at)}
+                {why(entry.why)}{entry.expected_at.map(expected)} " · " {entry.author} ", " {ago(entry.created_at)}
             </span>
             {tools}
         </li>
@@ -138,11 +139,10 @@ fn why(why: Why) -> &'static str {
 fn expected(at: Timestamp) -> AnyView {
     let clock = Clock::get();
     let text = move || match at.seconds_since(clock.now()) {
-        0..=5 => "any moment now".to_owned(),
-        _ => format!("in about {}", until(at, clock.now())),
+        0..=5 => ", any moment now".to_owned(),
+        _ => format!(", in about {}", until(at, clock.now())),
     };
-    view! { ", " <time datetime=at.to_string() title=move || clock.to_the_minute(at)>{text}</time> }
-        .into_any()
+    view! { <time datetime=at.to_string() title=move || clock.to_the_minute(at)>{text}</time> }.erase()
 }
 
 fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
@@ -157,13 +157,9 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
             }
             .erase()
         };
-        view! {
-            <form method="post" action=post.url on:submit=post.submitting()>
-                {hidden(desk, entry)} {to("first", icon::FIRST, "To the front")} {to("up", icon::UP, "Up")}
-                {to("down", icon::DOWN, "Down")}
-            </form>
-        }
-        .erase()
+        let moves =
+            [to("first", icon::FIRST, "To the front"), to("up", icon::UP, "Up"), to("down", icon::DOWN, "Down")];
+        post_form("", post, hidden(desk, entry), moves.collect_view().into_any())
     });
     let ask = links::queue_asking(&desk.project, entry.message.as_str());
     view! {
@@ -176,21 +172,17 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
 }
 
 fn confirm(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
-    let post = desk.cancel;
-    view! {
-        <form class="queue-tools" method="post" action=post.url on:submit=post.submitting()>
-            {hidden(desk, entry)} <span>"Never send it? The text is kept."</span>
+    let question = view! {
+        <div class="queue-tools">
+            <span>"Never send it? The text is kept."</span>
             <button type="submit" class="button" aria-label=format!("Cancel it: {title}")>"Cancel it"</button>
             <a class="button" href=links::queue(&desk.project) data-noscroll="true">"Keep it"</a>
-        </form>
+        </div>
     }
-    .erase()
+    .erase();
+    post_form("queue-ask", desk.cancel, hidden(desk, entry), question)
 }
 
-fn hidden(desk: &Desk, entry: &Waiting) -> AnyView {
-    view! {
-        <input type="hidden" name="project" value=desk.project.clone() />
-        <input type="hidden" name="message" value=entry.message.to_string() autocomplete="off" />
-    }
-    .into_any()
+fn hidden(desk: &Desk, entry: &Waiting) -> Hidden {
+    vec![("project", desk.project.clone()), ("message", entry.message.to_string())]
 }

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 use crate::model::job::{DeliveryState, FollowUp, Job, JobState};
 use crate::model::time::Timestamp;
 use crate::ui::components::badge::delivery_badge;
-use crate::ui::components::failure;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
+use crate::ui::components::post_form::problems;
 use crate::ui::erase::{Erase, handler};
 use crate::ui::links;
 use crate::ui::pages::job::check::check_again;
@@ -35,7 +35,7 @@ pub(super) fn conversation(job: &Job, may_send: bool, decide: Post, draft: Draft
     });
     let follow_ups = follow_ups.collect_view();
     view! {
-        {move || failure::of_form(decide.problem())}
+        {problems(vec![decide])}
         <ol class="messages" aria-label="Conversation">
             {asked}
             {follow_ups}
