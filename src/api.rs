@@ -3,6 +3,8 @@
 
 pub mod analytics;
 pub mod call;
+pub mod filing;
 pub mod jobs;
+pub mod saved_views;
 pub mod session;
 pub mod upstream;

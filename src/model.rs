@@ -1,12 +1,16 @@
 //! The words of the domain: plain data and pure logic, shared by server and browser.
 //! Must not know sqlx, axum, reqwest, leptos or the browser.
 
+pub mod address;
 pub mod budget;
 pub mod day;
 pub mod id;
 pub mod job;
+pub mod job_query;
 pub mod paging;
 pub mod preset;
+pub mod saved_view;
+pub mod tag;
 pub mod template;
 pub mod time;
 pub mod upstream;

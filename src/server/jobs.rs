@@ -1,10 +1,14 @@
 //! What Docket exists for: jobs that are never lost and never started twice.
 //! Must not contain SQL, and must not send anything that is not a committed intent.
 
+mod cursor;
 mod delivery;
+mod filing;
+mod filter;
 mod find;
 pub mod intent;
 mod poller;
+mod saved_views;
 
 use std::time::Duration;
 

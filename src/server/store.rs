@@ -6,10 +6,15 @@
 
 pub mod budget;
 pub mod drafts;
+pub mod filing;
 pub mod intents;
+mod job_filter;
 pub mod job_list;
 pub mod jobs;
 pub mod reads;
+pub mod saved_views;
+mod search;
+mod select;
 pub mod sessions;
 pub mod users;
 

@@ -3,6 +3,7 @@
 pub mod badge;
 pub mod empty;
 pub mod failure;
+pub mod filed;
 pub mod frame;
 pub mod icon;
 pub mod job_row;
@@ -15,4 +16,5 @@ pub mod prompt_field;
 pub mod pull_request;
 pub mod search_form;
 pub mod submit_button;
+pub mod tag_link;
 pub mod toasts;

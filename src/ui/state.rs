@@ -7,6 +7,7 @@ pub mod browser;
 pub mod budget;
 pub mod clock;
 pub mod drafts;
+pub mod filing;
 pub mod live;
 pub mod outcome;
 pub mod post;

@@ -2,6 +2,7 @@
 
 mod conversation;
 mod facts;
+mod filing;
 mod follow_up;
 mod head;
 mod history;
@@ -17,6 +18,7 @@ use crate::api::jobs::{GetJob, GetJobForm, SendFollowUp};
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm};
 use crate::ui::components::failure;
+use crate::ui::components::filed::filed;
 use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::components::prompt_field::MISTAKE;
@@ -24,6 +26,7 @@ use crate::ui::erase::{Erase, effect};
 use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::drafts::Draft;
+use crate::ui::state::filing::Filing;
 use crate::ui::state::live::Live;
 use crate::ui::state::post::Post;
 use crate::ui::state::session::{self, AskedSession};
@@ -65,10 +68,16 @@ fn job_page(project: String, id: String) -> AnyView {
         form.again();
     });
 
+    let filing = Filing::new(Callback::new({
+        let (project, id) = (project.clone(), id.clone());
+        move |()| read_again(job, None, project.clone(), id.clone())
+    }));
+    let outcome = filed(filing, project.clone());
+
     let session = session::get();
     let page = move || match job.get() {
         None => ().into_any(),
-        Some(Ok(job)) => shown(&job, session::can_start_jobs(session)),
+        Some(Ok(job)) => shown(&job, session::can_start_jobs(session), filing),
         Some(Err(error)) => view! {
             {page_head("Job", ().into_any(), ().into_any())}
             {failure::panel(&error, first.retry())}
@@ -77,22 +86,24 @@ fn job_page(project: String, id: String) -> AnyView {
     };
     let follow_up = move || follow_up_box(job, form, session, send, draft);
     view! {
+        {outcome}
         {suspended(loading::conversation, Arc::new(page))}
         {suspended(nothing, Arc::new(follow_up))}
     }
     .erase()
 }
 
-fn shown(job: &Job, may_send: bool) -> AnyView {
+fn shown(job: &Job, may_send: bool, filing: Filing) -> AnyView {
+    let filing = may_send.then_some(filing);
     let badge = Badges::get().watch(job);
     view! {
-        {head::head(job, badge, may_send)}
+        {head::head(job, badge, may_send, filing)}
         <div class="columns">
             <div class="conversation">
                 {conversation::conversation(job, may_send)}
                 {history::history(&job.history)}
             </div>
-            {facts::facts(job)}
+            {facts::facts(job, filing)}
         </div>
     }
     .erase()
@@ -137,13 +148,16 @@ fn keep_true(job: CurrentJob, project: String, id: String) {
         if !news && !on_its_way {
             return;
         }
-        let (project, id) = (project.clone(), id.clone());
-        spawn_local(async move {
-            if let Ok(read) = call(GetJob { project, job: id }).output().await
-                && read != known
-            {
-                job.later.try_set(Some(read));
-            }
-        });
+        read_again(job, Some(known), project.clone(), id.clone());
+    });
+}
+
+/// Reads the job, and shows it if it is another than the `known` one.
+fn read_again(job: CurrentJob, known: Option<Job>, project: String, id: String) {
+    spawn_local(async move {
+        let read = call(GetJob { project, job: id }).output().await.ok();
+        if read.is_some() && read != known {
+            job.later.try_set(read);
+        }
     });
 }

@@ -5,15 +5,18 @@ use leptos::prelude::*;
 use crate::model::job::Job;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
+use crate::ui::components::tag_link::tag_link;
 use crate::ui::erase::{Erase, handler};
+use crate::ui::pages::job::filing::tags;
 use crate::ui::state::browser;
+use crate::ui::state::filing::Filing;
 use crate::ui::state::toasts::Toasts;
 
-pub(super) fn facts(job: &Job) -> AnyView {
+/// `filing` for those who may tag the job.
+pub(super) fn facts(job: &Job, filing: Option<Filing>) -> AnyView {
     let remote = job.remote.as_ref();
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.erase());
-    let paths =
-        job.paths.iter().map(|path| view! { <code class="tag">{path.clone()}</code> }.erase()).collect_view();
+    let paths = job.paths.iter().map(|path| tag_link(job.project.as_str(), path)).collect_view();
     view! {
         <aside class="facts" aria-label="Facts">
             <dl>
@@ -22,6 +25,7 @@ pub(super) fn facts(job: &Job) -> AnyView {
                 {fact("Branch", remote.and_then(|remote| text(remote.git_ref.as_ref())))}
                 {fact("Upstream id", remote.map(|remote| id(&remote.id)))}
                 {fact("Pages", (!job.paths.is_empty()).then(|| paths.into_any()))}
+                {fact("Tags", Some(tags(job, filing)))}
                 {fact("Created", Some(exactly(job.created_at)))}
                 {fact("Taken", remote.and_then(|remote| remote.created_at).map(exactly))}
                 {fact("Archived", remote.and_then(|remote| remote.archived_at).map(exactly))}
