@@ -5,9 +5,11 @@
 
 mod helpers;
 
+mod archive;
 mod assets;
 mod attacks;
 mod budget;
+mod bulk;
 mod commands;
 mod configuration;
 mod connection;
@@ -26,6 +28,8 @@ mod list;
 mod origin;
 mod probes;
 mod reading;
+mod saved_views;
+mod search;
 mod secrets;
 mod serving;
 mod session;
