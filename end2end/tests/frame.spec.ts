@@ -66,7 +66,7 @@ test.describe("by keyboard", () => {
     await page.getByRole("link", { name: "New job" }).focus();
     await page.keyboard.press("?");
     await expect(shortcuts(page)).toBeVisible();
-    await expect(shortcuts(page).getByRole("term")).toHaveCount(9);
+    await expect(shortcuts(page).getByRole("term")).toHaveCount(10);
     await page.keyboard.press("Escape");
     await expect(shortcuts(page)).toBeHidden();
     await expect(page.getByRole("link", { name: "New job" })).toBeFocused();

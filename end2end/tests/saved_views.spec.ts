@@ -8,7 +8,7 @@ const views = (page: Page) => page.getByRole("list", { name: "Saved views" });
 
 async function save(page: Page, name: string): Promise<void> {
   await page.getByText("Save this view").click();
-  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Name", { exact: true }).fill(name);
   await page.getByRole("button", { name: "Save view" }).click();
 }
 
@@ -25,7 +25,7 @@ test("a view is saved, opened, renamed and removed", async ({ page }) => {
   await view.click();
   await expect(page).toHaveURL(at("/jobs?status=completed&sort=oldest"));
   await page.getByText("Edit this view").click();
-  await page.getByLabel("Name").fill(`${name} renamed`);
+  await page.getByLabel("Name", { exact: true }).fill(`${name} renamed`);
   await page.getByRole("button", { name: "Rename" }).click();
   await expect(views(page).getByRole("link", { name: `${name} renamed` })).toBeVisible();
   await page.getByText("Edit this view").click();
@@ -67,7 +67,7 @@ test("a name that is taken is answered with a sentence", async ({ page, trouble 
     await expect(views(page).getByRole("link", { name })).toBeVisible();
   }
   await page.getByText("Edit this view").click();
-  await page.getByLabel("Name").fill("One");
+  await page.getByLabel("Name", { exact: true }).fill("One");
   await page.getByRole("button", { name: "Rename" }).click();
   await expect(page.getByRole("alert")).toContainText("a view of that name already");
 });
@@ -98,7 +98,7 @@ test.describe("without JavaScript", () => {
     await page.goto(at("/jobs"));
     await views(page).getByRole("link", { name: "About the quickstart" }).click();
     await page.getByText("Edit this view").click();
-    await page.getByLabel("Name").fill("Quickstart");
+    await page.getByLabel("Name", { exact: true }).fill("Quickstart");
     await page.getByRole("button", { name: "Rename" }).click();
     await expect(views(page).getByRole("link", { name: "Quickstart", exact: true })).toBeVisible();
     await page.getByText("Edit this view").click();

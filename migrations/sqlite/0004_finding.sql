@@ -28,26 +28,21 @@ CREATE TABLE saved_views (
 -- it is in step with the ledger whoever writes that. Numbers grow in the order in which jobs were committed.
 CREATE TABLE listed_jobs (
     number     INTEGER PRIMARY KEY,
-    job_id     TEXT   NOT NULL UNIQUE,
     project    TEXT   NOT NULL,
     archived   BIGINT NOT NULL,
     state      TEXT   NOT NULL,
+    -- Whether a person has to look at it.
+    attention  BIGINT NOT NULL DEFAULT 0,
     has_pr     BIGINT NOT NULL,
     -- The upstream lost it, or following it was given up.
     lost       BIGINT NOT NULL,
-    changed_at BIGINT NOT NULL,
-    author_id  TEXT,
-    -- Counts the times its texts changed.
-    texts      BIGINT NOT NULL DEFAULT 0,
     -- Whether its texts hold a script that is written without spaces between words.
     unspaced   BIGINT NOT NULL DEFAULT 0,
-    -- A person has to look at it.
-    attention  BIGINT NOT NULL GENERATED ALWAYS AS (CASE
-        WHEN archived = 1 THEN 0
-        WHEN state IN ('unknown', 'failed', 'rejected') THEN 1
-        WHEN state = 'completed' AND has_pr = 0 THEN 1
-        WHEN state = 'other' AND lost = 1 THEN 1
-        ELSE 0 END) STORED
+    changed_at BIGINT NOT NULL,
+    -- Counts the times its texts changed.
+    texts      BIGINT NOT NULL DEFAULT 0,
+    author_id  TEXT,
+    job_id     TEXT   NOT NULL UNIQUE
 );
 CREATE INDEX listed_newest ON listed_jobs (project, archived);
 CREATE INDEX listed_by_change ON listed_jobs (project, archived, changed_at);
@@ -55,7 +50,7 @@ CREATE INDEX listed_by_state ON listed_jobs (project, archived, state);
 CREATE INDEX listed_by_author ON listed_jobs (project, archived, author_id);
 CREATE INDEX listed_by_pr ON listed_jobs (project, archived, has_pr);
 CREATE INDEX listed_by_attention ON listed_jobs (project, archived, attention);
-CREATE INDEX listed_unspaced ON listed_jobs (project, archived, unspaced);
+CREATE INDEX listed_unspaced ON listed_jobs (project, unspaced);
 -- For counting alone.
 CREATE INDEX listed_counts ON listed_jobs (project, archived, state, attention);
 
@@ -80,11 +75,21 @@ CREATE TRIGGER list_job AFTER INSERT ON jobs BEGIN
     INSERT INTO listed_jobs (job_id, project, archived, state, has_pr, lost, changed_at)
     VALUES (new.id, new.project, new.archived_here_at IS NOT NULL, new.state, new.pr_link IS NOT NULL,
         COALESCE(new.remote_status, '') IN ('not found', 'no end'), new.changed_at);
+    UPDATE listed_jobs SET state = new.state WHERE job_id = new.id;
 END;
 CREATE TRIGGER relist_job AFTER UPDATE OF archived_here_at, state, pr_link, remote_status, changed_at ON jobs BEGIN
     UPDATE listed_jobs SET archived = new.archived_here_at IS NOT NULL, state = new.state, has_pr = new.pr_link IS NOT NULL,
         lost = COALESCE(new.remote_status, '') IN ('not found', 'no end'), changed_at = new.changed_at
     WHERE job_id = new.id;
+END;
+CREATE TRIGGER list_attention AFTER UPDATE OF archived, state, has_pr, lost ON listed_jobs BEGIN
+    UPDATE listed_jobs SET attention = CASE
+        WHEN archived = 1 THEN 0
+        WHEN state IN ('unknown', 'failed', 'rejected') THEN 1
+        WHEN state = 'completed' AND has_pr = 0 THEN 1
+        WHEN state = 'other' AND lost = 1 THEN 1
+        ELSE 0 END
+    WHERE number = new.number;
 END;
 CREATE TRIGGER unlist_job AFTER DELETE ON jobs BEGIN
     DELETE FROM job_words WHERE rowid = (SELECT number FROM listed_jobs WHERE job_id = old.id);
@@ -144,4 +149,4 @@ SELECT j.id, j.project, 0, j.state, j.pr_link IS NOT NULL, COALESCE(j.remote_sta
 FROM jobs j ORDER BY j.id;
 INSERT INTO listed_labels (project, label, number)
 SELECT l.project, p.path, l.number FROM job_paths p JOIN listed_jobs l ON l.job_id = p.job_id WHERE true ON CONFLICT DO NOTHING;
-UPDATE listed_jobs SET texts = 1;
+UPDATE listed_jobs SET texts = 1, state = state;

@@ -62,13 +62,13 @@ impl Default for Place {
 }
 
 /// The filter as conditions, all but its state and place.
-pub(super) fn select(project: &ProjectId, filter: &JobFilter, top: i64) -> Select {
+pub(super) fn select(project: &ProjectId, filter: &JobFilter) -> Select {
     let mut select = Select::of(project.as_str());
     if let Some(text) = &filter.text {
         Search::parse(text).narrow(&mut select);
     }
     if let Some(label) = &filter.label {
-        let (owner, label) = (select.bind(project.as_str()), select.bind(label));
+        let (owner, label) = (select.project(), select.bind(label));
         if select.is_led() {
             select.and(&format!(
                 "EXISTS (SELECT 1 FROM listed_labels p WHERE p.project = {owner} AND p.label = {label} AND p.number = l.number)"
@@ -91,10 +91,15 @@ pub(super) fn select(project: &ProjectId, filter: &JobFilter, top: i64) -> Selec
     if filter.needs_attention {
         select.and("l.attention = 1");
     }
-    let top = select.bind_number(top);
-    // The sign keeps the planner from reading by number where an index of the filter or the order is better.
-    select.and(&format!("+{} <= {top}", select.number()));
     select
+}
+
+/// Keeps what is not newer than the job of that number.
+pub(super) fn up_to(select: &mut Select, sort: Sort, top: i64) {
+    let top = select.bind_number(top);
+    // The sign keeps SQLite from reading by number, and sorting what it read, where an index has the order.
+    let sign = if sort == Sort::Changed { "+" } else { "" };
+    select.and(&format!("{sign}{} <= {top}", select.number()));
 }
 
 /// Keeps what lies on the cursor's side that was asked for.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::job_filter::{after, order, select};
+use super::job_filter::{after, order, select, up_to};
 use super::select::Statement;
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
@@ -138,7 +138,8 @@ async fn top(tx: &mut Transaction<'static, Any>) -> Result<i64, StoreError> {
 
 /// Reads one spot more than a page has, to know whether there is another.
 pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
-    let mut select = select(project, filter, top);
+    let mut select = select(project, filter);
+    up_to(&mut select, filter.sort, top);
     if let Some(state) = filter.state {
         let state = select.bind(state.as_str());
         select.and(&format!("l.state = {state}"));
@@ -157,7 +158,9 @@ pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statem
 
 /// Counts by state, whatever the state filter.
 pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
-    select(project, filter, top).statement(
+    let mut select = select(project, filter);
+    up_to(&mut select, Sort::Newest, top);
+    select.statement(
         "l.state, COUNT(*) AS jobs, COUNT(CASE WHEN l.attention = 1 THEN 1 END) AS attention",
         "GROUP BY l.state",
     )

@@ -22,6 +22,9 @@ pub(super) struct Search {
 /// The most words that are looked for in the texts themselves; further ones do not narrow a search down.
 const LITERALS_MAX: usize = 20;
 
+/// How much of such a word is compared: databases refuse patterns of any length.
+const LITERAL_MAX_CHARS: usize = 500;
+
 /// The index of characters knows runs of three.
 const INDEXED_CHARS: usize = 3;
 
@@ -65,11 +68,14 @@ impl Search {
                 select.and(&format!("c.job_characters MATCH {characters}"));
             }
         }
-        if self.unspaced {
-            select.and("l.unspaced = 1");
+        if self.unspaced && !select.is_led() {
+            let project = select.project();
+            select.lead("listed_jobs u", "u.number");
+            select.and(&format!("u.project = {project} AND u.unspaced = 1"));
         }
         for literal in self.literals {
-            let pattern = select.bind(format!("%{}%", escape_like(&literal.to_ascii_lowercase())));
+            let literal: String = literal.to_ascii_lowercase().chars().take(LITERAL_MAX_CHARS).collect();
+            let pattern = select.bind(format!("%{}%", escape_like(&literal)));
             select.and(&format!(
                 "EXISTS (SELECT 1 FROM messages t WHERE t.job_id = l.job_id AND LOWER(t.prompt) LIKE {pattern} ESCAPE '!')"
             ));

@@ -58,6 +58,11 @@ impl Select {
         self.number
     }
 
+    /// The placeholder of the project.
+    pub(super) fn project(&self) -> &'static str {
+        "$1"
+    }
+
     pub(super) fn and(&mut self, condition: &str) {
         self.conditions.push_str(" AND ");
         self.conditions.push_str(condition);

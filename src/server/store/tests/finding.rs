@@ -178,7 +178,7 @@ async fn what_was_written_before_the_search_existed_is_found() {
     ledger.sql("DELETE FROM job_words").await;
     assert_eq!(ledger.found("kept").await.len(), 0);
     // As the migration does it.
-    ledger.sql("UPDATE listed_jobs SET texts = 1").await;
+    ledger.sql("UPDATE listed_jobs SET texts = 1, state = state").await;
     assert_eq!(ledger.found("kept").await.len(), 1);
 }
 
