@@ -84,3 +84,11 @@ async fn the_form_of_the_list_works_without_javascript() {
     let path = none.location().strip_prefix(&app.origin()).unwrap_or(none.location()).to_owned();
     assert!(operator.get(&path).await.text.contains("Choose at least one job"), "{path}");
 }
+
+#[tokio::test]
+async fn a_form_beyond_all_reason_is_refused() {
+    let app = TestApp::start().await;
+    let huge = "x".repeat(600 * 1024);
+    let fields = [("project", "docs"), ("jobs", huge.as_str())];
+    app.operator().await.post("/api/jobs/archive", &fields).await.refused(400, "bad_input");
+}

@@ -10,11 +10,16 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use leptos::server_fn::ServerFn;
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
+use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
+
+/// The server functions whose forms name jobs one by one.
+const TAKE_MANY_JOBS: [&str; 4] = [ArchiveJobs::PATH, UnarchiveJobs::PATH, TagJobs::PATH, UntagJobs::PATH];
 
 /// The most an error's body can hold, in bytes.
 const ERROR_BYTES: usize = 64 * 1024;
@@ -55,13 +60,19 @@ pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
 
 /// Forms name the jobs that were chosen one by one, in fields of one name; server functions take each field once.
 pub(super) async fn one_list_of_jobs(request: Request, next: Next) -> Response {
-    if request.method() != Method::POST || !request.uri().path().starts_with("/api/jobs/") {
+    if request.method() != Method::POST || !TAKE_MANY_JOBS.contains(&request.uri().path()) {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
     let body = match Bytes::from_request(Request::from_parts(parts.clone(), body), &()).await {
         Ok(body) => body,
-        Err(refusal) => return refusal.into_response(),
+        Err(refusal) => {
+            tracing::debug!(%refusal, "a form that could not be read");
+            return answer(
+                StatusCode::BAD_REQUEST,
+                AppError::bad_input("That form is too large, or it broke off."),
+            );
+        }
     };
     let body = joined(&body).map_or(Body::from(body), Body::from);
     next.run(Request::from_parts(parts, body)).await

@@ -13,7 +13,7 @@ use crate::ui::erase::Erase;
 use crate::ui::links;
 
 /// How many tags a row shows.
-const TAGS: usize = 2;
+const TAGS: usize = 1;
 
 /// `badge` keeps the state true while the row is shown; the row never moves by itself. `check` is what chooses it, if anything.
 pub fn job_row(job: &Job, badge: ArcRwSignal<JobBadge>, check: AnyView) -> AnyView {

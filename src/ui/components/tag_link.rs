@@ -8,6 +8,6 @@ use crate::ui::links;
 /// `label` is a page where it begins with a slash, else a tag.
 pub fn tag_link(project: &str, label: &str) -> AnyView {
     let href = links::with_query(&links::jobs(project), &[("tag", label)]);
-    let class = if label.starts_with('/') { "tag tag-page row-link" } else { "tag row-link" };
+    let class = if label.starts_with('/') { "tag tag-page" } else { "tag" };
     view! { <a class=class href=href>{label.to_owned()}</a> }.erase()
 }
