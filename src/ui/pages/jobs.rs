@@ -20,7 +20,7 @@ use crate::ui::components::job_row::job_row;
 use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::page_head::page_head;
-use crate::ui::erase::Erase;
+use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
@@ -50,6 +50,14 @@ pub fn Jobs() -> impl IntoView {
     let session = session::get();
     let new_job = new_job_link(&project, session);
     let filing = Filing::new(Callback::new(move |()| jobs.again()));
+    // What is ticked before the page is interactive stays.
+    let mut is_first = true;
+    effect(move || {
+        address.with(|_| ());
+        if !std::mem::take(&mut is_first) {
+            bulk::clear();
+        }
+    });
     let keeping = saved_views::Keeping::new(views);
     let kept = {
         let project = project.clone();

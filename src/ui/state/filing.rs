@@ -47,6 +47,7 @@ pub struct Done {
 pub struct Filing {
     done: RwSignal<Option<Done>>,
     problem: RwSignal<Option<AppError>>,
+    pending: StoredValue<bool>,
     changed: Callback<()>,
 }
 
@@ -60,7 +61,7 @@ impl Filing {
             Post::to::<UntagJobs>(MISTAKE),
         ];
         let refused = posts.into_iter().find_map(Post::problem);
-        Self { done: RwSignal::new(None), problem: RwSignal::new(refused), changed }
+        Self { done: RwSignal::new(None), problem: RwSignal::new(refused), pending: StoredValue::new(false), changed }
     }
 
     pub fn done(self) -> Option<Done> {
@@ -85,16 +86,29 @@ impl Filing {
             return;
         };
         event.prevent_default();
+        // A second press would find nothing left to do, and say so in place of the undo.
+        if self.pending.get_value() {
+            return;
+        }
+        self.pending.set_value(true);
         let tag = FormData::new_with_form(&form)
             .ok()
             .and_then(|data| data.get("tag").as_string())
             .unwrap_or_default();
-        browser::post(url, fields, move |answer| match read::<Filed>(&answer) {
+        browser::post(url, fields, move |answer| {
+            self.pending.try_set_value(false);
+            match read::<Filed>(&answer) {
+            }
+        });
+    }
+|answer| match read::<Filed>(&answer) {
             Ok(Filed { jobs }) => {
                 let count = jobs.len() as u64;
                 let jobs = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
                 self.problem.try_set(None);
                 self.done.try_set(Some(Done { what, count, jobs, undo, tag }));
+                // What was typed and ticked has been done; elements that are shown again would keep it.
+                form.reset();
                 self.changed.run(());
             }
             Err(error) => {

@@ -4,7 +4,7 @@
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::HtmlInputElement;
+use leptos::web_sys::{HtmlFormElement, HtmlInputElement};
 
 use crate::ui::charts::number::grouped;
 use crate::ui::components::icon::{self, icon};
@@ -68,6 +68,14 @@ pub(super) fn bar(project: &str, filing: Filing, put_away: bool) -> AnyView {
         </form>
     }
     .erase()
+}
+
+/// Chooses nothing. Rows of another page take the place of the old ones, ticks and all.
+pub(super) fn clear() {
+    let form = document().get_element_by_id(FORM).and_then(|form| form.dyn_into::<HtmlFormElement>().ok());
+    if let Some(form) = form {
+        form.reset();
+    }
 }
 
 fn checks() -> Vec<HtmlInputElement> {

@@ -33,6 +33,7 @@ impl Keeping {
         for post in [save, update, remove] {
             effect(move || {
                 if matches!(post.outcome::<Vec<SavedView>>(), Some(Ok(_))) {
+                    close();
                     views.again();
                 }
             });
@@ -43,6 +44,13 @@ impl Keeping {
     fn problem(self) -> AnyView {
         let problem = [self.save, self.update, self.remove].into_iter().find_map(Post::problem);
         failure::of_form(problem)
+    }
+}
+
+/// The forms close when they have done their work.
+fn close() {
+    if let Ok(Some(open)) = document().query_selector("details.keep[open]") {
+        let _ = open.remove_attribute("open");
     }
 }
 
@@ -148,7 +156,7 @@ fn which(project: &str, view: &SavedView) -> AnyView {
 fn name(name: &str) -> AnyView {
     view! {
         <label class="field-label" for="view-name">"Name"</label>
-        <input id="view-name" class="field" name="name" required maxlength="60" autocomplete="off" value=name.to_owned() />
+        <input id="view-name" class="field" name="name" required maxlength="60" autocomplete="off" value=name.to_owned() prop:value=name.to_owned() />
     }
     .erase()
 }
