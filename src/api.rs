@@ -4,8 +4,10 @@
 pub mod analytics;
 pub mod batches;
 pub mod call;
+pub mod filing;
 pub mod jobs;
 pub mod queue;
+pub mod saved_views;
 pub mod session;
 pub mod templates;
 pub mod upstream;

@@ -2,6 +2,7 @@
 //! Must not know sqlx, axum, reqwest, leptos or the browser.
 
 pub mod batch;
+pub mod address;
 pub mod budget;
 pub mod day;
 pub mod id;
@@ -13,6 +14,11 @@ pub mod preset;
 pub mod queue;
 pub mod saved_template;
 pub mod similar;
+pub mod job_query;
+pub mod paging;
+pub mod preset;
+pub mod saved_view;
+pub mod tag;
 pub mod template;
 pub mod time;
 pub mod upstream;

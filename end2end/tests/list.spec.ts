@@ -207,3 +207,34 @@ test("the overview says what runs, what needs a person and what finished", async
   await page.getByRole("link", { name: "All jobs" }).click();
   await expect(page).toHaveURL(LIST);
 });
+
+test("switches and orders stand in the address, and the list says how much it holds", async ({ page, api }) => {
+  await open(page, LIST);
+  const more = page.getByRole("list", { name: "More filters" });
+  const { attention } = await api.jobs();
+  await expect(more.getByRole("link", { name: `Needs attention ${attention}` })).toBeVisible();
+  await more.getByRole("link", { name: /^Needs attention/ }).click();
+  await expect(page).toHaveURL(`${LIST}?needs=attention`);
+  const needing = await api.jobs({ needs: "attention" });
+  await expect(rows(page)).toHaveCount(needing.jobs.length);
+  await expect(page.getByText(`${needing.total} jobs`, { exact: true })).toBeVisible();
+  await more.getByRole("link", { name: /^Needs attention/ }).click();
+  await more.getByRole("link", { name: "With pull request" }).click();
+  await expect(page).toHaveURL(`${LIST}?pr=yes`);
+  await more.getByRole("link", { name: "Without pull request" }).click();
+  await expect(page).toHaveURL(`${LIST}?pr=no`);
+  await page.getByRole("navigation", { name: "Order" }).getByRole("link", { name: "Oldest" }).click();
+  await expect(page).toHaveURL(`${LIST}?pr=no&sort=oldest`);
+  const oldest = await api.jobs({ pr: "no", sort: "oldest" });
+  await expect(rows(page).first().locator("[data-job]")).toHaveAttribute("data-job", oldest.jobs[0]?.id ?? "");
+});
+
+test("a page of the documentation leads to all jobs about it", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
+  await open(page, LIST);
+  await rows(page).filter({ has: badge(page, job.id) }).getByRole("link", { name: "/guides/migration" }).click();
+  await expect(page).toHaveURL(`${LIST}?tag=/guides/migration`);
+  await expect(badge(page, job.id)).toBeVisible();
+  await page.getByRole("link", { name: "show all tags" }).click();
+  await expect(page).toHaveURL(LIST);
+});

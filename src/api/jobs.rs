@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::error::AppError;
 use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage};
+use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
 use crate::server::{
@@ -88,18 +89,17 @@ pub async fn get_job(project: String, job: String) -> Result<Job, AppError> {
     caller.panel.jobs.get(&project, &job).await
 }
 
-/// A page of jobs, newest first. `status` is a state's name, `q` a text in prompts and follow-ups.
+/// A page of jobs with those filters, at `cursor`, which an earlier page gave, or the one with the number `page`.
 #[server(prefix = "/api", endpoint = "jobs/list")]
 pub async fn list_jobs(
     project: String,
-    status: Option<String>,
-    q: Option<String>,
-    author: Option<String>,
+    #[server(flatten)] query: JobQuery,
     cursor: Option<String>,
+    page: Option<String>,
 ) -> Result<JobPage, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.list(&project, status, q, author, cursor).await
+    caller.panel.jobs.list(&project, query, cursor, page).await
 }
 
 /// The badges of many jobs (at most 200 ids, comma-separated) in one call; unknown ids are left out.

@@ -76,6 +76,10 @@ pub struct Job {
     /// The template it came from; left out in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<UsedTemplate>,
+    /// Free words that people gave it, by name.
+    pub tags: Vec<String>,
+    /// When and by whom it was put away here; the upstream hears nothing of that.
+    pub archived_here: Option<ArchivedHere>,
     /// Oldest first; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<HistoryEntry>,
@@ -94,6 +98,13 @@ pub struct RemoteJob {
     pub pr_link: Option<String>,
     pub created_at: Option<Timestamp>,
     pub archived_at: Option<Timestamp>,
+}
+
+/// That a person put a job away, out of the list, until somebody brings it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedHere {
+    pub at: Timestamp,
+    pub by: String,
 }
 
 /// A further prompt sent to a job.
@@ -134,14 +145,29 @@ pub struct JobBadge {
     pub followed: bool,
 }
 
-/// One page of the list of jobs, newest first.
+/// One page of the list of jobs, in the order that was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobPage {
     pub jobs: Vec<Job>,
     /// Pass it as `cursor` to get the page after this one.
     pub next: Option<String>,
-    /// Jobs per state under the same search and author, whatever the state filter; states without jobs are left out.
+    /// Pass it as `cursor` to get the page before this one.
+    pub previous: Option<String>,
+    /// How many jobs come before this page.
+    pub before: u64,
+    /// Jobs on all pages together. Those that came after the first page was asked for are not among them.
+    pub total: u64,
+    /// Jobs per state under the same other filters, whatever the state filter; states without jobs are left out.
     pub counts: BTreeMap<JobState, u64>,
+    /// How many of those counted need a person.
+    pub attention: u64,
+}
+
+/// What putting away, bringing back, tagging or untagging came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filed {
+    /// The jobs that changed; those that already were as asked are not among them.
+    pub jobs: Vec<JobId>,
 }
 
 /// What a form starts from when it is rendered.
@@ -173,6 +199,9 @@ pub const NOT_FOUND: &str = "not found";
 
 /// Shown as the status of a job that was followed for three days without an end.
 pub const NO_END: &str = "no end";
+
+/// What stands in place of the upstream's word for a job that it no longer knows, or that did not end in time.
+pub const LOST_STATUSES: [&str; 2] = [NOT_FOUND, NO_END];
 
 /// How much of a prompt a list shows, in characters.
 pub const EXCERPT_CHARS: usize = 280;
@@ -247,6 +276,12 @@ impl Job {
     /// Whether it will still change by itself.
     pub fn is_moving(&self) -> bool {
         moves(self.state, self.followed)
+    }
+
+    /// Whether the upstream no longer knows it, or following it was given up.
+    pub fn is_lost(&self) -> bool {
+        let status = self.remote.as_ref().map(|remote| remote.status.as_str());
+        self.state == JobState::Other && status.is_some_and(|status| LOST_STATUSES.contains(&status))
     }
 
     pub fn badge(&self) -> JobBadge {

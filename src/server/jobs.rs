@@ -12,6 +12,14 @@ mod queue;
 pub mod resolve;
 mod similar;
 pub mod templates;
+mod cursor;
+mod delivery;
+mod filing;
+mod filter;
+mod find;
+pub mod intent;
+mod poller;
+mod saved_views;
 
 use std::time::Duration;
 

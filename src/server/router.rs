@@ -36,6 +36,7 @@ pub fn router(panel: &Panel) -> Router {
         .merge(server_fns::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
+        .layer(from_fn(server_fns::one_list_of_jobs))
         .layer(from_fn(server_fns::status_of_error))
         .layer(from_fn(server_fns::url_encoded_only))
         .layer(from_fn_with_state(panel.clone(), gate))

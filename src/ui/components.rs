@@ -3,6 +3,7 @@
 pub mod badge;
 pub mod empty;
 pub mod failure;
+pub mod filed;
 pub mod frame;
 pub mod icon;
 pub mod job_row;
@@ -19,5 +20,6 @@ pub mod queue_choice;
 pub mod search_form;
 pub mod similar_jobs;
 pub mod submit_button;
+pub mod tag_link;
 pub mod toasts;
 pub mod waiting;

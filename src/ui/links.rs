@@ -1,6 +1,6 @@
 //! The addresses of our pages, written in one place. Must not read the current address.
 
-use std::fmt::Write;
+pub use crate::model::address::with_query;
 
 /// How the upstream is doing, for administrators.
 pub const UPSTREAM: &str = "/admin/upstream";
@@ -71,11 +71,6 @@ pub fn new_batch_of(project: &str, prompt: &str) -> String {
     with_query(&format!("/p/{project}/jobs/batch"), &[("prompt", prompt)])
 }
 
-/// The jobs about a page.
-pub fn jobs_about(project: &str, path: &str) -> String {
-    with_query(&jobs(project), &[("tag", path)])
-}
-
 /// The form for a new job, prefilled with what is not empty.
 pub fn new_job(project: &str, prompt: &str, path: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("prompt", prompt), ("path", path)])
@@ -91,41 +86,9 @@ pub fn login(next: &str) -> String {
     with_query("/login", &[("next", next)])
 }
 
-/// `path` with a query of those `fields` that have a value.
-pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
-    let mut url = path.to_owned();
-    let mut separator = '?';
-    for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
-        url.push(separator);
-        url.push_str(name);
-        url.push('=');
-        encode(value, &mut url);
-        separator = '&';
-    }
-    url
-}
-
-/// Percent-encodes all that could mean something in a query; `/` is left readable.
-fn encode(text: &str, into: &mut String) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            into.push(byte as char);
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(into, "%{byte:02X}");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn defaults_are_left_out_of_an_address() {
-        assert_eq!(with_query("/p/docs/jobs", &[("status", ""), ("q", "")]), "/p/docs/jobs");
-        assert_eq!(with_query("/x", &[("a", ""), ("b", "1"), ("c", "2")]), "/x?b=1&c=2");
-    }
 
     #[test]
     fn a_prompt_survives_its_address() {

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod drafts;
 pub mod kept;
 pub mod limits;
+pub mod filing;
 pub mod live;
 pub mod notices;
 pub mod outcome;

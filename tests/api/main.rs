@@ -6,10 +6,12 @@
 mod helpers;
 
 mod adopt;
+mod archive;
 mod assets;
 mod attacks;
 mod batch;
 mod budget;
+mod bulk;
 mod clock_jumps;
 mod commands;
 mod configuration;
@@ -37,6 +39,8 @@ mod prompt_max;
 mod queue;
 mod reading;
 mod resolve;
+mod saved_views;
+mod search;
 mod secrets;
 mod serving;
 mod session;

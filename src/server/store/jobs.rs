@@ -5,12 +5,13 @@ use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, new_id, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{DeliveryState, FollowUp, HistoryEntry, Job, JobState, RemoteJob};
+use crate::model::job::{ArchivedHere, DeliveryState, FollowUp, HistoryEntry, Job, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
-/// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`).
-pub(super) const SELECT_JOB: &str = "SELECT j.*, m.prompt, m.attempt, u.name AS author FROM jobs j
-     JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id";
+/// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), and who archived the job (as `a`).
+pub(super) const SELECT_JOB: &str = "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver FROM jobs j
+     JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
+     LEFT JOIN users a ON a.id = j.archived_by";
 
 impl Store {
     /// A job with its follow-ups and history.
@@ -26,6 +27,7 @@ impl Store {
         job.follow_ups = self.follow_ups(id).await?;
         job.paths = self.paths(id).await?;
         job.template = self.template_of(id).await?;
+        job.tags = self.tags(id).await?;
         job.history = self.history(id).await?;
         Ok(Some(job))
     }
@@ -43,6 +45,13 @@ impl Store {
 
     async fn paths(&self, id: &JobId) -> Result<Vec<String>, StoreError> {
         Ok(sqlx::query_scalar("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path")
+            .bind(id.as_str())
+            .fetch_all(&self.pool)
+            .await?)
+    }
+
+    async fn tags(&self, id: &JobId) -> Result<Vec<String>, StoreError> {
+        Ok(sqlx::query_scalar("SELECT tag FROM job_tags WHERE job_id = $1 ORDER BY folded")
             .bind(id.as_str())
             .fetch_all(&self.pool)
             .await?)
@@ -152,7 +161,7 @@ pub(super) async fn record_event(
     Ok(())
 }
 
-/// A job without follow-ups, paths and history.
+/// A job without follow-ups, paths, tags and history.
 pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
     Ok(Job {
         id: word(row, "id")?,
@@ -170,8 +179,15 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         attempt: attempt(row)?,
         batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
         template: None,
+        tags: Vec::new(),
+        archived_here: archived_here(row)?,
         history: Vec::new(),
     })
+}
+
+fn archived_here(row: &AnyRow) -> Result<Option<ArchivedHere>, StoreError> {
+    let Some(at) = optional_instant(row, "archived_here_at")? else { return Ok(None) };
+    Ok(Some(ArchivedHere { at, by: row.try_get::<Option<String>, _>("archiver")?.unwrap_or_default() }))
 }
 
 /// A row with the columns `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.

@@ -1,5 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod filing;
+mod finding;
+
 use tempfile::TempDir;
 
 use super::intents::{Claim, Intent, NewIntent, Settlement};
@@ -190,40 +193,6 @@ async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
     assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
     let events = ledger.store.due_events(NOON, NOON).await.unwrap();
     assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
-}
-
-#[tokio::test]
-async fn a_search_takes_every_character_as_itself() {
-    let ledger = Ledger::new().await;
-    for (intent, prompt) in [("a", "raise to 100%"), ("b", "snake_case names"), ("c", "Tell! Über")] {
-        ledger.commit(intent, prompt).await.unwrap();
-    }
-    for (text, found) in
-        [("%", 1), ("_", 1), ("!", 1), ("TELL", 1), ("'", 0), ("e", 3), ("Ü", 1), ("100%", 1)]
-    {
-        let filter = JobFilter { text: Some(text.to_owned()), ..JobFilter::default() };
-        assert_eq!(ledger.store.jobs(&ledger.project, &filter).await.unwrap().jobs.len(), found, "{text}");
-    }
-}
-
-#[tokio::test]
-async fn pages_of_the_list_hold_every_job_once_with_stable_counts() {
-    let ledger = Ledger::new().await;
-    for n in 0..120 {
-        ledger.commit(&format!("i-{n}"), &format!("job {n}")).await.unwrap();
-    }
-    let (mut seen, mut filter) = (Vec::new(), JobFilter::default());
-    loop {
-        let page = ledger.store.jobs(&ledger.project, &filter).await.unwrap();
-        assert_eq!(page.counts.get(&JobState::Queued), Some(&120));
-        seen.extend(page.jobs.iter().map(|job| job.prompt.clone()));
-        match page.next {
-            Some(next) => filter.before = Some(next.parse().unwrap()),
-            None => break,
-        }
-    }
-    let expected: Vec<String> = (0..120).rev().map(|n| format!("job {n}")).collect();
-    assert_eq!(seen, expected);
 }
 
 #[cfg(unix)]

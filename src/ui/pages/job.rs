@@ -4,6 +4,7 @@ mod check;
 mod conversation;
 mod deliveries;
 mod facts;
+mod filing;
 mod follow_up;
 mod head;
 mod history;
@@ -21,6 +22,7 @@ use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
 use crate::model::similar::SimilarJob;
 use crate::ui::components::failure;
+use crate::ui::components::filed::filed;
 use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::components::similar_jobs::similar_jobs;
@@ -29,6 +31,7 @@ use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::drafts::Draft;
 use crate::ui::state::limits::prompt_mistake;
+use crate::ui::state::filing::Filing;
 use crate::ui::state::live::Live;
 use crate::ui::state::post::Post;
 use crate::ui::state::session::{self, AskedSession};
@@ -82,10 +85,15 @@ fn job_page(project: String, id: String) -> AnyView {
     resolve::follow(decide, move |decided| job.later.set(Some(decided)));
 
     let check = Post::to::<CheckJob>(check::MISTAKE);
+    let filing = Filing::new(Callback::new({
+        let (project, id) = (project.clone(), id.clone());
+        move |()| read_again(job, None, project.clone(), id.clone())
+    }));
+    let outcome = filed(filing, project.clone());
     let session = session::get();
     let page = move || match job.get() {
         None => ().into_any(),
-        Some(Ok(job)) => shown(&job, session::can_start_jobs(session), decide, draft),
+        Some(Ok(job)) => shown(&job, session::can_start_jobs(session), filing, decide, draft),
         Some(Err(error)) => view! {
             {page_head("Job", ().into_any(), ().into_any())}
             {failure::panel(&error, first.retry())}
@@ -95,6 +103,7 @@ fn job_page(project: String, id: String) -> AnyView {
     let follow_up = move || follow_up_box(job, form, session, send, draft, again);
     let at_once = move || same_work(job, similar);
     view! {
+        {outcome}
         {failure::of_form(check.problem())}
         {suspended(loading::conversation, Arc::new(page))}
         {suspended(nothing, Arc::new(at_once))}
@@ -103,16 +112,17 @@ fn job_page(project: String, id: String) -> AnyView {
     .erase()
 }
 
-fn shown(job: &Job, may_send: bool, decide: Post, draft: Draft) -> AnyView {
+fn shown(job: &Job, may_send: bool, filing: Filing, decide: Post, draft: Draft) -> AnyView {
+    let filing = may_send.then_some(filing);
     let badge = Badges::get().watch(job);
     view! {
-        {head::head(job, badge, may_send)}
+        {head::head(job, badge, may_send, filing)}
         <div class="columns">
             <div class="conversation">
                 {conversation::conversation(job, may_send, decide, draft)}
                 {history::history(&job.history)}
             </div>
-            {facts::facts(job)}
+            {facts::facts(job, filing)}
         </div>
     }
     .erase()
@@ -172,13 +182,16 @@ fn keep_true(job: CurrentJob, project: String, id: String) {
         if !news && !on_its_way {
             return;
         }
-        let (project, id) = (project.clone(), id.clone());
-        spawn_local(async move {
-            if let Ok(read) = call(GetJob { project, job: id }).output().await
-                && read != known
-            {
-                job.later.try_set(Some(read));
-            }
-        });
+        read_again(job, Some(known), project.clone(), id.clone());
+    });
+}
+
+/// Reads the job, and shows it if it is another than the `known` one.
+fn read_again(job: CurrentJob, known: Option<Job>, project: String, id: String) {
+    spawn_local(async move {
+        let read = call(GetJob { project, job: id }).output().await.ok();
+        if read.is_some() && read != known {
+            job.later.try_set(read);
+        }
     });
 }

@@ -15,7 +15,7 @@ use crate::server::clock::Clock;
 use crate::server::emulator::{Emulator, Outcome, PastJob};
 use crate::server::store::Store;
 use crate::server::store::intents::{Claim, Intent, NewIntent, Settlement};
-use crate::server::store::job_list::JobFilter;
+use crate::server::store::job_list::{JobFilter, Place};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
 /// The most templates a project of the demonstration may have when it is filled.
@@ -72,9 +72,7 @@ pub(super) async fn tell_emulator(
                 emulator.adopt(project.id.as_str(), past_job(remote, job.state, job.created_at, finishes_at));
             }
             match page.next {
-                Some(next) => {
-                    filter.before = Some(next.parse().map_err(|_| anyhow::anyhow!("a cursor that is no id"))?)
-                }
+                Some(next) => filter.place = Place::At(next),
                 None => break,
             }
         }

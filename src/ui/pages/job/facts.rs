@@ -6,15 +6,19 @@ use crate::model::job::Job;
 use crate::model::saved_template::UsedTemplate;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
+use crate::ui::components::tag_link::tag_link;
 use crate::ui::erase::{Erase, handler};
 use crate::ui::links;
+use crate::ui::pages::job::filing::tags;
 use crate::ui::state::browser;
+use crate::ui::state::filing::Filing;
 use crate::ui::state::toasts::Toasts;
 
-pub(super) fn facts(job: &Job) -> AnyView {
+/// `filing` for those who may tag the job.
+pub(super) fn facts(job: &Job, filing: Option<Filing>) -> AnyView {
     let remote = job.remote.as_ref();
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.erase());
-    let pages = job.paths.iter().map(|path| page(job.project.as_str(), path)).collect_view();
+    let pages = job.paths.iter().map(|path| tag_link(job.project.as_str(), path)).collect_view();
     view! {
         <aside class="facts" aria-label="Facts">
             <dl>
@@ -24,6 +28,7 @@ pub(super) fn facts(job: &Job) -> AnyView {
                 {fact("Upstream id", remote.map(|remote| id(&remote.id)))}
                 {fact("Pages", (!job.paths.is_empty()).then(|| pages.into_any()))}
                 {fact("Template", job.template.as_ref().map(|used| template(job.project.as_str(), used)))}
+                {fact("Tags", Some(tags(job, filing)))}
                 {fact("Created", Some(exactly(job.created_at)))}
                 {fact("Taken", remote.and_then(|remote| remote.created_at).map(exactly))}
                 {fact("Archived", remote.and_then(|remote| remote.archived_at).map(exactly))}
@@ -39,12 +44,6 @@ fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
         Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.erase(),
         None => ().into_any(),
     }
-}
-
-/// The jobs about a page are one step away.
-fn page(project: &str, path: &str) -> AnyView {
-    let about = links::jobs_about(project, path);
-    view! { <a class="tag" href=about title="Jobs about this page" dir="auto">{path.to_owned()}</a> }.erase()
 }
 
 fn template(project: &str, UsedTemplate { id, name }: &UsedTemplate) -> AnyView {

@@ -8,12 +8,19 @@ use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::erase::Erase;
 use crate::ui::links;
+use crate::ui::pages::job::filing::{archive, put_away};
+use crate::ui::state::filing::Filing;
 use crate::ui::state::title;
 
 /// Texts longer than this are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
 
-pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> AnyView {
+pub(super) fn head(
+    job: &Job,
+    badge: ArcRwSignal<JobBadge>,
+    may_send: bool,
+    filing: Option<Filing>,
+) -> AnyView {
     title::set(job.title());
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
     let request = request.map(|link| pull_request(link, "button button-loud"));
@@ -21,6 +28,7 @@ pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> A
         let words = if matches!(job.state, JobState::Rejected) { "Edit and send again" } else { "Run again" };
         view! { <a class="button" href=again(job)>{words}</a> }.erase()
     });
+    let archive = filing.map(|filing| archive(job, filing));
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
             <a href=links::jobs(job.project.as_str())>"Jobs"</a>
@@ -32,8 +40,9 @@ pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> A
                     {job_badge(badge)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
                     <a class="no-js" href="">"Refresh"</a>
                 </p>
+                {put_away(job)}
             </div>
-            <div class="actions">{again} {request}</div>
+            <div class="actions">{archive} {again} {request}</div>
         </header>
     }
     .erase()
