@@ -61,7 +61,12 @@ impl Filing {
             Post::to::<UntagJobs>(MISTAKE),
         ];
         let refused = posts.into_iter().find_map(Post::problem);
-        Self { done: RwSignal::new(None), problem: RwSignal::new(refused), pending: StoredValue::new(false), changed }
+        Self {
+            done: RwSignal::new(None),
+            problem: RwSignal::new(refused),
+            pending: StoredValue::new(false),
+            changed,
+        }
     }
 
     pub fn done(self) -> Option<Done> {
@@ -98,21 +103,18 @@ impl Filing {
         browser::post(url, fields, move |answer| {
             self.pending.try_set_value(false);
             match read::<Filed>(&answer) {
-            }
-        });
-    }
-|answer| match read::<Filed>(&answer) {
-            Ok(Filed { jobs }) => {
-                let count = jobs.len() as u64;
-                let jobs = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
-                self.problem.try_set(None);
-                self.done.try_set(Some(Done { what, count, jobs, undo, tag }));
-                // What was typed and ticked has been done; elements that are shown again would keep it.
-                form.reset();
-                self.changed.run(());
-            }
-            Err(error) => {
-                self.problem.try_set(Some(error));
+                Ok(Filed { jobs }) => {
+                    let count = jobs.len() as u64;
+                    let jobs = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
+                    self.problem.try_set(None);
+                    self.done.try_set(Some(Done { what, count, jobs, undo, tag }));
+                    // What was typed and ticked has been done; elements that are shown again would keep it.
+                    form.reset();
+                    self.changed.run(());
+                }
+                Err(error) => {
+                    self.problem.try_set(Some(error));
+                }
             }
         });
     }
