@@ -3,23 +3,19 @@
 
 mod adopt;
 pub mod batch;
-mod delivery;
-pub mod drafts;
-mod find;
-pub mod intent;
-mod poller;
-mod queue;
-pub mod resolve;
-mod similar;
-pub mod templates;
 mod cursor;
 mod delivery;
+pub mod drafts;
 mod filing;
 mod filter;
 mod find;
 pub mod intent;
 mod poller;
+mod queue;
+pub mod resolve;
 mod saved_views;
+mod similar;
+pub mod templates;
 
 use std::time::Duration;
 

@@ -6,10 +6,9 @@ use crate::model::job::{Job, JobBadge, JobForm, JobPage};
 use crate::model::job_query::JobQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::{Draft, DraftOf};
-use crate::server::store::job_list::JobFilter;
 use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::filter::parse;
+use crate::server::store::drafts::{Draft, DraftOf};
 use crate::server::store::job_list::{Listed, PAGE_JOBS, Place};
 
 /// The most jobs one call may name.

@@ -9,7 +9,8 @@ use crate::model::job::{ArchivedHere, DeliveryState, FollowUp, HistoryEntry, Job
 use crate::model::time::Timestamp;
 
 /// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), and who archived the job (as `a`).
-pub(super) const SELECT_JOB: &str = "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver FROM jobs j
+pub(super) const SELECT_JOB: &str =
+    "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver FROM jobs j
      JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
      LEFT JOIN users a ON a.id = j.archived_by";
 

@@ -16,7 +16,7 @@ const ROW: &str = "row-target";
 
 const DIALOG: &str = "shortcuts";
 
-const SHORTCUTS: [(&str, &str); 10] = [
+const SHORTCUTS: [(&str, &str); 11] = [
     ("/", "Search"),
     ("c", "New job"),
     ("g o", "Go to the overview"),

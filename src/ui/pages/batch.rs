@@ -118,7 +118,7 @@ fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
         .erase()
     });
     let stop = (may_cancel && batch.waiting > 0).then(|| stop(cancel, &batch));
-    let rows = batch.jobs.iter().map(|job| job_row(job, badges.watch(job))).collect_view();
+    let rows = batch.jobs.iter().map(|job| job_row(job, badges.watch(job), ().into_any())).collect_view();
     view! {
         <div class="progress">
             <p>
