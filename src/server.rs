@@ -7,6 +7,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod emulator;
+pub mod forms;
 pub mod jobs;
 pub mod listen;
 pub mod panel;

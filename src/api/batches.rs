@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::batch::{Batch, BatchForm};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, jobs::batch::BatchRequest};
+use crate::server::{auth::guard, forms, jobs::batch::BatchRequest};
 
 /// What the form starts from; with `from`, the texts of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]
@@ -38,7 +38,7 @@ pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppErr
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
     let batch = caller.panel.jobs.start_batch(&caller, &project, &batch).await?;
-    leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
 }
 
@@ -56,6 +56,6 @@ pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppEr
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
     let batch = caller.panel.jobs.cancel_batch(&caller, &project, &batch).await?;
-    leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
 }

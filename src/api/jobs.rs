@@ -9,6 +9,7 @@ use crate::model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
 use crate::server::{
     auth::guard,
+    forms,
     jobs::{drafts::Writing, intent::Form, resolve::Decision},
 };
 
@@ -67,7 +68,7 @@ pub async fn resolve_delivery(
     let project = caller.project(&project)?;
     let decision = Decision { project, job, message, attempt, outcome, remote_id };
     let job = caller.panel.jobs.resolve(&caller, decision).await?;
-    leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
+    forms::lead_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
 

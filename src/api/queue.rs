@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::queue::Queue;
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
+use crate::server::{auth::guard, forms};
 
 /// The prompts of a project that wait to be sent, in order.
 #[server(name = GetQueue, prefix = "/api", endpoint = "queue/list")]
@@ -21,7 +21,7 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
     let queue = caller.panel.jobs.move_queued(&project, &message, &to).await?;
-    leptos_axum::redirect(&format!("/p/{project}/queue"));
+    forms::lead_to(&format!("/p/{project}/queue"));
     Ok(queue)
 }
 
@@ -31,6 +31,6 @@ pub async fn cancel_queued(project: String, message: String) -> Result<Queue, Ap
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
     let queue = caller.panel.jobs.cancel_queued(&caller, &project, &message).await?;
-    leptos_axum::redirect(&format!("/p/{project}/queue"));
+    forms::lead_to(&format!("/p/{project}/queue"));
     Ok(queue)
 }

@@ -69,7 +69,7 @@ impl Store {
 
     /// Puts a queued message that could not go at once in line.
     pub async fn line_up(&self, message_id: &str) -> Result<(), StoreError> {
-        sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued'")
+        sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued' AND in_line = 0")
             .bind(message_id)
             .execute(&self.pool)
             .await?;

@@ -57,7 +57,7 @@ fn tags(job: &Job) -> AnyView {
     });
     let batch = job.batch.as_ref().map(|batch| {
         let href = links::batch(job.project.as_str(), batch.as_str());
-        view! { <a class="tag row-link" href=href>"Batch"</a> }.erase()
+        view! { <a class="tag" href=href>"Batch"</a> }.erase()
     });
     [Some(labels), rest, batch, conversation].into_iter().flatten().collect_view().into_any()
 }

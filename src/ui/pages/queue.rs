@@ -163,10 +163,10 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
     });
     let ask = links::queue_asking(&desk.project, entry.message.as_str());
     view! {
-        <span class="queue-tools">
+        <div class="queue-tools">
             {moves}
             <a class="quiet" href=ask data-noscroll="true" title="Cancel" aria-label=format!("Cancel: {title}")>{icon(icon::CLOSE)}</a>
-        </span>
+        </div>
     }
     .erase()
 }
