@@ -61,8 +61,10 @@ fn page(chosen: Option<String>) -> AnyView {
         retry: Post::to::<RetryDelivery>(GONE),
     };
     let add = Post::to::<AddWebhook>(add::MISTAKE);
+    let has_log = chosen.is_some();
     effect(move || {
-        if let Some(Ok(_)) = add.outcome::<NewSecret>() {
+        // From a log, the answer leads to a page that asks by itself; a secret is told to who asks first.
+        if let (Some(Ok(_)), false) = (add.outcome::<NewSecret>(), has_log) {
             webhooks.again();
         }
     });

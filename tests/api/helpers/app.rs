@@ -90,8 +90,8 @@ struct Running {
     runtime: Runtime,
 }
 
-/// Makes a panel as configured.
-type Assemble = Box<dyn Fn(Store, Clock) -> Panel + Send + Sync>;
+/// Makes a panel as configured, but for its clock and its poll interval.
+type Assemble = Box<dyn Fn(Store, Clock, Duration) -> Panel + Send + Sync>;
 
 impl TestApp {
     pub(crate) async fn start() -> Self {
@@ -137,24 +137,25 @@ impl TestApp {
             let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             let address = listener.local_addr().unwrap();
             let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
-            let upstream = UpstreamConfig {
-                base_url: base_url.parse().unwrap(),
-                api_key: ApiKey::parse(KEY).unwrap(),
-                api_key_file: settings.api_key_file,
-                certificate_authorities: Vec::new(),
-                timeout: settings.timeout,
-                poll_interval: settings.poll_interval,
-                prompt_max: settings.prompt_max,
-                breaks_after: settings.breaks_after,
-            };
             let projects = parse_projects("docs=Docs,api=API reference").unwrap();
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
-            let assemble: Assemble = Box::new(move |store, clock| {
+            let (clock, poll_interval) = (settings.clock.clone(), settings.poll_interval);
+            let assemble: Assemble = Box::new(move |store, clock, poll_interval| {
+                let upstream = UpstreamConfig {
+                    base_url: base_url.parse().unwrap(),
+                    api_key: ApiKey::parse(KEY).unwrap(),
+                    api_key_file: settings.api_key_file.clone(),
+                    certificate_authorities: Vec::new(),
+                    timeout: settings.timeout,
+                    poll_interval,
+                    prompt_max: settings.prompt_max,
+                    breaks_after: settings.breaks_after,
+                };
                 let (projects, public_url) = (projects.clone(), public_url.clone());
                 Panel::new(projects, public_url, &upstream, settings.budget, settings.webhooks, store, clock)
                     .unwrap()
             });
-            let panel = assemble(store, settings.clock);
+            let panel = assemble(store, clock, poll_interval);
             let server = tokio::spawn(serve::run(panel.clone(), listener, until));
             (panel, assemble, address, server)
         });
@@ -197,8 +198,8 @@ impl TestApp {
 
     /// Another panel on the same database, which does nothing by itself and for which it is `now`: for tests that make
     /// reads one by one and have to know when each is over.
-    pub(crate) async fn idle_panel(&self, now: Clock) -> Panel {
-        (self.running().assemble)(self.open_store().await, now)
+    pub(crate) async fn idle_panel(&self, now: Clock, poll_interval: Duration) -> Panel {
+        (self.running().assemble)(self.open_store().await, now, poll_interval)
     }
 
     pub(crate) fn clock(&self) -> &Clock {
