@@ -55,7 +55,7 @@ test("chosen jobs are tagged together, and each tag leads to its jobs", async ({
   await page.getByLabel("Tag", { exact: true }).fill(`Tag ${word}`);
   await page.getByRole("button", { name: "Add tag" }).click();
   await expect(page.getByText("2 jobs tagged.")).toBeVisible();
-  await rows(page).first().getByRole("link", { name: `Tag ${word}` }).click();
+  await rows(page).first().getByRole("link", { name: `Tag ${word}`, exact: true }).click();
   await expect(page.getByText("Tagged tag")).toBeVisible();
   await expect(rows(page)).toHaveCount(2);
   expect(new URL(page.url()).searchParams.get("tag")).toBe(`Tag ${word}`);
@@ -91,9 +91,9 @@ test("a job is tagged, archived and brought back on its own page", async ({ page
   await page.getByLabel("New tag").fill(word);
   await page.getByRole("button", { name: "Add tag" }).click();
   const facts = page.getByRole("complementary", { name: "Facts" });
-  await expect(facts.getByRole("link", { name: word })).toHaveAttribute("href", at(`/jobs?tag=${word}`));
+  await expect(facts.getByRole("link", { name: word, exact: true })).toHaveAttribute("href", at(`/jobs?tag=${word}`));
   await facts.getByRole("button", { name: `Remove the tag ${word}` }).click();
-  await expect(facts.getByRole("link", { name: word })).toHaveCount(0);
+  await expect(facts.getByRole("link", { name: word, exact: true })).toHaveCount(0);
 
   await page.getByRole("button", { name: "Archive" }).click();
   await expect(page.getByText(/Archived here by/)).toBeVisible();
@@ -130,7 +130,7 @@ test.describe("without JavaScript", () => {
     await checks(page).first().check();
     await page.getByLabel("Tag", { exact: true }).fill(word);
     await page.getByRole("button", { name: "Add tag" }).click();
-    await expect(rows(page).first().getByRole("link", { name: word })).toBeVisible();
+    await expect(rows(page).first().getByRole("link", { name: word, exact: true })).toBeVisible();
     await checks(page).first().check();
     await page.getByRole("button", { name: "Archive" }).click();
     await expect(rows(page)).toHaveCount(1);

@@ -94,7 +94,7 @@ test.describe("without JavaScript", () => {
   test("a view is saved, renamed and removed by plain forms", async ({ page }) => {
     await page.goto(at("/jobs?tag=/quickstart"));
     await save(page, "About the quickstart");
-    await expect(page).toHaveURL(at("/jobs?tag=/quickstart"));
+    await expect(page).toHaveURL(/\/jobs\?tag=(\/|%2F)quickstart$/);
     await page.goto(at("/jobs"));
     await views(page).getByRole("link", { name: "About the quickstart" }).click();
     await page.getByText("Edit this view").click();

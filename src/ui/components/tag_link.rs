@@ -9,5 +9,5 @@ use crate::ui::links;
 pub fn tag_link(project: &str, label: &str) -> AnyView {
     let href = links::with_query(&links::jobs(project), &[("tag", label)]);
     let class = if label.starts_with('/') { "tag tag-page" } else { "tag" };
-    view! { <a class=class href=href>{label.to_owned()}</a> }.erase()
+    view! { <a class=class href=href title=label.to_owned()>{label.to_owned()}</a> }.erase()
 }
