@@ -18,10 +18,9 @@ pub(super) fn follow_up(send: Post, job: &Job, form: JobForm, draft: Draft) -> A
         label: "Follow-up",
         placeholder: "Ask for a change, or answer the agent",
         rows: "2",
-        text: form.draft.clone(),
+        text: draft.rendering(&form, form.draft.clone()),
         draft,
     };
-    draft.rendering(&form, &form.draft);
     view! {
         <div class="follow-up">
             {move || failure::of_form(send.problem())}
