@@ -17,6 +17,9 @@ CREATE TABLE job_templates (
 );
 CREATE INDEX jobs_of_template ON job_templates (template_id) WHERE template_id IS NOT NULL;
 
+-- What changed lately, for jobs that resemble a prompt: asked at every pause of somebody's typing.
+CREATE INDEX jobs_by_change ON jobs (project, state, changed_at);
+
 -- Drafts are kept with what stands in the field for pages, and with the template they came from, be it gone or not.
 ALTER TABLE drafts ADD COLUMN paths TEXT NOT NULL DEFAULT '';
 ALTER TABLE drafts ADD COLUMN template_id TEXT NOT NULL DEFAULT '';

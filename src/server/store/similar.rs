@@ -31,8 +31,10 @@ impl Store {
         let rows = sqlx::query(
             "SELECT j.id, j.state, j.created_at, SUBSTR(m.prompt, 1, $4) AS prompt, u.name AS author FROM jobs j
              JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
-             WHERE j.project = $1 AND (j.state IN ('queued', 'sending', 'active')
-                 OR (j.changed_at >= $2 AND (j.state = 'unknown' OR (j.state = 'completed' AND j.pr_link IS NOT NULL))))
+             WHERE j.id IN (
+                 SELECT id FROM jobs WHERE project = $1 AND state IN ('queued', 'sending', 'active')
+                 UNION SELECT id FROM jobs WHERE project = $1 AND state IN ('unknown', 'completed') AND changed_at >= $2
+                     AND (state = 'unknown' OR pr_link IS NOT NULL))
              ORDER BY j.id DESC LIMIT $3",
         )
         .bind(project.as_str())

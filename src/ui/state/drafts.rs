@@ -81,15 +81,22 @@ impl Draft {
         }
     }
 
-    /// Tells what the server says of the form that is being rendered.
-    pub fn rendering(self, form: &JobForm, text: &str) {
-        let saved_at = form.draft_saved_at;
+    /// Tells what the server says of the form that is being rendered with `text`, and gives the text to render. The same
+    /// form rendered again, because the page around it has changed, keeps what stands in it.
+    pub fn rendering(self, form: &JobForm, text: String) -> String {
         let intent = form.intent.to_string();
+        if self.server.with_value(|server| server.intent == intent)
+            && let Some((written, _)) = self.written()
+        {
+            return written;
+        }
+        let saved_at = form.draft_saved_at;
         let (most, may_be_there) = (form.prompt_max as usize, saved_at.is_some());
         self.server.set_value(ServerCopy { intent, saved_at, most, may_be_there });
         self.length.set(text.chars().count());
-        let is_kept = form.draft_saved_at.is_some() && text == form.draft;
+        let is_kept = may_be_there && text == form.draft;
         self.kept.set(if is_kept { Kept::OnServer } else { Kept::Nowhere });
+        text
     }
 
     /// The field it belongs to.
@@ -153,6 +160,7 @@ impl Draft {
                 self.template.set(kept.template);
                 self.length.set(kept.text.chars().count());
                 self.kept.set(if kept.on_server { Kept::OnServer } else { Kept::Here });
+                self.save();
             }
             self.pauses.update(|pauses| *pauses += 1);
             let leaving = window_event_listener(ev::visibilitychange, move |_| {

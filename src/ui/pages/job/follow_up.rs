@@ -21,10 +21,9 @@ pub(super) fn follow_up(send: Post, job: &Job, form: JobForm, draft: Draft, agai
         label: "Follow-up",
         placeholder: "Ask for a change, or answer the agent",
         rows: "2",
-        text: text.clone(),
+        text: draft.rendering(&form, text),
         draft,
     };
-    draft.rendering(&form, &text);
     view! {
         <div class="follow-up">
             {move || failure::of_form(send.problem())}

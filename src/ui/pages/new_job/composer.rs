@@ -61,7 +61,7 @@ pub(super) fn composer(
 ) -> AnyView {
     let (text, pages, template) = brought.or_kept(&form, pick.asked());
     draft.template().set(template);
-    draft.rendering(&form, &text);
+    let text = draft.rendering(&form, text);
     let similar = Similar::to(&project, draft);
     let about = about(draft, &text);
     let most = form.prompt_max;

@@ -192,9 +192,9 @@ impl Pick {
     /// Puts a text into the prompt, or asks first where that would replace what somebody wrote.
     fn bring(self, text: String, template: String) {
         let written = self.draft.written().map(|(text, _)| text).unwrap_or_default();
-        if written.trim().is_empty() || written == self.last.get_value() {
+        if written.trim().is_empty() || written == self.last.get_value() || written == text {
             self.put(text, template);
-        } else if written != text {
+        } else {
             self.waiting.set(Some((text, template)));
         }
     }

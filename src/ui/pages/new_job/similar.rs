@@ -12,6 +12,7 @@ use crate::model::page_path;
 use crate::model::similar::SimilarJob;
 use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::erase::{Erase, effect, handler};
+use crate::ui::state::browser;
 use crate::ui::state::drafts::Draft;
 use crate::ui::state::post::Post;
 
@@ -102,9 +103,12 @@ impl Similar {
             return true;
         }
         self.asking.set(true);
-        if let Some(anyway) = self.anyway.get_untracked() {
-            let _ = anyway.focus();
-        }
+        // What is hidden still takes no focus.
+        browser::after(0, move || {
+            if let Some(anyway) = self.anyway.try_get_untracked().flatten() {
+                let _ = anyway.focus();
+            }
+        });
         false
     }
 

@@ -22,6 +22,7 @@ pub(super) fn score(score: &Scorecard) -> AnyView {
             {share("Pull request", score.with_pull_request)}
             {share("No change", score.without_change)}
             {share("Failed", score.failed)}
+            {(score.finished == 0).then(|| figure("Finished", "none yet".to_owned()))}
             {score.median_millis.map(|millis| figure("Median time", duration(millis)))}
         </dl>
     }
