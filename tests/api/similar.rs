@@ -1,5 +1,7 @@
 //! Before a prompt is sent, what resembles it is named: never more than five, never a reason to refuse.
 
+use std::time::Duration;
+
 use docket::model::time::Timestamp;
 use docket::server::clock::Clock;
 use serde_json::Value;
@@ -89,7 +91,8 @@ async fn only_what_runs_or_has_an_open_result_is_named() {
     };
     assert_eq!(states(&operator).await, ["active", "unknown", "completed"]);
     for (days, expected) in [(14, 3), (15, 1)] {
-        let panel = app.idle_panel(Clock::frozen(NOON.plus_seconds(days * 86_400))).await;
+        let panel =
+            app.idle_panel(Clock::frozen(NOON.plus_seconds(days * 86_400)), Duration::from_secs(3)).await;
         let (project, prompt) = ("docs".parse().unwrap(), Some(TEXT.to_owned()));
         let found = panel.jobs.similar(&project, prompt, None, None).await.unwrap();
         assert_eq!(found.len(), expected, "after {days} days");

@@ -1,5 +1,7 @@
 //! Templates: who may write them, what they may be, what their scorecards count, and what jobs remember of them.
 
+use std::time::Duration;
+
 use docket::model::time::Timestamp;
 use docket::server::clock::Clock;
 use serde_json::Value;
@@ -187,7 +189,7 @@ async fn scored() -> (TestApp, Browser, String) {
 
 /// Reads every job once, `seconds` after all were taken.
 async fn read_after(app: &TestApp, seconds: i64) {
-    let panel = app.idle_panel(Clock::frozen(NOON.plus_seconds(seconds))).await;
+    let panel = app.idle_panel(Clock::frozen(NOON.plus_seconds(seconds)), Duration::from_secs(3)).await;
     panel.jobs.poll_due().await.unwrap();
     panel.store.close().await;
 }
