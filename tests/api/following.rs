@@ -256,6 +256,8 @@ async fn the_clock_set_forward_by_days_ends_nothing() {
     for _ in 0..10 {
         read_after(&app, NEXT_READ).await;
     }
+    // The session ended meanwhile.
+    let operator = app.operator().await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
 
     // Nor does a jump confirm that a job is lost.
