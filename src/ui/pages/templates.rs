@@ -119,7 +119,7 @@ fn actions(project: &str, template: &SavedTemplate, remove: Post) -> AnyView {
             <a class="button" href=links::edit_template(project, Some(&id))>
                 "Edit" <span class="visually-hidden">" " {template.name.clone()}</span>
             </a>
-            <details class="confirm">
+            <details class="delete">
                 <summary class="button">"Delete…"</summary>
                 <form method="post" action=remove.url on:submit=remove.submitting()>
                     <input type="hidden" name="project" value=project.to_owned() />
