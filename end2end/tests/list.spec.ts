@@ -187,7 +187,7 @@ test("older jobs are on further pages, each job on one", async ({ serve, visit, 
   await expect(page).toHaveURL(/\?cursor=/);
   expect([...newest, ...(await titles())]).toEqual(prompts.toReversed());
   await expect(page.getByRole("link", { name: "Older" })).toHaveCount(0);
-  await page.getByRole("link", { name: "Newest" }).click();
+  await page.getByRole("navigation", { name: "Pages of the list" }).getByRole("link", { name: "Newest" }).click();
   await expect(page).toHaveURL(LIST);
   await expect(rows(page)).toHaveCount(50);
 });

@@ -1,6 +1,7 @@
 //! What is shared between the pieces of a page and changes while it is open: typed contexts, each with its own file.
 //! Must not render anything but the document's title.
 
+pub mod address;
 pub mod asked;
 pub mod badges;
 pub mod browser;

@@ -8,7 +8,6 @@ mod log;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::call::call;
 use crate::api::webhooks::{
@@ -22,6 +21,7 @@ use crate::ui::components::failure;
 use crate::ui::components::loading::{self, loaded, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::{Erase, effect};
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::post::Post;
 use crate::ui::state::session;
@@ -42,7 +42,7 @@ struct Posts {
 /// Another webhook's log is another page.
 #[component]
 pub fn AdminWebhooks() -> impl IntoView {
-    let query = use_query_map();
+    let query = address::query();
     let chosen = Memo::new(move |_| query.read().get("webhook"));
     view! { {move || page(chosen.get())} }.into_any()
 }

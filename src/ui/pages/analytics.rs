@@ -7,7 +7,6 @@ mod range;
 mod table;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::analytics::GetViews;
 use crate::api::call::call;
@@ -19,6 +18,7 @@ use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::post::Post;
@@ -30,7 +30,7 @@ use query::AnalyticsQuery;
 pub fn Analytics() -> impl IntoView {
     let project = project::current();
     let today = Clock::get().today();
-    let query = use_query_map();
+    let query = address::query();
     let query = Memo::new(move |_| AnalyticsQuery::read(&query.read()));
     let answer = {
         let project = project.clone();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::{use_params_map, use_query_map};
+use leptos_router::hooks::use_params_map;
 
 use crate::api::call::call;
 use crate::api::jobs::{CheckJob, GetJob, GetJobForm, ResolveDelivery, SendFollowUp, SimilarJobs};
@@ -27,6 +27,7 @@ use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::erase::{Erase, effect};
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::drafts::Draft;
@@ -75,7 +76,7 @@ fn job_page(project: String, id: String) -> AnyView {
     let send = Post::to::<SendFollowUp>(&prompt_mistake());
     let draft = Draft::of(&project, Some(&id));
     // Which follow-up the box begins with, where there are no scripts to fill it.
-    let again: Option<usize> = use_query_map().get_untracked().get("again").and_then(|n| n.parse().ok());
+    let again: Option<usize> = address::query().get_untracked().get("again").and_then(|n| n.parse().ok());
     draft.restore(again.is_some());
     outcome::follow(send, draft, form, move |sent| {
         job.later.set(Some(sent));

@@ -7,7 +7,6 @@ mod query;
 mod saved_views;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::call::call;
 use crate::api::jobs::ListJobs;
@@ -24,6 +23,7 @@ use crate::ui::components::page_head::page_head;
 use crate::ui::components::waiting::waiting;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::filing::Filing;
@@ -33,7 +33,7 @@ use query::JobsAddress;
 #[component]
 pub fn Jobs() -> impl IntoView {
     let project = project::current();
-    let params = use_query_map();
+    let params = address::query();
     let address = Memo::new(move |_| JobsAddress::read(&params.read()));
     let jobs = {
         let project = project.clone();

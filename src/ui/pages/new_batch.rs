@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::batches::{GetBatchForm, PrepareBatch};
 use crate::api::call::call;
@@ -19,6 +18,7 @@ use crate::ui::components::prompt_field::{PromptField, prompt_field, text_field}
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::{Erase, effect, shown};
 use crate::ui::links;
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::drafts::Draft;
 use crate::ui::state::post::Post;
@@ -29,7 +29,7 @@ const MISTAKE: &str = "The texts do not make a batch yet.";
 #[component]
 pub fn NewBatch() -> impl IntoView {
     let project = project::current();
-    let query = use_query_map().get_untracked();
+    let query = address::query().get_untracked();
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
     let brought = !prompt.is_empty() || from.is_some();
     let form = {

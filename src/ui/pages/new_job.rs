@@ -9,7 +9,6 @@ mod similar;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::call::call;
 use crate::api::jobs::{CreateJob, GetJob, GetJobForm};
@@ -19,6 +18,7 @@ use crate::ui::components::page_head::page_head;
 use crate::ui::components::{empty, failure};
 use crate::ui::erase::Erase;
 use crate::ui::links;
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::drafts::Draft;
 use crate::ui::state::limits::prompt_mistake;
@@ -30,7 +30,7 @@ use pick::Pick;
 #[component]
 pub fn NewJob() -> impl IntoView {
     let project = project::current();
-    let query = use_query_map().get_untracked();
+    let query = address::query().get_untracked();
     let asked = |name: &str| query.get(name).unwrap_or_default();
     let (prompt, path, from) = (asked("prompt"), asked("path"), query.get("from"));
     let brought = !prompt.is_empty() || from.is_some() || query.get("template").is_some();

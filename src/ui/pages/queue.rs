@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::call::call;
 use crate::api::queue::{CancelQueued, GetQueue, MoveQueued};
@@ -18,6 +17,7 @@ use crate::ui::components::page_head::page_head;
 use crate::ui::components::post_form::{Hidden, post_form, problems};
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
+use crate::ui::state::address;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::kept::Kept;
 use crate::ui::state::live::Live;
@@ -59,7 +59,7 @@ pub fn QueuePage() -> impl IntoView {
             }
         });
     }
-    let (session, query) = (session::get(), use_query_map());
+    let (session, query) = (session::get(), address::query());
     let content = move || {
         let desk = Desk {
             project: project.clone(),

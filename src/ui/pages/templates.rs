@@ -4,7 +4,6 @@ mod editor;
 mod score;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::call::call;
 use crate::api::templates::{ListTemplates, RemoveTemplate};
@@ -17,6 +16,7 @@ use crate::ui::components::loading::{self, loaded, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::post::Post;
 use crate::ui::state::toasts::Toasts;
@@ -30,7 +30,7 @@ const MISTAKE: &str = "The template could not be deleted.";
 /// The list and the form are two pages: nothing of one is kept for the other.
 #[component]
 pub fn Templates() -> impl IntoView {
-    let query = use_query_map();
+    let query = address::query();
     let edit = Memo::new(move |_| query.read().get("edit"));
     let page = move || match edit.get() {
         Some(template) => editor::editor(project::current(), template),
