@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test lint fmt fuzz e2e conformance bench screenshots setup clean
+.PHONY: help run dev build test lint fmt fuzz e2e conformance crash bench screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,7 +42,11 @@ e2e: build ## Run the browser tests against the release binary
 conformance: ## Check an upstream against the specification: KEY=… make conformance URL=… PROJECT=… [JOB=…] [WRITES=1]
 	@scripts/conformance.sh
 
-bench: build ## Measure start, memory and page times of the release binary, and answers from a million daily rows
+# ROUNDS=1000 kills more often, SEED=7 at other moments.
+crash: ## Kill the process at 300 random moments under load (ROUNDS=, SEED=): nothing is lost or sent twice
+	@scripts/crash.sh $(or $(ROUNDS),300) $(SEED)
+
+bench: build ## Measure start, memory and page times of the release binary, a large ledger and a long history
 	@scripts/bench.sh
 
 screenshots: build ## Take the pictures in docs/screenshots anew

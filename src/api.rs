@@ -3,9 +3,15 @@
 
 pub mod analytics;
 pub mod annotations;
+pub mod batches;
 pub mod call;
+pub mod filing;
 pub mod history;
 pub mod jobs;
+pub mod queue;
 pub mod reading;
+pub mod saved_views;
 pub mod session;
+pub mod templates;
 pub mod upstream;
+pub mod webhooks;

@@ -7,7 +7,8 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::components::frame::{AdminFrame, Frame};
 use crate::ui::pages::{
-    admin_upstream, analytics, home, job, jobs, login, new_job, not_found, overview, set_up,
+    admin_upstream, admin_webhooks, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job,
+    not_found, overview, queue, set_up, templates,
 };
 use crate::ui::state;
 
@@ -51,11 +52,17 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("") view=overview::Overview />
                     <Route path=path!("jobs") view=jobs::Jobs />
                     <Route path=path!("jobs/new") view=new_job::NewJob />
+                    <Route path=path!("jobs/adopt") view=adopt::Adopt />
+                    <Route path=path!("jobs/batch") view=new_batch::NewBatch />
                     <Route path=path!("jobs/:job") view=job::JobPage />
+                    <Route path=path!("batches/:batch") view=batch::BatchPage />
+                    <Route path=path!("queue") view=queue::QueuePage />
                     <Route path=path!("analytics") view=analytics::Analytics />
+                    <Route path=path!("templates") view=templates::Templates />
                 </ParentRoute>
                 <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
                     <Route path=path!("upstream") view=admin_upstream::AdminUpstream />
+                    <Route path=path!("webhooks") view=admin_webhooks::AdminWebhooks />
                 </ParentRoute>
             </Routes>
         </Router>

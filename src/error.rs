@@ -29,6 +29,8 @@ pub enum ErrorCode {
     IntentInFlight,
     /// The same intent came with another text.
     IntentReused,
+    /// What was to be changed is not as it was any more.
+    Conflict,
     BudgetSpent,
     UpstreamFailed,
     DatabaseUnavailable,
@@ -58,6 +60,11 @@ impl AppError {
         Self::new(ErrorCode::NotFound, message)
     }
 
+    /// What was asked for does not fit what is there by now.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::Conflict, message)
+    }
+
     /// What the browser says when it could not reach Docket.
     pub fn unreachable() -> Self {
         Self::new(
@@ -80,7 +87,7 @@ impl ErrorCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::IntentInFlight | Self::NotInHistory => 409,
+            Self::IntentInFlight | Self::Conflict | Self::NotInHistory => 409,
             Self::IntentReused => 422,
             Self::BudgetSpent => 429,
             Self::UpstreamFailed => 502,

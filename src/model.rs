@@ -1,17 +1,28 @@
 //! The words of the domain: plain data and pure logic, shared by server and browser.
 //! Must not know sqlx, axum, reqwest, leptos or the browser.
 
+pub mod address;
+pub mod batch;
 pub mod budget;
 pub mod day;
 pub mod drawn;
 pub mod history;
 pub mod id;
 pub mod job;
+pub mod job_query;
+pub mod likeness;
+pub mod page_path;
 pub mod paging;
 pub mod preset;
+pub mod queue;
+pub mod saved_template;
+pub mod saved_view;
 pub mod selection;
+pub mod similar;
+pub mod tag;
 pub mod template;
 pub mod time;
 pub mod upstream;
 pub mod user;
 pub mod views;
+pub mod webhook;

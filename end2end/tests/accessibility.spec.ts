@@ -22,8 +22,14 @@ const PAGES = {
   "a filtered and searched list": at("/jobs?status=completed&q=guide&author=jonas"),
   "a list without matches": at("/jobs?q=nothing-is-called-so"),
   "the form for a new job": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
+  "an empty queue": at("/queue"),
+  "the form to adopt a job": at("/jobs/adopt"),
+  "the form for a batch": at("/jobs/batch?prompt=Check+%7B%7Bpage%7D%7D"),
+  "the templates": at("/templates"),
+  "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),
   "the upstream, for administrators": "/admin/upstream",
+  "webhooks, for administrators": "/admin/webhooks",
   "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),
 };
 
@@ -33,6 +39,26 @@ for (const [name, path] of Object.entries(PAGES)) {
     await expectNothingToObjectTo(page);
   });
 }
+
+test("a batch and the queue it waits in are accessible", async ({ serve, visit }) => {
+  const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
+  const page = await visit(docket, { storageState: docket.session, reducedMotion: "reduce" });
+  await open(page, at("/jobs/batch"));
+  await page.getByLabel("Text with places").fill("Check {{page}}");
+  await page.getByLabel("Values, one line for each job").fill("/a\n/b\n/c");
+  await page.getByRole("button", { name: "Preview" }).click();
+  await expect(page.getByRole("list", { name: "Texts" }).getByRole("listitem")).toHaveCount(3);
+  await expectNothingToObjectTo(page);
+  await page.getByRole("button", { name: "Queue 3 jobs" }).click();
+  await expect(page.getByText("1 of 3 sent")).toBeVisible();
+  await page.getByText("Cancel what is not yet sent").click();
+  await expectNothingToObjectTo(page);
+  await page.getByRole("main").getByRole("link", { name: "2 prompts wait in the queue" }).click();
+  await expect(page.getByRole("list", { name: "Waiting prompts" }).getByRole("listitem")).toHaveCount(2);
+  await page.getByRole("link", { name: "Cancel: Check /b" }).click();
+  await expect(page.getByRole("button", { name: "Cancel it" })).toBeVisible();
+  await expectNothingToObjectTo(page);
+});
 
 const JOBS: Record<string, (job: Job) => boolean> = {
   "with a pull request and a follow-up": (job) => job.follow_ups.length > 0,
@@ -151,7 +177,7 @@ test("what a viewer sees is accessible", async ({ serve, visit }) => {
 test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/admin/upstream"]) {
+  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/admin/upstream", "/admin/webhooks"]) {
     test(`${path} is accessible too`, async ({ page }) => {
       await open(page, path);
       await expectNothingToObjectTo(page);

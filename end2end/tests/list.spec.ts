@@ -187,7 +187,7 @@ test("older jobs are on further pages, each job on one", async ({ serve, visit, 
   await expect(page).toHaveURL(/\?cursor=/);
   expect([...newest, ...(await titles())]).toEqual(prompts.toReversed());
   await expect(page.getByRole("link", { name: "Older" })).toHaveCount(0);
-  await page.getByRole("link", { name: "Newest" }).click();
+  await page.getByRole("navigation", { name: "Pages of the list" }).getByRole("link", { name: "Newest" }).click();
   await expect(page).toHaveURL(LIST);
   await expect(rows(page)).toHaveCount(50);
 });
@@ -205,5 +205,36 @@ test("the overview says what runs, what needs a person and what finished", async
   const finished = jobs.find((job) => job.remote?.pr_link);
   await expect(badge(group("Finished lately"), finished?.id ?? "")).toHaveAttribute("data-status", "completed");
   await page.getByRole("link", { name: "All jobs" }).click();
+  await expect(page).toHaveURL(LIST);
+});
+
+test("switches and orders stand in the address, and the list says how much it holds", async ({ page, api }) => {
+  await open(page, LIST);
+  const more = page.getByRole("list", { name: "More filters" });
+  const { attention } = await api.jobs();
+  await expect(more.getByRole("link", { name: `Needs attention ${attention}` })).toBeVisible();
+  await more.getByRole("link", { name: /^Needs attention/ }).click();
+  await expect(page).toHaveURL(`${LIST}?needs=attention`);
+  const needing = await api.jobs({ needs: "attention" });
+  await expect(rows(page)).toHaveCount(needing.jobs.length);
+  await expect(page.getByText(`${needing.total} jobs`, { exact: true })).toBeVisible();
+  await more.getByRole("link", { name: /^Needs attention/ }).click();
+  await more.getByRole("link", { name: "With pull request" }).click();
+  await expect(page).toHaveURL(`${LIST}?pr=yes`);
+  await more.getByRole("link", { name: "Without pull request" }).click();
+  await expect(page).toHaveURL(`${LIST}?pr=no`);
+  await page.getByRole("navigation", { name: "Order" }).getByRole("link", { name: "Oldest" }).click();
+  await expect(page).toHaveURL(`${LIST}?pr=no&sort=oldest`);
+  const oldest = await api.jobs({ pr: "no", sort: "oldest" });
+  await expect(rows(page).first().locator("[data-job]")).toHaveAttribute("data-job", oldest.jobs[0]?.id ?? "");
+});
+
+test("a page of the documentation leads to all jobs about it", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
+  await open(page, LIST);
+  await rows(page).filter({ has: badge(page, job.id) }).getByRole("link", { name: "/guides/migration" }).click();
+  await expect(page).toHaveURL(`${LIST}?tag=/guides/migration`);
+  await expect(badge(page, job.id)).toBeVisible();
+  await page.getByRole("link", { name: "show all tags" }).click();
   await expect(page).toHaveURL(LIST);
 });

@@ -72,15 +72,51 @@ id!(
     "That is not the id of a job."
 );
 id!(
+    /// Docket's own id of a prompt and its delivery: a UUID of version 7.
+    MessageId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a prompt."
+);
+id!(
+    /// Docket's own id of a batch: a UUID of version 7.
+    BatchId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a batch."
+);
+id!(
+    /// The upstream's id of a job, as a person types it: nothing that could lead a request elsewhere.
+    RemoteId,
+    is_remote_id,
+    "An id of the platform is 1 to 200 characters, without blanks, control characters, /, \\, %, ? or #."
+);
+id!(
+    /// Docket's own id of a saved template.
+    TemplateId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a template."
+);
+id!(
     /// The id a form was rendered with: the same intent is delivered at most once.
     IntentId,
     |text| is_token(text, 64),
     "An intent is 1 to 64 letters, digits, - or _."
 );
 
+id!(
+    /// The id of a webhook, or of an event for one: a UUID of version 7.
+    WebhookId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a webhook or of one of its events."
+);
+
 fn is_token(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
+fn is_remote_id(text: &str) -> bool {
+    let plain = |c: char| !c.is_control() && !c.is_whitespace() && !"/\\%?#\u{fffd}".contains(c);
+    (1..=200).contains(&text.chars().count()) && text.chars().all(plain) && text != "." && text != ".."
 }
 
 #[cfg(test)]
@@ -92,7 +128,17 @@ mod tests {
         for text in ["", "../x", "a/b", "a%2eb", "a?b", "a\r\nb", "a\0b", "a b", "é", &"a".repeat(10_000)] {
             assert!(text.parse::<ProjectId>().is_err(), "{text:?}");
             assert!(text.parse::<JobId>().is_err(), "{text:?}");
+            assert!(text.parse::<TemplateId>().is_err(), "{text:?}");
             assert!(text.parse::<IntentId>().is_err(), "{text:?}");
+            assert!(text.parse::<WebhookId>().is_err(), "{text:?}");
+        }
+        for text in
+            ["", ".", "..", "a/b", "a\\b", "a%2eb", "a?b", "a#b", "a\r\nb", "a\0b", "a b", &"a".repeat(201)]
+        {
+            assert!(text.parse::<RemoteId>().is_err(), "{text:?}");
+        }
+        for text in ["job_1", "0", "...", "é:@~", &"a".repeat(200)] {
+            assert!(text.parse::<RemoteId>().is_ok(), "{text:?}");
         }
     }
 }

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::id::{IntentId, JobId, ProjectId};
+use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
+use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 
 /// What became of handing one prompt to the upstream.
@@ -57,12 +58,28 @@ pub struct Job {
     pub created_at: Timestamp,
     /// When `state` or `remote` last changed.
     pub changed_at: Timestamp,
+    /// Whether the upstream is still asked about it.
+    #[serde(default)]
+    pub followed: bool,
     /// What the upstream last said; nothing until it accepted the job.
     pub remote: Option<RemoteJob>,
     /// Oldest first; prompts are cut in lists like the job's own.
     pub follow_ups: Vec<FollowUp>,
     /// Paths of the documentation pages the job is about.
     pub paths: Vec<String>,
+    /// How often a person had the first prompt sent again.
+    #[serde(default)]
+    pub attempt: u32,
+    /// The batch it was made by, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchId>,
+    /// The template it came from; left out in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<UsedTemplate>,
+    /// Free words that people gave it, by name.
+    pub tags: Vec<String>,
+    /// When and by whom it was put away here; the upstream hears nothing of that.
+    pub archived_here: Option<ArchivedHere>,
     /// Oldest first; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<HistoryEntry>,
@@ -83,6 +100,13 @@ pub struct RemoteJob {
     pub archived_at: Option<Timestamp>,
 }
 
+/// That a person put a job away, out of the list, until somebody brings it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedHere {
+    pub at: Timestamp,
+    pub by: String,
+}
+
 /// A further prompt sent to a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FollowUp {
@@ -91,6 +115,9 @@ pub struct FollowUp {
     pub state: DeliveryState,
     pub reason: Option<String>,
     pub created_at: Timestamp,
+    /// How often a person had it sent again.
+    #[serde(default)]
+    pub attempt: u32,
 }
 
 /// One line of a job's history: at this instant the state became this.
@@ -113,16 +140,34 @@ pub struct JobBadge {
     pub status: Option<String>,
     pub pr_link: Option<String>,
     pub changed_at: Timestamp,
+    /// As [`Job::followed`].
+    #[serde(default)]
+    pub followed: bool,
 }
 
-/// One page of the list of jobs, newest first.
+/// One page of the list of jobs, in the order that was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobPage {
     pub jobs: Vec<Job>,
     /// Pass it as `cursor` to get the page after this one.
     pub next: Option<String>,
-    /// Jobs per state under the same search and author, whatever the state filter; states without jobs are left out.
+    /// Pass it as `cursor` to get the page before this one.
+    pub previous: Option<String>,
+    /// How many jobs come before this page.
+    pub before: u64,
+    /// Jobs on all pages together. Those that came after the first page was asked for are not among them.
+    pub total: u64,
+    /// Jobs per state under the same other filters, whatever the state filter; states without jobs are left out.
     pub counts: BTreeMap<JobState, u64>,
+    /// How many of those counted need a person.
+    pub attention: u64,
+}
+
+/// What putting away, bringing back, tagging or untagging came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filed {
+    /// The jobs that changed; those that already were as asked are not among them.
+    pub jobs: Vec<JobId>,
 }
 
 /// What a form starts from when it is rendered.
@@ -130,12 +175,33 @@ pub struct JobPage {
 pub struct JobForm {
     /// Sent along with the form, so that posting it twice starts one job.
     pub intent: IntentId,
-    /// Text of this person that an earlier attempt could not deliver; empty if there is none.
+    /// What this person wrote and has not sent, in whatever browser; empty where there is none.
     pub draft: String,
+    /// What stood in the field for pages then.
+    pub draft_paths: String,
+    /// The id of the template the draft came from; empty is none.
+    pub draft_template: String,
+    /// When the server got the draft, by its clock.
+    pub draft_saved_at: Option<Timestamp>,
+    /// The longest prompt, in characters.
+    pub prompt_max: u32,
 }
 
-/// The longest prompt, in characters, unless configured otherwise.
-pub const PROMPT_MAX_CHARS: usize = 32_768;
+/// That a draft is kept, or that there is none any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftKept {
+    /// By the server's clock.
+    pub saved_at: Option<Timestamp>,
+}
+
+/// Shown as the status of a job that the upstream no longer knows.
+pub const NOT_FOUND: &str = "not found";
+
+/// Shown as the status of a job that was followed for three days without an end.
+pub const NO_END: &str = "no end";
+
+/// What stands in place of the upstream's word for a job that it no longer knows, or that did not end in time.
+pub const LOST_STATUSES: [&str; 2] = [NOT_FOUND, NO_END];
 
 /// How much of a prompt a list shows, in characters.
 pub const EXCERPT_CHARS: usize = 280;
@@ -168,7 +234,7 @@ impl JobState {
         }
     }
 
-    /// Whether it will still change by itself.
+    /// Whether it will still change by itself, as long as the job is followed.
     pub const fn is_moving(self) -> bool {
         matches!(self, Self::Queued | Self::Sending | Self::Active | Self::Other)
     }
@@ -204,7 +270,18 @@ impl DeliveryState {
 impl Job {
     /// The first line of the prompt that says something.
     pub fn title(&self) -> &str {
-        first_line(&self.prompt)
+        title(&self.prompt)
+    }
+
+    /// Whether it will still change by itself.
+    pub fn is_moving(&self) -> bool {
+        moves(self.state, self.followed)
+    }
+
+    /// Whether the upstream no longer knows it, or following it was given up.
+    pub fn is_lost(&self) -> bool {
+        let status = self.remote.as_ref().map(|remote| remote.status.as_str());
+        self.state == JobState::Other && status.is_some_and(|status| LOST_STATUSES.contains(&status))
     }
 
     pub fn badge(&self) -> JobBadge {
@@ -214,12 +291,36 @@ impl Job {
             status: self.remote.as_ref().map(|remote| remote.status.clone()),
             pr_link: self.remote.as_ref().and_then(|remote| remote.pr_link.clone()),
             changed_at: self.changed_at,
+            followed: self.followed,
         }
     }
 }
 
+/// `text` cut to [`EXCERPT_CHARS`] characters.
+pub fn cut(text: &mut String) {
+    if let Some((at, _)) = text.char_indices().nth(EXCERPT_CHARS) {
+        text.truncate(at);
+        text.push('…');
+    }
+}
+
+impl JobBadge {
+    /// Whether it will still change by itself.
+    pub fn is_moving(&self) -> bool {
+        moves(self.state, self.followed)
+    }
+}
+
+/// A status that nobody published may end in anything, but only if somebody asks on.
+const fn moves(state: JobState, followed: bool) -> bool {
+    match state {
+        JobState::Other => followed,
+        state => state.is_moving(),
+    }
+}
+
 /// The first line of a prompt that says something.
-pub fn first_line(prompt: &str) -> &str {
+pub fn title(prompt: &str) -> &str {
     prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
 }
 
@@ -288,6 +389,11 @@ mod tests {
             "https://x\ny",
             "",
             "ftp://x",
+            "java\nscript:alert(1)",
+            "JAVASCRIPT:alert(1)//https://",
+            "\u{1}https://x",
+            "https://x/\u{85}",
+            "https:/x",
         ] {
             assert_eq!(safe_link(text), None, "{text:?}");
         }

@@ -18,7 +18,7 @@ impl Clock {
         Self::default()
     }
 
-    /// A clock that stands still until [`Clock::advance`] moves it.
+    /// A clock that stands still until [`Clock::advance`] or [`Clock::set`] moves it.
     pub fn frozen(at: Timestamp) -> Self {
         Self { frozen_at: Some(Arc::new(AtomicI64::new(at.as_millis()))) }
     }
@@ -34,6 +34,13 @@ impl Clock {
     pub fn advance(&self, by: std::time::Duration) {
         if let Some(millis) = &self.frozen_at {
             millis.fetch_add(by.as_millis() as i64, Ordering::SeqCst);
+        }
+    }
+
+    /// Sets a frozen clock, back as well as forward; a system clock ignores it.
+    pub fn set(&self, at: Timestamp) {
+        if let Some(millis) = &self.frozen_at {
+            millis.store(at.as_millis(), Ordering::SeqCst);
         }
     }
 }

@@ -9,6 +9,7 @@ mod log;
 mod projects;
 mod source;
 mod upstream;
+mod webhooks;
 
 use secrecy::SecretString;
 
@@ -20,6 +21,7 @@ pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
 pub use source::{ConfigError, KEYS, Key, Source};
 pub use upstream::{BREAKS_AFTER, UpstreamConfig};
+pub use webhooks::WebhookConfig;
 
 use crate::model::user::Project;
 
@@ -30,6 +32,7 @@ pub struct Config {
     pub projects: Vec<Project>,
     pub database: Database,
     pub budget: Budget,
+    pub webhooks: WebhookConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -43,6 +46,7 @@ impl Config {
             projects: source.required("projects", parse_projects)?,
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
+            webhooks: WebhookConfig::from_source(source)?,
             admin_password: parse_admin_password(source)?,
         })
     }

@@ -1,10 +1,21 @@
 //! What Docket exists for: jobs that are never lost and never started twice.
 //! Must not contain SQL, and must not send anything that is not a committed intent.
 
+mod adopt;
+pub mod batch;
+mod cursor;
 mod delivery;
+pub mod drafts;
+mod filing;
+mod filter;
 mod find;
 pub mod intent;
 mod poller;
+mod queue;
+pub mod resolve;
+mod saved_views;
+mod similar;
+pub mod templates;
 
 use std::time::Duration;
 
@@ -13,8 +24,11 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::model::time::Timestamp;
+use crate::server::auth::session_store::SESSION_LIFETIME;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
+use crate::server::store::set_back::Horizon;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 
@@ -29,6 +43,8 @@ pub struct Jobs {
     governor: Governor,
     clock: Clock,
     timing: Timing,
+    /// The longest prompt, in characters.
+    prompt_max: u32,
     /// Ticks whenever a delivery ends.
     settled: watch::Sender<u64>,
     /// What is being sent now; outlives the request that asked for it.
@@ -44,16 +60,34 @@ pub struct Timing {
 }
 
 impl Jobs {
-    pub fn new(store: Store, upstream: Upstream, governor: Governor, clock: Clock, timing: Timing) -> Self {
+    pub fn new(
+        store: Store,
+        upstream: Upstream,
+        governor: Governor,
+        clock: Clock,
+        timing: Timing,
+        prompt_max: u32,
+    ) -> Self {
         let (settled, _) = watch::channel(0);
-        Self { store, upstream, governor, clock, timing, settled, deliveries: TaskTracker::new() }
+        let deliveries = TaskTracker::new();
+        Self { store, upstream, governor, clock, timing, prompt_max, settled, deliveries }
+    }
+
+    /// Lets everybody look who waits for the end of a delivery.
+    fn announce_settled(&self) {
+        self.settled.send_modify(|count| *count += 1);
     }
 
     /// Delivers and follows until `stop`; then waits for what is being sent to end.
     pub async fn run(&self, stop: CancellationToken) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // At the start it may have been set back since the last run.
+        let mut latest = Timestamp::from_millis(i64::MAX);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
+            if let Err(error) = self.notice_set_back(&mut latest).await {
+                tracing::error!(error = format!("{error:#}"), "the ledger still waits for an earlier clock");
+            }
             if let Err(error) = self.deliver_due().await {
                 tracing::error!(error = format!("{error:#}"), "queued messages could not be delivered");
             }
@@ -61,7 +95,23 @@ impl Jobs {
                 tracing::error!(error = format!("{error:#}"), "jobs could not be followed");
             }
         }
+        self.delivered().await;
+    }
+
+    /// Waits for what is being sent to end; from now on an outcome that cannot be recorded keeps nobody waiting for long.
+    pub async fn delivered(&self) {
         self.deliveries.close();
         self.deliveries.wait().await;
+    }
+
+    /// Where the clock shows less than `latest`, what it used to show: nothing is to wait for that instant to come again.
+    async fn notice_set_back(&self, latest: &mut Timestamp) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        if now < *latest {
+            let horizon = Horizon { session: SESSION_LIFETIME, read: self.longest_pause() };
+            self.store.draw_near(horizon, now).await?;
+        }
+        *latest = now;
+        Ok(())
     }
 }

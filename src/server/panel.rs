@@ -9,7 +9,7 @@ use crate::model::day::Day;
 use crate::model::user::Project;
 use crate::server::assets;
 use crate::server::clock::Clock;
-use crate::server::config::{Budget, PublicUrl, UpstreamConfig};
+use crate::server::config::{Budget, PublicUrl, UpstreamConfig, WebhookConfig};
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
@@ -17,6 +17,7 @@ use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
 use crate::server::upstream::views::ViewsAnswers;
+use crate::server::webhooks::Webhooks;
 
 #[derive(Clone)]
 pub struct Panel {
@@ -29,6 +30,9 @@ pub struct Panel {
     pub jobs: Jobs,
     pub views: ViewsAnswers,
     pub history: History,
+    /// The longest prompt, in characters.
+    pub prompt_max: u32,
+    pub webhooks: Webhooks,
     leptos: LeptosOptions,
 }
 
@@ -38,6 +42,7 @@ impl Panel {
         public_url: PublicUrl,
         upstream: &UpstreamConfig,
         budget: Budget,
+        webhooks: WebhookConfig,
         store: Store,
         clock: Clock,
     ) -> anyhow::Result<Self> {
@@ -54,15 +59,26 @@ impl Panel {
             projects.clone(),
             budget.history_days,
         );
+        let prompt_max = upstream.prompt_max;
+        let jobs =
+            Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing, prompt_max);
         Ok(Self {
             projects,
             history,
-            public_url,
-            jobs: Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing),
+            jobs,
+            webhooks: Webhooks::new(
+                webhooks,
+                &upstream.certificate_authorities,
+                public_url.clone(),
+                store.clone(),
+                clock.clone(),
+            ),
             views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
+            public_url,
             governor,
             store,
             clock,
+            prompt_max,
             leptos: leptos_options(),
         })
     }

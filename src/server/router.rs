@@ -21,30 +21,31 @@ use crate::server::assets;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
-use crate::server::auth::session_store::Sessions;
+use crate::server::auth::session_store::{SESSION_LIFETIME, Sessions};
 use crate::server::panel::Panel;
 
-/// The largest request body, in bytes: the longest prompt, each character percent-encoded at its worst.
-const MAX_BODY_BYTES: usize = 512 * 1024;
-
-/// How long a session lives.
-const SESSION_DAYS: i64 = 7;
+/// How many bytes a character of a prompt takes at its worst: four, each percent-encoded.
+const BYTES_PER_CHARACTER: usize = 12;
+/// Room in a request body for all that is not the prompt, in bytes.
+const BYTES_BESIDE_PROMPT: usize = 128 * 1024;
 
 /// The whole panel as a service.
 pub fn router(panel: &Panel) -> Router {
+    let most_bytes = panel.prompt_max as usize * BYTES_PER_CHARACTER + BYTES_BESIDE_PROMPT;
     let behind_the_gate = Router::new()
         .merge(pages::routes(panel))
         .merge(export::routes())
         .merge(server_fns::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
+        .layer(from_fn(server_fns::one_list_of_jobs))
         .layer(from_fn(server_fns::status_of_error))
         .layer(from_fn(server_fns::url_encoded_only))
         .layer(from_fn_with_state(panel.clone(), gate))
         .layer(from_fn_with_state(panel.clone(), same_origin))
         .layer(AuthManagerLayerBuilder::new(Backend::new(panel.store.clone()), sessions(panel)).build())
         .layer(from_fn(outage::explain))
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(DefaultBodyLimit::max(most_bytes))
         .layer(from_fn(headers::personal));
     Router::new()
         .merge(assets::routes())
@@ -65,5 +66,5 @@ fn sessions(panel: &Panel) -> SessionManagerLayer<Sessions> {
         .with_secure(secure)
         .with_http_only(true)
         .with_same_site(SameSite::Lax)
-        .with_expiry(Expiry::OnInactivity(Duration::days(SESSION_DAYS)))
+        .with_expiry(Expiry::OnInactivity(Duration::seconds(SESSION_LIFETIME.as_secs() as i64)))
 }

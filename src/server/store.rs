@@ -4,27 +4,43 @@
 //! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for instants,
 //! `ON CONFLICT`, and no types beyond text and big integers.
 
+pub mod adopted;
 pub mod annotations;
+pub mod batches;
 pub mod budget;
 pub mod drafts;
+pub mod filing;
 pub mod history;
 pub mod history_queries;
+mod ids;
 pub mod intents;
+mod job_filter;
 pub mod job_list;
 pub mod jobs;
+pub mod queue;
 pub mod reads;
+pub mod resolved;
 pub mod rollups;
+pub mod saved_views;
+mod search;
+mod select;
 pub mod sessions;
+pub mod set_back;
+pub mod similar;
+pub mod templates;
 pub mod users;
+pub mod webhook_events;
+pub mod webhooks;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::Migrator;
-use sqlx::{Any, AnyConnection, AnyPool, Row, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
 use thiserror::Error;
 
+use self::ids::new_id;
 use crate::error::AppError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -64,9 +80,12 @@ impl Store {
             .max_connections(8)
             .acquire_timeout(Duration::from_secs(5))
             .after_connect(|connection, _| Box::pin(prepare(connection)))
+            // After an error of the disk SQLite has rolled back by itself, and sqlx believes for ever that it has not.
+            .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
             .connect(&format!("sqlite://{}?mode=rwc", path.display()))
             .await?;
-        MIGRATIONS.run(&pool).await?;
+        migrate(&pool).await?;
+        ids::go_on_after(&pool).await?;
         Ok(Self { pool })
     }
 
@@ -102,6 +121,14 @@ impl From<StoreError> for AppError {
     }
 }
 
+/// Brings the schema up to date in one step: of two processes that start at once the second waits and finds it done, and
+/// one that ends halfway leaves nothing behind.
+async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
+    let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+    MIGRATIONS.run_direct(None, &mut *tx, false).await?;
+    Ok(tx.commit().await?)
+}
+
 async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
     for pragma in [
         "PRAGMA busy_timeout = 5000",
@@ -134,11 +161,6 @@ fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {
 fn word<T: std::str::FromStr>(row: &sqlx::any::AnyRow, column: &str) -> Result<T, StoreError> {
     let text: String = row.try_get(column)?;
     text.parse().map_err(|_| StoreError::Corrupt(format!("“{text}” in {column}")))
-}
-
-/// A new id that sorts after all earlier ones of this process.
-fn new_id() -> String {
-    uuid::Uuid::now_v7().to_string()
 }
 
 #[cfg(test)]

@@ -1,9 +1,17 @@
 //! The addresses of our pages, written in one place. Must not read the current address.
 
-use std::fmt::Write;
+pub use crate::model::address::with_query;
 
 /// How the upstream is doing, for administrators.
 pub const UPSTREAM: &str = "/admin/upstream";
+
+/// Outgoing webhooks, for administrators.
+pub const WEBHOOKS: &str = "/admin/webhooks";
+
+/// What became of the events of a webhook.
+pub fn webhook_log(webhook: &str) -> String {
+    with_query(WEBHOOKS, &[("webhook", webhook)])
+}
 
 pub fn overview(project: &str) -> String {
     format!("/p/{project}")
@@ -17,8 +25,50 @@ pub fn job(project: &str, job: &str) -> String {
     format!("/p/{project}/jobs/{job}")
 }
 
+/// What waits to be sent.
+pub fn queue(project: &str) -> String {
+    format!("/p/{project}/queue")
+}
+
+/// The queue, with the question whether `message` is to be cancelled.
+pub fn queue_asking(project: &str, message: &str) -> String {
+    with_query(&queue(project), &[("cancel", message)])
+}
+
+pub fn adopt(project: &str) -> String {
+    format!("/p/{project}/jobs/adopt")
+}
+
+/// The form for many jobs, with the texts of the batch `from` if that is not empty.
+pub fn new_batch(project: &str, from: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/batch"), &[("from", from)])
+}
+
+pub fn batch(project: &str, batch: &str) -> String {
+    format!("/p/{project}/batches/{batch}")
+}
+
 pub fn analytics(project: &str) -> String {
     format!("/p/{project}/analytics")
+}
+
+pub fn templates(project: &str) -> String {
+    format!("/p/{project}/templates")
+}
+
+/// The form for a template; without `template`, for a new one.
+pub fn edit_template(project: &str, template: Option<&str>) -> String {
+    with_query(&templates(project), &[("edit", template.unwrap_or("new"))])
+}
+
+/// The form for a new job with the text of a template.
+pub fn new_job_by(project: &str, template: &str, path: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/new"), &[("template", template), ("path", path)])
+}
+
+/// The form for many jobs from one text with places.
+pub fn new_batch_of(project: &str, prompt: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/batch"), &[("prompt", prompt)])
 }
 
 /// The form for a new job, prefilled with what is not empty.
@@ -36,41 +86,9 @@ pub fn login(next: &str) -> String {
     with_query("/login", &[("next", next)])
 }
 
-/// `path` with a query of those `fields` that have a value.
-pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
-    let mut url = path.to_owned();
-    let mut separator = '?';
-    for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
-        url.push(separator);
-        url.push_str(name);
-        url.push('=');
-        encode(value, &mut url);
-        separator = '&';
-    }
-    url
-}
-
-/// Percent-encodes all that could mean something in a query; `/` is left readable.
-fn encode(text: &str, into: &mut String) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            into.push(byte as char);
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(into, "%{byte:02X}");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn defaults_are_left_out_of_an_address() {
-        assert_eq!(with_query("/p/docs/jobs", &[("status", ""), ("q", "")]), "/p/docs/jobs");
-        assert_eq!(with_query("/x", &[("a", ""), ("b", "1"), ("c", "2")]), "/x?b=1&c=2");
-    }
 
     #[test]
     fn a_prompt_survives_its_address() {

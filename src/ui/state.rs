@@ -1,13 +1,18 @@
 //! What is shared between the pieces of a page and changes while it is open: typed contexts, each with its own file.
 //! Must not render anything but the document's title.
 
+pub mod address;
 pub mod asked;
 pub mod badges;
 pub mod browser;
 pub mod budget;
 pub mod clock;
 pub mod drafts;
+pub mod filing;
+pub mod kept;
+pub mod limits;
 pub mod live;
+pub mod notices;
 pub mod outcome;
 pub mod post;
 pub mod project;
@@ -22,6 +27,7 @@ pub fn provide() {
     title::provide();
     toasts::provide();
     badges::provide();
+    notices::provide();
 }
 
 /// Tells tests and styles that the page is interactive now.

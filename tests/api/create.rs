@@ -62,7 +62,7 @@ async fn the_answer_has_every_field_of_the_surface() {
     }
     let states: Vec<&Value> =
         job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
-    assert_eq!(states, ["queued", "sending", "accepted"]);
+    assert_eq!(states, ["queued", "sending", "accepted", "completed"]);
 }
 
 #[tokio::test]

@@ -30,7 +30,8 @@ pub(crate) fn pages() -> Vec<String> {
     let pages: Vec<String> = listed
         .iter()
         .map(|route| {
-            route.path().replace("{project}", "docs").replace("{job}", "01930000-0000-7000-8000-000000000000")
+            let id = "01930000-0000-7000-8000-000000000000";
+            route.path().replace("{project}", "docs").replace("{job}", id).replace("{batch}", id)
         })
         .collect();
     assert!(pages.len() >= 8 && pages.iter().all(|path| !path.contains('{')), "{pages:?}");

@@ -1,10 +1,16 @@
 //! A process may end at any moment: what was on its way is *unknown* afterwards and never sent again, what was only
 //! queued is sent.
 
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
 use docket::server::store::intents::NewIntent;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Act, RawUpstream, Settings, TestApp, intent, json, remote_job, until};
+use crate::helpers::{
+    Act, HeldUpstream, RawUpstream, Settings, TestApp, fields, intent, json, remote_job, until,
+};
 
 async fn app_on(upstream: &RawUpstream) -> TestApp {
     TestApp::with(Settings { upstream_url: Some(upstream.url()), ..Settings::default() }).await
@@ -89,6 +95,7 @@ async fn what_was_only_queued_is_sent_after_a_start() {
         intent: &intent().parse().unwrap(),
         prompt: "Fix typos",
         paths: &[],
+        template: None,
     };
     let message = store.insert_intent(new, app.clock().now()).await.unwrap().unwrap();
     assert!(store.due_messages(app.clock().now()).await.unwrap().contains(&message), "it is queued");
@@ -111,7 +118,7 @@ async fn what_was_only_queued_is_sent_after_a_start() {
 async fn a_stop_waits_for_what_is_on_its_way() {
     let mut app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
-    app.upstream.on_create(slow.set_delay(std::time::Duration::from_millis(500))).await;
+    app.upstream.on_create(slow.set_delay(Duration::from_millis(500))).await;
     let operator = app.operator().await;
     let (sent, prompt) = (intent(), ("prompt", "Fix typos"));
     let request = operator.call("/api/jobs/create", &[("project", "docs"), prompt, ("intent", &sent)]);
@@ -126,4 +133,65 @@ async fn a_stop_waits_for_what_is_on_its_way() {
     let operator = app.operator().await;
     assert_eq!(operator.create("Fix typos", &sent).await.json(), answer.json());
     assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_the_answer() {
+    let upstream = HeldUpstream::start().await;
+    upstream.hold();
+    let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };
+    let mut app = TestApp::with(settings).await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let body = fields(&[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
+    let (begin, end) = body.split_at(body.len() / 2);
+    let mut late = TcpStream::connect(app.address()).unwrap();
+    write!(
+        late,
+        "POST /api/jobs/create HTTP/1.1\r\nhost: {}\r\ncookie: {}\r\nsec-fetch-site: same-origin\r\n\
+         accept: application/json\r\ncontent-type: application/x-www-form-urlencoded\r\n\
+         content-length: {}\r\n\r\n{begin}",
+        app.address(),
+        operator.cookie().unwrap(),
+        body.len()
+    )
+    .unwrap();
+    // One that came later is answered: the late one is known by now.
+    operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let address = app.address();
+    let mut stopped = Box::pin(app.stop());
+    let sent_late = async {
+        until("nobody else is let in", async || TcpStream::connect(address).is_err().then_some(())).await;
+        late.write_all(end.as_bytes()).unwrap();
+        until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
+        drop(late);
+    };
+    tokio::select! {
+        () = sent_late => {}
+        () = &mut stopped => panic!("it did not wait for a request"),
+    }
+    let early = tokio::time::timeout(Duration::from_secs(1), &mut stopped).await;
+    assert!(early.is_err(), "it did not wait for the prompt");
+    upstream.let_go();
+    stopped.await;
+
+    app.begin().await;
+    let operator = app.operator().await;
+    assert_eq!(operator.create("Fix typos", &sent).await.json()["state"], "active");
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
+}
+
+#[tokio::test]
+async fn who_is_told_that_the_database_is_gone_is_not_told_that_a_prompt_on_its_way_was_not_sent() {
+    let app = TestApp::start().await;
+    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let (answer, ()) = futures::join!(operator.create("Fix typos", &sent), async {
+        until("the upstream has it", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+        app.panel().store.close().await;
+    });
+    let message = answer.refused(503, "database_unavailable");
+    assert!(message.contains("taken on") && !message.contains("nothing was sent"), "{message}");
 }

@@ -3,20 +3,20 @@
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, TestApp, detached_job, intent, json, remote_job};
+use crate::helpers::{Browser, TestApp, detached_job, intent, job_with, json, remote_job};
 
-async fn list(person: &Browser, pairs: &[(&str, &str)]) -> Value {
+pub(crate) async fn list(person: &Browser, pairs: &[(&str, &str)]) -> Value {
     let pairs: Vec<_> = [("project", "docs")].iter().chain(pairs).copied().collect();
     person.ask("/api/jobs/list", &pairs).await
 }
 
 /// The prompts on a page, in its order.
-fn prompts(page: &Value) -> Vec<&str> {
+pub(crate) fn prompts(page: &Value) -> Vec<&str> {
     page["jobs"].as_array().unwrap().iter().map(|job| job["prompt"].as_str().unwrap()).collect()
 }
 
 /// An upstream that does what a prompt's first word says.
-async fn obedient_upstream(app: &TestApp) {
+pub(crate) async fn obedient_upstream(app: &TestApp) {
     app.upstream
         .on_create(|request: &Request| {
             let prompt = request.body_json::<Value>().unwrap()["prompt"].as_str().unwrap().to_owned();
@@ -59,40 +59,6 @@ async fn jobs_are_listed_newest_first_and_counted_by_state() {
     }
     let bad = [("project", "docs"), ("status", "paused")];
     operator.post("/api/jobs/list", &bad).await.refused(400, "bad_input");
-}
-
-#[tokio::test]
-async fn the_search_takes_text_literally_whatever_its_case_and_finds_follow_ups() {
-    let app = TestApp::start().await;
-    obedient_upstream(&app).await;
-    let operator = app.operator().await;
-    for prompt in
-        ["active 100% of it", "active 100 of it", "active snake_case", "active snakeXcase", "active wow!"]
-    {
-        operator.created(prompt).await;
-    }
-    let umlaut = operator.created("active Überblick über Änderungen 概要").await;
-    let taken = ResponseTemplate::new(200)
-        .set_body_json(remote_job(umlaut["remote"]["id"].as_str().unwrap(), "active"));
-    app.upstream.on_follow_up(taken).await;
-    assert_eq!(operator.follow_up(&umlaut, "And the Glossary", &intent()).await.status, 200);
-    for (text, found) in [
-        ("100%", vec!["active 100% of it"]),
-        ("snake_case", vec!["active snake_case"]),
-        ("WOW!", vec!["active wow!"]),
-        ("  of IT ", vec!["active 100 of it", "active 100% of it"]),
-        ("glossary", vec!["active Überblick über Änderungen 概要"]),
-        ("Überblick", vec!["active Überblick über Änderungen 概要"]),
-        ("ÜBERBLICK", vec!["active Überblick über Änderungen 概要"]),
-        ("概要", vec!["active Überblick über Änderungen 概要"]),
-        ("' OR 1=1 --", vec![]),
-        ("%", vec!["active 100% of it"]),
-    ] {
-        let page = list(&operator, &[("q", text)]).await;
-        assert_eq!(prompts(&page), found, "{text}");
-        let active = page["counts"]["active"].as_u64().unwrap_or(0);
-        assert_eq!(active, found.len() as u64, "{text}");
-    }
 }
 
 #[tokio::test]
@@ -143,6 +109,142 @@ async fn walk(operator: &Browser, filter: &[(&str, &str)], sizes: &[usize]) -> V
         cursor = page["next"].as_str().unwrap_or_default().to_owned();
     }
     found
+}
+
+/// An upstream whose jobs are all completed, with a pull request if their prompt has `request` in it.
+async fn finishing_upstream(app: &TestApp) {
+    app.upstream
+        .on_create(|request: &Request| {
+            let prompt = request.body_json::<Value>().unwrap()["prompt"].as_str().unwrap().to_owned();
+            let link = prompt.contains("request").then_some("https://git.example/1");
+            let job = job_with(&detached_job(), "completed", "prLink", json!(link));
+            ResponseTemplate::new(201).set_body_json(job)
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn each_filter_narrows_the_list_and_its_counts() {
+    let app = TestApp::start().await;
+    finishing_upstream(&app).await;
+    let operator = app.operator().await;
+    for (prompt, paths) in
+        [("a request", "/guides/a, /guides/b"), ("nothing", "/guides/b"), ("another request", "")]
+    {
+        let pairs = [("project", "docs"), ("prompt", prompt), ("intent", &intent()), ("paths", paths)];
+        operator.ask("/api/jobs/create", &pairs).await;
+    }
+    for (field, value, found) in [
+        ("pr", "yes", vec!["another request", "a request"]),
+        ("pr", "no", vec!["nothing"]),
+        ("needs", "attention", vec!["nothing"]),
+        ("tag", "/guides/b", vec!["nothing", "a request"]),
+        ("tag", "/guides/a", vec!["a request"]),
+        ("tag", "/guides", vec![]),
+        ("tag", "guides", vec![]),
+        ("archived", "yes", vec![]),
+        ("sort", "oldest", vec!["a request", "nothing", "another request"]),
+        ("sort", "newest", vec!["another request", "nothing", "a request"]),
+    ] {
+        let page = list(&operator, &[(field, value)]).await;
+        assert_eq!(prompts(&page), found, "{field}={value}");
+        assert_eq!(page["total"], found.len(), "{field}={value}");
+        assert_eq!(page["counts"]["completed"].as_u64().unwrap_or(0), found.len() as u64, "{field}={value}");
+    }
+    assert_eq!(list(&operator, &[]).await["attention"], 1);
+    let both =
+        list(&operator, &[("tag", "/guides/b"), ("pr", "yes"), ("q", "request"), ("author", "olga")]).await;
+    assert_eq!(prompts(&both), ["a request"]);
+    for (field, value) in [
+        ("pr", "maybe"),
+        ("needs", "rest"),
+        ("archived", "no"),
+        ("sort", "random"),
+        ("page", "0"),
+        ("page", "x"),
+    ] {
+        let bad = [("project", "docs"), (field, value)];
+        operator.post("/api/jobs/list", &bad).await.refused(400, "bad_input");
+        assert_eq!(
+            operator.get(&format!("/p/docs/jobs?{field}={value}")).await.status,
+            400,
+            "{field}={value}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_changed_last_comes_first_when_asked_for() {
+    let app = TestApp::start().await;
+    obedient_upstream(&app).await;
+    let operator = app.operator().await;
+    let first = operator.created("active one").await;
+    operator.created("active two").await;
+    let taken = remote_job(first["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(taken)).await;
+    operator.follow_up(&first, "more", &intent()).await;
+    assert_eq!(prompts(&list(&operator, &[("sort", "changed")]).await), ["active one", "active two"]);
+    assert_eq!(prompts(&list(&operator, &[]).await), ["active two", "active one"]);
+}
+
+#[tokio::test]
+async fn pages_stay_as_they_are_while_jobs_arrive() {
+    let app = TestApp::start().await;
+    obedient_upstream(&app).await;
+    let operator = app.operator().await;
+    for n in 0..105 {
+        operator.created(&format!("active {n}")).await;
+    }
+    for sort in ["newest", "oldest", "changed"] {
+        let (mut seen, mut cursor, mut cursors) = (Vec::new(), String::new(), Vec::new());
+        loop {
+            let page = list(&operator, &[("sort", sort), ("q", "active"), ("cursor", &cursor)]).await;
+            assert_eq!(
+                (&page["total"], page["before"].as_u64()),
+                (&json!(105), Some(seen.len() as u64)),
+                "{sort}"
+            );
+            seen.extend(prompts(&page).into_iter().map(str::to_owned));
+            operator.created("paused meanwhile").await;
+            cursors.push(page["previous"].as_str().map(str::to_owned));
+            let Some(next) = page["next"].as_str() else { break };
+            cursor = next.to_owned();
+        }
+        let mut once = seen.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!((seen.len(), once.len(), cursors.len()), (105, 105, 3), "{sort}");
+        assert_eq!(cursors[0], None);
+        let back = cursors[2].as_deref().unwrap();
+        let middle = list(&operator, &[("sort", sort), ("q", "active"), ("cursor", back)]).await;
+        assert_eq!(prompts(&middle), seen[50..100], "{sort}");
+        // By number, the second page is the same one.
+        let second = list(&operator, &[("sort", sort), ("q", "active"), ("page", "2")]).await;
+        assert_eq!(prompts(&second), seen[50..100], "{sort}");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_is_good_for_its_own_list_alone() {
+    let app = TestApp::start().await;
+    obedient_upstream(&app).await;
+    let operator = app.operator().await;
+    for n in 0..51 {
+        operator.created(&format!("active {n}")).await;
+    }
+    let cursor = list(&operator, &[]).await["next"].as_str().unwrap().to_owned();
+    assert_eq!(list(&operator, &[("cursor", &cursor)]).await["jobs"].as_array().unwrap().len(), 1);
+    let tampered = cursor.replace(&cursor[10..14], "AAAB");
+    for pairs in [
+        vec![("project", "docs"), ("cursor", tampered.as_str())],
+        vec![("project", "docs"), ("cursor", "51")],
+        vec![("project", "docs"), ("cursor", "' OR 1=1 --")],
+        vec![("project", "docs"), ("cursor", &cursor), ("q", "active")],
+        vec![("project", "docs"), ("cursor", &cursor), ("sort", "oldest")],
+        vec![("project", "api"), ("cursor", &cursor)],
+    ] {
+        operator.post("/api/jobs/list", &pairs).await.refused(400, "bad_input");
+    }
 }
 
 #[tokio::test]

@@ -106,6 +106,13 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
     let job = started_job(&app, &operator).await;
     app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no such job"}))).await;
     app.clock().advance(NEXT_READ);
+    until("the first 404 is noted", async || {
+        let (store, now) = (&app.panel().store, app.clock().now().plus_seconds(90));
+        let planned = store.due_reads(now, now).await.unwrap();
+        planned.first().and_then(|read| read.missing_since)
+    })
+    .await;
+    app.clock().advance(Duration::from_secs(80));
     let gone = until("the job is gone", async || {
         let badge = badge(&operator, &job).await;
         (badge["state"] == "other").then_some(badge)
@@ -116,7 +123,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
         app.clock().advance(Duration::from_secs(3_600));
         assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
     }
-    assert_eq!(app.upstream.reads().await, 1);
+    assert_eq!(app.upstream.reads().await, 2);
     assert_eq!(operator.job(&job).await["prompt"], "Fix typos");
 }
 
@@ -173,14 +180,14 @@ async fn a_finished_job_is_soon_read_no_more_and_a_follow_up_wakes_it() {
     };
     let reads = rest().await;
     assert!((1..10).contains(&reads), "{reads}");
+    let operator = app.operator().await;
     assert_eq!(operator.job(&job).await["state"], "completed");
 
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
-    let operator = app.operator().await;
     assert_eq!(operator.follow_up(&job, "And more", &intent()).await.json()["state"], "active");
     rest().await;
     assert!(app.upstream.reads().await > reads);
-    assert_eq!(operator.job(&job).await["state"], "completed");
+    assert_eq!(app.operator().await.job(&job).await["state"], "completed");
 }
 
 /// The answer to a read that began before a follow-up tells of the time before it.
@@ -230,7 +237,7 @@ async fn many_badges_are_one_call_and_unknown_ids_are_left_out() {
         let badge = badges.iter().find(|badge| badge["id"] == job["id"]).unwrap();
         assert_eq!(
             *badge,
-            json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "changed_at": job["changed_at"]})
+            json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "changed_at": job["changed_at"], "followed": true})
         );
     }
     let none = operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;

@@ -1,13 +1,17 @@
 //! One POST of url-encoded fields from the browser: what a plain form would send.
 
-use leptos::prelude::window;
+use leptos::prelude::{document, window};
 use leptos::server_fn::redirect::REDIRECT_HEADER;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
+use web_sys::js_sys::Reflect;
 use web_sys::{Headers, RequestInit, Response};
 
 use super::Answer;
 use crate::error::AppError;
+
+/// How many bytes a page that goes away can leave behind to be sent.
+const LAST_BYTES: usize = 60_000;
 
 /// What came back.
 pub struct Reply {
@@ -32,6 +36,10 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply, JsValue> {
     request.set_method("POST");
     request.set_headers(&headers);
     request.set_body(&fields.into());
+    // A page that is being left would take the request with it.
+    if document().hidden() && fields.len() < LAST_BYTES {
+        Reflect::set(&request, &"keepalive".into(), &true.into())?;
+    }
 
     let response = JsFuture::from(window().fetch_with_str_and_init(path, &request)).await?;
     let response: Response = response.unchecked_into();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::model::day::{Day, DayRange};
 use crate::model::history::JobEffect;
-use crate::model::job::first_line;
+use crate::model::job::title;
 use crate::model::views::ViewCounts;
 use crate::server::store::history_queries::FinishedJob;
 
@@ -35,7 +35,7 @@ impl Effects {
         let here = |days: i64| self.complete.contains(&finished.plus_days(days));
         let days = (1..=DAYS_MAX).take_while(|days| here(-days) && here(*days)).count() as i64;
         JobEffect {
-            title: first_line(&job.prompt).to_owned(),
+            title: title(&job.prompt).to_owned(),
             job: job.job,
             finished,
             days: days as u32,

@@ -3,7 +3,7 @@
 use super::period::{Period, complete};
 use crate::model::day::Day;
 use crate::model::history::{Marker, TrendPoint};
-use crate::model::job::first_line;
+use crate::model::job::title;
 use crate::model::views::ViewCounts;
 use crate::server::store::history_queries::FinishedJob;
 
@@ -36,7 +36,7 @@ pub(super) fn points(period: &Period, days: &[(Day, ViewCounts)]) -> Vec<TrendPo
 pub(super) fn markers(jobs: Vec<FinishedJob>) -> Vec<Marker> {
     let marker = |job: FinishedJob| Marker {
         day: Day::of(job.finished_at),
-        title: first_line(&job.prompt).to_owned(),
+        title: title(&job.prompt).to_owned(),
         job: job.job,
     };
     jobs.into_iter().rev().map(marker).collect()

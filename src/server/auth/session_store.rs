@@ -1,13 +1,17 @@
 //! Sessions in the ledger, as tower-sessions wants them. Session ids are stored hashed.
 
+use std::time::Duration;
+
 use axum_login::tower_sessions::cookie::time::OffsetDateTime;
 use axum_login::tower_sessions::session::{Id, Record};
 use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 
 use super::token;
-use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
+
+/// How long a session lives.
+pub const SESSION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[derive(Clone)]
 pub struct Sessions {
@@ -22,7 +26,8 @@ impl Sessions {
 
     async fn put(&self, record: &Record, only_new: bool) -> Result<bool> {
         let data = serde_json::to_string(&record.data).map_err(|error| Error::Encode(error.to_string()))?;
-        let expires_at = Timestamp::from_datetime(record.expiry_date);
+        // The record's own expiry is by the system's clock, and expired is what is expired by ours.
+        let expires_at = self.clock.now().plus_seconds(SESSION_LIFETIME.as_secs() as i64);
         let written = self.store.put_session(&hash(&record.id), &data, expires_at, only_new).await;
         written.map_err(backend)
     }

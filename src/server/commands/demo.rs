@@ -15,7 +15,9 @@ use super::serve::{run_with_history, stop_on_signal};
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
-use crate::server::config::{ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, parse_projects};
+use crate::server::config::{
+    ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+};
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
 use crate::server::panel::Panel;
@@ -68,11 +70,20 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         certificate_authorities: Vec::new(),
         timeout: Duration::from_secs(30),
         poll_interval: Duration::from_secs(3),
+        prompt_max: 32_768,
     };
     let budget =
         Budget { agent_per_hour: 100, analytics_per_hour: PER_HOUR, analytics_reserve: 30, history_days: 90 };
     let public_url = PublicUrl::of(listener.local_addr()?);
-    let panel = Panel::new(projects, public_url.clone(), &upstream, budget, store, clock)?;
+    let panel = Panel::new(
+        projects,
+        public_url.clone(),
+        &upstream,
+        budget,
+        WebhookConfig { private: false },
+        store,
+        clock,
+    )?;
     say_ready(&public_url, &password);
     let ended = run_with_history(panel, listener, stop).await;
     emulator_stop.cancel();

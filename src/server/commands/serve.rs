@@ -19,7 +19,15 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let address = listener.local_addr()?;
     let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
     first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
-    let panel = Panel::new(config.projects, public_url, &config.upstream, config.budget, store, clock)?;
+    let panel = Panel::new(
+        config.projects,
+        public_url,
+        &config.upstream,
+        config.budget,
+        config.webhooks,
+        store,
+        clock,
+    )?;
     tracing::info!(%address, public_url = panel.public_url.origin(), "listening");
     run_with_history(panel, listener, stop_on_signal()).await
 }
@@ -40,16 +48,23 @@ pub async fn run_with_history(
     ended
 }
 
-/// Serves the panel, delivers and follows its jobs until `stop`; then ends what is under way. The history stands
-/// still, so that tests can count every call.
+/// Serves the panel, delivers and follows its jobs and tells of their ends until `stop`; then ends what is under way. The
+/// history stands still, so that tests can count every call.
 pub async fn run(panel: Panel, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
     panel.jobs.settle_interrupted().await.context("settling what an earlier run left behind")?;
     let jobs = tokio::spawn({
         let (jobs, stop) = (panel.jobs.clone(), stop.clone());
         async move { jobs.run(stop).await }
     });
+    let webhooks = tokio::spawn({
+        let (webhooks, stop) = (panel.webhooks.clone(), stop.clone());
+        async move { webhooks.run(stop).await }
+    });
     listen::serve(listener, router(&panel), stop).await;
     jobs.await.context("delivering jobs")?;
+    webhooks.await.context("delivering webhooks")?;
+    // What the last requests had sent, whether or not anybody still waited for it.
+    panel.jobs.delivered().await;
     panel.store.close().await;
     Ok(())
 }

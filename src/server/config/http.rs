@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use url::Url;
+use url::{Host, Url};
 
 use super::source::{ConfigError, Source};
 
@@ -48,6 +48,16 @@ impl PublicUrl {
     /// As browsers write it in `Origin`.
     pub fn origin(&self) -> &str {
         &self.0
+    }
+
+    /// Whether only this machine reaches it.
+    pub fn is_loopback(&self) -> bool {
+        Url::parse(&self.0).is_ok_and(|url| match url.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        })
     }
 
     pub fn is_https(&self) -> bool {

@@ -50,7 +50,9 @@ pub const KEYS: &[Key] = &[
     key("analytics_reserve", "30", "30", "How many of those background history may never use"),
     key("history_days", "90", "90", "Days of daily history to keep in step"),
     key("poll_seconds", "3", "3", "Shortest time between two upstream reads of one job"),
+    key("prompt_max", "32768", "32768", "Longest prompt, in characters; at most 100000"),
     key("upstream_timeout_seconds", "30", "30", "Deadline for one whole upstream exchange"),
+    key("webhook_private", "false", "true", "Whether webhooks may lead into private networks: true or false"),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),
 ];
@@ -122,9 +124,10 @@ impl Source {
             let text = match value {
                 toml::Value::String(text) => text,
                 toml::Value::Integer(number) => number.to_string(),
+                toml::Value::Boolean(switch) => switch.to_string(),
                 _ => {
                     return Err(ConfigError(format!(
-                        "`{name}` in {file_name} must be a text or a whole number, for example {name} = \"{}\".",
+                        "`{name}` in {file_name} must be a text, a whole number, true or false, for example {name} = \"{}\".",
                         key.example
                     )));
                 }
@@ -214,6 +217,16 @@ pub(super) fn whole_number(least: u32) -> impl Fn(&str) -> Result<u32, String> {
             .ok()
             .filter(|number| *number >= least)
             .ok_or_else(|| format!("“{text}” is not a whole number of at least {least}"))
+    }
+}
+
+/// A whole number from `least` to `most`.
+pub(super) fn number_between(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> {
+    move |text| {
+        text.parse()
+            .ok()
+            .filter(|number| (least..=most).contains(number))
+            .ok_or_else(|| format!("“{text}” is not a whole number from {least} to {most}"))
     }
 }
 

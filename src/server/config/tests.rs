@@ -44,6 +44,16 @@ fn defaults_are_those_of_the_table() {
     assert_eq!(config.budget.analytics_reserve, 30);
     assert_eq!(config.upstream.timeout.as_secs(), 30);
     assert_eq!(config.upstream.poll_interval.as_secs(), 3);
+    assert_eq!(config.upstream.prompt_max, 32_768);
+}
+
+#[test]
+fn a_switch_is_true_or_false_in_the_file_and_in_the_environment() {
+    assert!(!load(FILE, &[]).unwrap().webhooks.private);
+    assert!(load(FILE, &[("DOCKET_WEBHOOK_PRIVATE", "true")]).unwrap().webhooks.private);
+    let file = format!("{FILE}webhook_private = true\n");
+    assert!(load(&file, &[]).unwrap().webhooks.private);
+    assert!(!load(&file, &[("DOCKET_WEBHOOK_PRIVATE", "false")]).unwrap().webhooks.private);
 }
 
 /// A file, an environment, and the words the error must have.
@@ -56,6 +66,8 @@ fn every_mistake_names_its_key_and_an_example() {
         (FILE, &[("DOCKET_ADRR", "x")], &["DOCKET_ADRR", "DOCKET_ADDR"]),
         (FILE, &[("DOCKET_ADDR", "nowhere")], &["DOCKET_ADDR", "nowhere", "127.0.0.1:3000"]),
         (FILE, &[("DOCKET_POLL_SECONDS", "0")], &["DOCKET_POLL_SECONDS"]),
+        (FILE, &[("DOCKET_PROMPT_MAX", "0")], &["DOCKET_PROMPT_MAX", "32768"]),
+        (FILE, &[("DOCKET_PROMPT_MAX", "100001")], &["DOCKET_PROMPT_MAX", "100000"]),
         (FILE, &[("DOCKET_UPSTREAM_URL", "http://api.example.com")], &["DOCKET_UPSTREAM_URL", "https"]),
         (FILE, &[("DOCKET_PROJECTS", "a/b=x")], &["DOCKET_PROJECTS", "docs=Docs"]),
         (FILE, &[("DOCKET_ANALYTICS_RESERVE", "101")], &["DOCKET_ANALYTICS_RESERVE"]),

@@ -8,7 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use url::{Host, Url};
 
 use super::api_key::{ApiKey, api_key};
-use super::source::{ConfigError, Source, whole_number};
+use super::source::{ConfigError, Source, number_between, whole_number};
 
 pub struct UpstreamConfig {
     pub base_url: Url,
@@ -21,6 +21,8 @@ pub struct UpstreamConfig {
     pub timeout: Duration,
     /// The shortest time between two reads of one job.
     pub poll_interval: Duration,
+    /// The longest prompt that is sent, in characters.
+    pub prompt_max: u32,
     /// After how many failures in a row the upstream is left to rest.
     pub breaks_after: u32,
 }
@@ -40,6 +42,7 @@ impl UpstreamConfig {
             certificate_authorities: source.optional("ca_file", certificates)?.unwrap_or_default(),
             timeout: Duration::from_secs(source.or_default("upstream_timeout_seconds", &seconds)?.into()),
             poll_interval: Duration::from_secs(source.or_default("poll_seconds", &seconds)?.into()),
+            prompt_max: source.or_default("prompt_max", number_between(1, 100_000))?,
             breaks_after: BREAKS_AFTER,
         })
     }

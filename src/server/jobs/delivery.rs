@@ -7,13 +7,18 @@ use anyhow::Context;
 use tracing::Instrument;
 
 use crate::model::job::RemoteJob;
+use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{Intent, Settlement};
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Leave, Permit, Scope};
 
-/// How often recording an outcome is tried before the row is left to the next start, which calls it unknown.
-const RECORD_TRIES: u32 = 8;
+/// How often recording an outcome is tried, once the process is to end, before the row is left to the next start, which
+/// calls it unknown. A process that goes on goes on trying: nobody else knows the outcome.
+const LAST_RECORD_TRIES: u32 = 8;
+
+/// The pause before recording is tried again doubles so often, from 50 milliseconds on.
+const PAUSE_DOUBLINGS: u32 = 5;
 
 impl Jobs {
     /// What was being sent when the process last ended becomes *unknown*. To be called once, before anything
@@ -27,10 +32,16 @@ impl Jobs {
         Ok(())
     }
 
-    /// Starts the delivery of every queued message whose time has come.
+    /// Starts the delivery of every queued message whose time has come, and of the next one of each line that moves.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
         for message_id in self.store.due_messages(self.clock.now()).await? {
             self.start_delivery(message_id);
+        }
+        for head in self.store.heads().await? {
+            let scope = Scope::of_message(&head.project, head.position);
+            if self.governor.line_moves(&scope).await? {
+                self.start_delivery(head.message_id);
+            }
         }
         Ok(())
     }
@@ -42,7 +53,7 @@ impl Jobs {
             if let Err(error) = jobs.deliver(&message_id).await {
                 tracing::error!(message_id, error = format!("{error:#}"), "delivery");
             }
-            jobs.settled.send_modify(|count| *count += 1);
+            jobs.announce_settled();
         };
         self.deliveries.spawn(delivery.in_current_span());
     }
@@ -52,7 +63,7 @@ impl Jobs {
         let scope = Scope::of_message(&project, position);
         match self.governor.acquire_for(message_id, &scope).await? {
             Leave::Taken => Ok(()),
-            Leave::Later(due) => Ok(self.store.postpone(message_id, due).await?),
+            Leave::Later => Ok(self.store.line_up(message_id).await?),
             Leave::Send { intent, remote_id, permit } => {
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
                 self.record(&intent, outcome).await
@@ -66,7 +77,7 @@ impl Jobs {
         intent: &Intent,
         remote_id: Option<&str>,
     ) -> Result<RemoteJob, UpstreamError> {
-        match remote_id {
+        match remote_id.filter(|_| intent.position > 0) {
             Some(remote_id) => {
                 self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await
             }
@@ -74,15 +85,17 @@ impl Jobs {
         }
     }
 
+    /// When a job that was just heard of is read again.
+    pub(super) fn next_poll(&self) -> Timestamp {
+        self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64)
+    }
+
     async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
         let reason;
         let mut settlement = match &outcome {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
-                Settlement::Accepted(
-                    remote,
-                    self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64),
-                )
+                Settlement::Accepted(remote, self.next_poll())
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");
@@ -103,8 +116,13 @@ impl Jobs {
                         "The platform answered with a job that belongs to another prompt. It may have started the work or not.",
                     );
                 }
-                Err(error) if attempt == RECORD_TRIES => return Err(error).context("recording the outcome"),
-                Err(_) => tokio::time::sleep(Duration::from_millis(50 << attempt)).await,
+                Err(error) if attempt >= LAST_RECORD_TRIES && self.deliveries.is_closed() => {
+                    return Err(error).context("recording the outcome");
+                }
+                Err(error) => {
+                    tracing::warn!(job = %intent.job, %error, "the outcome cannot be recorded yet");
+                    tokio::time::sleep(Duration::from_millis(50 << attempt.min(PAUSE_DOUBLINGS))).await;
+                }
             }
         }
         Ok(())

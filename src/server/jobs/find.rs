@@ -3,12 +3,19 @@
 use crate::error::AppError;
 use crate::model::id::{IntentId, JobId, ProjectId};
 use crate::model::job::{Job, JobBadge, JobForm, JobPage};
+use crate::model::job_query::JobQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::job_list::JobFilter;
+use crate::server::jobs::cursor::Seal;
+use crate::server::jobs::filter::parse;
+use crate::server::store::drafts::{Draft, DraftOf};
+use crate::server::store::job_list::{Listed, PAGE_JOBS, Place};
 
-/// The most badges one call may ask for.
-const BADGES_MAX: usize = 200;
+/// The most jobs one call may name.
+const JOBS_MAX: usize = 200;
+
+/// The last page that can be asked for by its number.
+const PAGES_MAX: u64 = 1_000_000;
 
 impl Jobs {
     pub async fn get(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
@@ -17,36 +24,34 @@ impl Jobs {
         self.store.job(project, &id).await?.ok_or_else(missing)
     }
 
-    /// A page of jobs; a filter that is left out or empty does not filter.
+    /// A page of jobs: at `cursor`, or else the one of that number; the first unless told.
     pub async fn list(
         &self,
         project: &ProjectId,
-        status: Option<String>,
-        text: Option<String>,
-        author: Option<String>,
+        query: JobQuery,
         cursor: Option<String>,
+        page: Option<String>,
     ) -> Result<JobPage, AppError> {
-        let given =
-            |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        let filter = JobFilter {
-            state: given(status).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
-            text: given(text),
-            author: given(author),
-            before: given(cursor).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
+        let (query, mut filter) = parse(&query)?;
+        let seal = Seal::of(project, &query);
+        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        filter.place = match (given(cursor), given(page)) {
+            (Some(cursor), _) => Place::At(seal.read(cursor.trim())?),
+            (None, Some(page)) => Place::Start(before_page(&page)?),
+            (None, None) => Place::default(),
         };
-        Ok(self.store.jobs(project, &filter).await?)
+        let Listed { jobs, next, previous, before, counts, attention } =
+            self.store.jobs(project, &filter).await?;
+        let total = filter
+            .state
+            .map_or_else(|| counts.values().sum(), |state| counts.get(&state).copied().unwrap_or_default());
+        let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
+        Ok(JobPage { jobs, next, previous, before, total, counts, attention })
     }
 
     /// The badges of comma-separated ids; those of no job of the project are left out.
     pub async fn badges(&self, project: &ProjectId, ids: &str) -> Result<Vec<JobBadge>, AppError> {
-        let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
-        let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>().map_err(AppError::bad_input)?;
-        if ids.len() > BADGES_MAX {
-            return Err(AppError::bad_input(format!(
-                "At most {BADGES_MAX} jobs can be asked about at once."
-            )));
-        }
-        Ok(self.store.badges(project, &ids).await?)
+        Ok(self.store.badges(project, &job_ids(ids)?).await?)
     }
 
     /// What a form starts from: a fresh intent, and the text that an earlier attempt could not deliver.
@@ -56,8 +61,29 @@ impl Jobs {
         project: &ProjectId,
         job: Option<&str>,
     ) -> Result<JobForm, AppError> {
-        let draft = self.store.draft(&caller.user.id, project, job.unwrap_or_default()).await?;
+        let of = DraftOf { user_id: &caller.user.id, project, subject: job.unwrap_or_default() };
+        let draft = self.store.draft(of).await?;
+        let (draft, draft_saved_at) = draft.map(|(draft, at)| (draft, Some(at))).unwrap_or_default();
+        let Draft { text: draft, paths: draft_paths, template: draft_template } = draft;
         let intent: IntentId = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
-        Ok(JobForm { intent, draft: draft.unwrap_or_default() })
+        let prompt_max = self.prompt_max;
+        Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, prompt_max })
     }
+}
+
+/// Comma-separated ids of jobs, as a form or a page sends them.
+pub(super) fn job_ids(ids: &str) -> Result<Vec<JobId>, AppError> {
+    let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
+    let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>().map_err(AppError::bad_input)?;
+    if ids.len() > JOBS_MAX {
+        return Err(AppError::bad_input(format!("At most {JOBS_MAX} jobs can be named at once.")));
+    }
+    Ok(ids)
+}
+
+/// How many jobs come before the page of that number.
+fn before_page(page: &str) -> Result<u64, AppError> {
+    let number = page.trim().parse().ok().filter(|number| (1..=PAGES_MAX).contains(number));
+    let number = number.ok_or_else(|| AppError::bad_input("A page is a number from 1 on."))?;
+    Ok((number - 1) * PAGE_JOBS as u64)
 }

@@ -4,16 +4,18 @@
 use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::id::{IntentId, JobId, ProjectId};
-use crate::model::job::{Job, PROMPT_MAX_CHARS};
+use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
+use crate::model::job::{Job, JobState};
+use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::store::StoreError;
+use crate::server::store::drafts::{Draft, DraftOf};
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
-/// The longest path of a page, in characters, and the most pages of a job.
-const PATH_MAX_CHARS: usize = 500;
-const PATHS_MAX: usize = 50;
+/// How often somebody who waits for the end of a delivery looks, if nothing is heard of it.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// A form as posted: nothing in it is checked but the project.
 pub struct Form {
@@ -25,6 +27,10 @@ pub struct Form {
     pub intent: String,
     /// Separated by commas or line ends.
     pub paths: Option<String>,
+    /// Whether it may wait in line where the hour's budget has no room.
+    pub queue: bool,
+    /// The id of the template it came from; empty is none.
+    pub template: Option<String>,
 }
 
 /// A form that makes sense.
@@ -32,7 +38,9 @@ struct Request {
     job: Option<JobId>,
     intent: IntentId,
     prompt: String,
+    /// Those of the form, and those found in the prompt.
     paths: Vec<String>,
+    template: Option<TemplateId>,
 }
 
 impl Form {
@@ -42,8 +50,10 @@ impl Form {
         prompt: String,
         intent: String,
         paths: Option<String>,
+        template: Option<String>,
     ) -> Self {
-        Self { author_id: caller.user.id.clone(), project, job: None, prompt, intent, paths }
+        let author_id = caller.user.id.clone();
+        Self { author_id, project, job: None, prompt, intent, paths, template, queue: false }
     }
 
     pub fn follow_up(
@@ -53,16 +63,31 @@ impl Form {
         prompt: String,
         intent: String,
     ) -> Self {
-        Self { author_id: caller.user.id.clone(), project, job: Some(job), prompt, intent, paths: None }
+        let author_id = caller.user.id.clone();
+        Self { author_id, project, job: Some(job), prompt, intent, paths: None, template: None, queue: false }
     }
 
-    fn parse(&self) -> Result<Request, AppError> {
+    /// With the form's checkbox: whether it may wait in line.
+    pub fn queued(self, checkbox: Option<&str>) -> Self {
+        Self { queue: matches!(checkbox, Some("on" | "true")), ..self }
+    }
+
+    fn parse(&self, prompt_max: u32) -> Result<Request, AppError> {
+        let prompt = prompt(&self.prompt, prompt_max)?;
+        let typed = paths(self.paths.as_deref().unwrap_or_default())?;
+        let template = self.template.as_deref().filter(|id| !id.is_empty());
         Ok(Request {
             job: self.job.as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
             intent: self.intent.parse().map_err(AppError::bad_input)?,
-            prompt: prompt(&self.prompt)?,
-            paths: paths(self.paths.as_deref().unwrap_or_default())?,
+            paths: page_path::of_job(typed, &prompt),
+            template: template.map(str::parse).transpose().map_err(AppError::bad_input)?,
+            prompt,
         })
+    }
+
+    fn draft(&self) -> DraftOf<'_> {
+        let subject = self.job.as_deref().unwrap_or_default();
+        DraftOf { user_id: &self.author_id, project: &self.project, subject }
     }
 }
 
@@ -72,13 +97,13 @@ impl Jobs {
     /// kept as the author's draft.
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
         let outcome = self.take_on(&form).await;
-        let subject = form.job.as_deref().unwrap_or_default();
         let draft = match &outcome {
-            Ok(_) => self.store.drop_draft(&form.author_id, &form.project, subject).await,
+            Ok(_) => self.store.drop_draft(form.draft()).await,
             Err(_) if !may_be_kept(&form) => Ok(()),
             Err(_) => {
-                let (author, now) = (&form.author_id, self.clock.now());
-                self.store.keep_draft(author, &form.project, subject, &form.prompt, now).await
+                let (text, paths) = (form.prompt.clone(), form.paths.clone().unwrap_or_default());
+                let draft = Draft { text, paths, template: form.template.clone().unwrap_or_default() };
+                self.store.keep_draft(form.draft(), &draft, None, self.clock.now()).await.map(|_| ())
             }
         };
         if let Err(error) = draft {
@@ -88,15 +113,18 @@ impl Jobs {
     }
 
     async fn take_on(&self, form: &Form) -> Result<Job, AppError> {
-        let request = form.parse()?;
+        let request = form.parse(self.prompt_max)?;
         if let Some(earlier) = self.store.find_intent(&form.author_id, &request.intent).await? {
             return self.answer(form, &request, earlier).await;
         }
         if let Some(job) = &request.job {
             self.must_take_follow_ups(&form.project, job).await?;
         }
+        if let Some(template) = &request.template {
+            self.must_be_a_template(&form.project, template).await?;
+        }
         let position = i64::from(request.job.is_some());
-        self.governor.check(&Scope::of_message(&form.project, position)).await?;
+        let room = self.governor.check(&Scope::of_message(&form.project, position)).await;
         let new = NewIntent {
             project: &form.project,
             job: request.job.as_ref(),
@@ -104,13 +132,23 @@ impl Jobs {
             intent: &request.intent,
             prompt: &request.prompt,
             paths: &request.paths,
+            template: request.template.as_ref(),
         };
-        if let Some(message_id) = self.store.insert_intent(new, self.clock.now()).await? {
-            self.start_delivery(message_id);
+        match room {
+            Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {
+                self.store.insert_in_line(new, self.clock.now()).await?;
+            }
+            room => {
+                room?;
+                if let Some(message_id) = self.store.insert_intent(new, self.clock.now()).await? {
+                    self.start_delivery(message_id);
+                }
+            }
         }
         // Where the same form came twice at once, this finds the other one's intent.
-        let intent = self.store.find_intent(&form.author_id, &request.intent).await?;
-        let intent = intent.ok_or_else(|| AppError::not_found("That intent does not exist."))?;
+        let intent = self.store.find_intent(&form.author_id, &request.intent).await.map_err(taken_on)?;
+        // Without one, the job to follow up was not taken in the meantime.
+        let intent = intent.ok_or_else(nothing_to_follow_up)?;
         self.answer(form, &request, intent).await
     }
 
@@ -126,39 +164,47 @@ impl Jobs {
                 "This form was sent before with another text, and that text is what counts. Reload the page to send a new one.",
             ));
         }
-        self.wait_until_settled(&intent).await?;
-        let job = self.store.job(&intent.project, &intent.job).await?;
+        self.settled_job(&intent).await
+    }
+
+    /// The job of an intent once its delivery has ended, or as it is if that waits.
+    pub(super) async fn settled_job(&self, intent: &Intent) -> Result<Job, AppError> {
+        self.wait_until_settled(intent).await.map_err(taken_on)?;
+        let job = self.store.job(&intent.project, &intent.job).await.map_err(taken_on)?;
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
     /// Waits while the message is on its way, at most as long as a delivery can take.
-    async fn wait_until_settled(&self, intent: &Intent) -> Result<(), AppError> {
+    async fn wait_until_settled(&self, intent: &Intent) -> Result<(), StoreError> {
         let mut settled = self.settled.subscribe();
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
             settled.borrow_and_update();
-            // A message that waits for budget may wait an hour, and nobody waits with it.
-            let on_its_way = self.store.is_on_its_way(&intent.message_id, self.clock.now()).await?;
-            if !on_its_way || tokio::time::timeout_at(deadline, settled.changed()).await.is_err() {
+            // A message that waits in line may wait for hours, and nobody waits with it.
+            let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
+            let now = tokio::time::Instant::now();
+            if !on_its_way || now >= deadline {
                 return Ok(());
             }
+            // Another process on the same database says nothing here when it has delivered.
+            let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), settled.changed()).await;
         }
     }
 
     async fn must_take_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
         let job = self.store.job(project, job).await?;
         let job = job.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
-        match job.remote {
-            Some(_) => Ok(()),
-            None => Err(AppError::bad_input(
-                "The platform has not taken this job, so there is nothing to follow up yet.",
-            )),
-        }
+        let may_be_taken = matches!(job.state, JobState::Queued | JobState::Sending);
+        if job.remote.is_some() || may_be_taken { Ok(()) } else { Err(nothing_to_follow_up()) }
     }
 }
 
-/// A prompt as it is sent: 1 to [`PROMPT_MAX_CHARS`] characters, line ends as `\n`.
-fn prompt(text: &str) -> Result<String, AppError> {
+fn nothing_to_follow_up() -> AppError {
+    AppError::bad_input("The platform has not taken this job, so there is nothing to follow up yet.")
+}
+
+/// A prompt as it is sent: 1 to `most` characters, line ends as `\n`.
+pub(super) fn prompt(text: &str, most: u32) -> Result<String, AppError> {
     let text = text.replace("\r\n", "\n");
     if text.trim().is_empty() {
         return Err(AppError::bad_input("Write what the agent should do: the prompt is empty."));
@@ -169,32 +215,40 @@ fn prompt(text: &str) -> Result<String, AppError> {
         ));
     }
     let length = text.chars().count();
-    if length > PROMPT_MAX_CHARS {
+    if length > most as usize {
         return Err(AppError::bad_input(format!(
-            "The prompt has {length} characters; at most {PROMPT_MAX_CHARS} can be sent. Shorten it."
+            "The prompt has {length} characters; at most {most} can be sent. Shorten it."
         )));
     }
     Ok(text)
 }
 
-fn paths(text: &str) -> Result<Vec<String>, AppError> {
-    let paths: Vec<String> =
-        text.split([',', '\n']).map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect();
-    if paths.len() > PATHS_MAX {
-        return Err(AppError::bad_input(format!("A job can be about at most {PATHS_MAX} pages.")));
-    }
-    if paths.iter().any(|path| path.chars().count() > PATH_MAX_CHARS || path.chars().any(char::is_control)) {
-        return Err(AppError::bad_input(format!(
-            "A page's path has at most {PATH_MAX_CHARS} characters, and no control characters."
-        )));
-    }
-    Ok(paths)
+pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
+    page_path::typed(text).map_err(|error| {
+        AppError::bad_input(match error {
+            PathsError::TooMany => format!("A job can be about at most {PATHS_MAX} pages."),
+            PathsError::NotAPath => {
+                format!("A page's path has at most {PATH_MAX_CHARS} characters, and no control characters.")
+            }
+        })
+    })
+}
+
+/// What somebody is told whose prompt is committed: who took it for lost would send it twice.
+fn taken_on(error: StoreError) -> AppError {
+    let message = "Docket's database did not answer, but your prompt had been taken on. Look for it in the list of jobs before you send it again.";
+    AppError { message: message.to_owned(), ..error.into() }
 }
 
 /// Whether the text is worth keeping, and small enough to.
 fn may_be_kept(form: &Form) -> bool {
     let subject_is_an_id = form.job.as_deref().is_none_or(|job| job.parse::<JobId>().is_ok());
-    subject_is_an_id && !form.prompt.trim().is_empty() && !form.prompt.contains('\0')
+    subject_is_an_id
+        && !form.prompt.trim().is_empty()
+        && ![Some(&form.prompt), form.paths.as_ref(), form.template.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|text| text.contains('\0'))
 }
 
 #[cfg(test)]
@@ -202,20 +256,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_has_1_to_32768_characters_of_any_script() {
-        assert!(prompt("").is_err() && prompt(" \r\n\t").is_err() && prompt("a\0b").is_err());
-        assert_eq!(prompt("修正\r\nしてください").as_deref(), Ok("修正\nしてください"));
-        assert!(prompt(&"é".repeat(PROMPT_MAX_CHARS)).is_ok());
-        assert!(prompt(&"é".repeat(PROMPT_MAX_CHARS + 1)).is_err());
-    }
-
-    #[test]
-    fn pages_are_separated_by_commas_or_line_ends() {
-        assert_eq!(
-            paths(" /a, /b\r\n\n/c ,").as_deref(),
-            Ok(&["/a".to_owned(), "/b".to_owned(), "/c".to_owned()][..])
-        );
-        assert!(paths(&"/x,".repeat(PATHS_MAX + 1)).is_err());
-        assert!(paths("/a\u{7}").is_err());
+    fn a_prompt_has_1_to_so_many_characters_of_any_script() {
+        assert!(prompt("", 9).is_err() && prompt(" \r\n\t", 9).is_err() && prompt("a\0b", 9).is_err());
+        assert_eq!(prompt("修正\r\nしてください", 9).as_deref(), Ok("修正\nしてください"));
+        assert!(prompt(&"é".repeat(9), 9).is_ok());
+        assert!(prompt(&"é".repeat(10), 9).is_err());
     }
 }

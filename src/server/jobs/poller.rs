@@ -1,12 +1,17 @@
 //! Following jobs: one upstream read per job per interval, slower as a job grows old, whoever looks.
 //! Must not send anything to a job.
+//!
+//! A job is followed until it rests. One that the upstream does not know (twice, a minute apart), and one that came to no
+//! end in three days, are followed no more until a person asks.
 
 use std::time::Duration;
 
 use futures::StreamExt;
 use rand::Rng;
 
-use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::error::{AppError, ErrorCode};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::reads::DueRead;
@@ -19,19 +24,28 @@ const CONCURRENT_READS: usize = 4;
 /// it starts to work again.
 const SETTLING_SECONDS: i64 = 120;
 
-/// What is shown as the status of a job that the upstream no longer knows.
-const LOST_STATUS: &str = "not found";
+/// How much later a second 404 must come: an upstream may be asked about a job before all of it has heard of the job.
+const CONFIRMING_SECONDS: i64 = 60;
+
+/// How long a job that does not rest is followed.
+const NO_END_SECONDS: i64 = 3 * 24 * 3600;
+
+/// By how much of itself a pause may be longer, so that jobs of one moment do not stay together.
+const JITTER: f64 = 0.2;
+
+/// The pause between two reads of a job that has grown old.
+const SLOWEST: Duration = Duration::from_secs(300);
 
 impl Jobs {
     /// Reads every job whose time has come, once. Gives how many reads were made.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
-        let due = self.store.due_reads(self.clock.now()).await?;
+        let now = self.clock.now();
+        let due = self.store.due_reads(now, later(now, self.longest_pause())).await?;
         let reads = futures::stream::iter(due)
             .map(|due| async move {
-                let result = self.read(&due).await;
-                result.inspect_err(
-                    |error| tracing::error!(job = %due.job, error = format!("{error:#}"), "read"),
-                )
+                let job = due.job.clone();
+                let result = self.read(due).await;
+                result.inspect_err(|error| tracing::error!(%job, error = format!("{error:#}"), "read"))
             })
             .buffer_unordered(CONCURRENT_READS)
             .filter(|result| std::future::ready(matches!(result, Ok(true))))
@@ -40,58 +54,152 @@ impl Jobs {
         Ok(reads)
     }
 
-    async fn read(&self, due: &DueRead) -> anyhow::Result<bool> {
+    /// Reads a job that is followed no more, at most once per interval, because a person asks. One that still moves is
+    /// followed again; the job as it then is.
+    pub async fn check(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
+        if self.get(project, job).await?.remote.is_none() {
+            return Err(AppError::bad_input(
+                "The platform has not taken this job, so there is nothing to check yet.",
+            ));
+        }
+        let id: JobId = job.parse().map_err(AppError::bad_input)?;
+        let permit = self.governor.acquire_read(project).await?.map_err(|_| {
+            AppError::new(
+                ErrorCode::UpstreamFailed,
+                "The platform cannot be asked right now. Try again in a few minutes.",
+            )
+        })?;
         let now = self.clock.now();
-        let next = self.next_read(due, now);
+        let interval = i64::try_from(self.timing.poll_interval.as_millis()).unwrap_or(i64::MAX);
+        let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
+        let next = later(now, self.timing.poll_interval);
+        if let Some(due) = self.store.claim_check(project, &id, not_since, next, now).await? {
+            let said = self.upstream.job(permit, project, &due.remote_id).await;
+            if let Some(error) = self.conclude(&due, said).await.map_err(|error| {
+                tracing::error!(job = %id, error = format!("{error:#}"), "a check could not be recorded");
+                AppError::database_unavailable()
+            })? {
+                self.store.stop_following(&due).await?;
+                return Err(error.into());
+            }
+        }
+        self.get(project, job).await
+    }
+
+    async fn read(&self, due: DueRead) -> anyhow::Result<bool> {
+        let now = self.clock.now();
+        let due = self.without_absence(due, now);
+        let next = self.next_read(&due, now);
         let permit = match self.governor.acquire_read(&due.project).await? {
             Ok(permit) => permit,
             Err(until) => {
-                self.store.claim_read(due, next.max(until)).await?;
+                // No plan is later than the longest pause: see `without_absence`.
+                let until = until.min(later(now, self.longest_pause()));
+                self.store.postpone_read(&due, next.max(until)).await?;
                 return Ok(false);
             }
         };
-        if !self.store.claim_read(due, next).await? {
+        if !self.store.claim_read(&due, next, now).await? {
             return Ok(false);
         }
-        match self.upstream.job(permit, &due.project, &due.remote_id).await {
-            Ok(remote) => self.record_read(due, &remote).await?,
-            Err(UpstreamError::Refused { status: 404, .. }) => {
-                self.store.record_lost(due, LOST_STATUS, self.clock.now()).await?;
-            }
+        let said = self.upstream.job(permit, &due.project, &due.remote_id).await;
+        if let Some(error) = self.conclude(&due, said).await? {
             // The next read is planned already; the last known state stays.
-            Err(error) => tracing::warn!(job = %due.job, %error, "job could not be read"),
+            tracing::warn!(job = %due.job, %error, "job could not be read");
         }
         Ok(true)
+    }
+
+    /// A read that comes at quite another time than planned shows that the clock was set, or that nobody was there to
+    /// read. Such a time is no time in which the job was followed: it makes it no older, and confirms nothing.
+    fn without_absence(&self, mut due: DueRead, now: Timestamp) -> DueRead {
+        let late = now.as_millis() - due.planned_at.as_millis();
+        if u128::from(late.unsigned_abs()) > self.longest_pause().as_millis() {
+            due.followed_since = Timestamp::from_millis(due.followed_since.as_millis().saturating_add(late));
+            due.missing_since = None;
+        }
+        due
+    }
+
+    /// Records what a read said, and gives the error that says nothing about the job.
+    async fn conclude(
+        &self,
+        due: &DueRead,
+        said: Result<RemoteJob, UpstreamError>,
+    ) -> anyhow::Result<Option<UpstreamError>> {
+        match said {
+            Ok(remote) => self.record_read(due, &remote).await?,
+            Err(UpstreamError::Refused { status: 404, .. }) => self.record_missing(due).await?,
+            Err(error) => return Ok(Some(error)),
+        }
+        Ok(None)
     }
 
     async fn record_read(&self, due: &DueRead, remote: &RemoteJob) -> anyhow::Result<()> {
         let now = self.clock.now();
         let state = JobState::of(DeliveryState::Accepted, Some(&remote.status));
-        let settled = !due.after_follow_up || now.seconds_since(due.followed_since) >= SETTLING_SECONDS;
+        let age = now.seconds_since(due.followed_since);
+        let settled = !due.after_follow_up || age >= SETTLING_SECONDS;
         let over = settled && !state.is_moving();
         let next = (!over).then(|| self.next_read(due, now));
         if self.store.record_read(due, remote, next, now).await? {
             tracing::info!(job = %due.job, status = remote.status, "job changed");
         }
+        if state.is_moving() && age >= NO_END_SECONDS {
+            tracing::warn!(job = %due.job, "job came to no end");
+            let reason = format!(
+                "The platform reported no end in three days, so Docket no longer asks by itself. Its last word was “{}”.",
+                remote.status
+            );
+            self.store.record_lost(due, NO_END, &reason, now).await?;
+        }
         Ok(())
+    }
+
+    async fn record_missing(&self, due: &DueRead) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        if due.status.as_deref() == Some(NOT_FOUND) {
+            return Ok(self.store.stop_following(due).await?);
+        }
+        let since = due.missing_since.filter(|since| *since <= now).unwrap_or(now);
+        if now.seconds_since(since) >= CONFIRMING_SECONDS {
+            tracing::warn!(job = %due.job, "job is gone upstream");
+            let reason =
+                "The platform says that there is no such job. It was asked twice, at least a minute apart.";
+            return Ok(self.store.record_lost(due, NOT_FOUND, reason, now).await?);
+        }
+        let next = self.next_read(due, now).max(since.plus_seconds(CONFIRMING_SECONDS));
+        Ok(self.store.record_missing(due, since, next).await?)
     }
 
     fn next_read(&self, due: &DueRead, now: Timestamp) -> Timestamp {
         let pause = pause(now.seconds_since(due.followed_since), self.timing.poll_interval);
-        let jitter = rand::rng().random_range(0..=pause.as_millis() as i64 / 5);
-        Timestamp::from_millis(now.as_millis() + pause.as_millis() as i64 + jitter)
+        let jitter = pause.mul_f64(rand::rng().random_range(0.0..=JITTER));
+        later(now, pause + jitter)
     }
+
+    /// The longest that any job waits for its next read.
+    pub(super) fn longest_pause(&self) -> Duration {
+        let pause =
+            self.timing.poll_interval.max(SLOWEST).max(Duration::from_secs(CONFIRMING_SECONDS as u64));
+        pause.mul_f64(1.0 + JITTER) + Duration::from_secs(1)
+    }
+}
+
+fn later(now: Timestamp, by: Duration) -> Timestamp {
+    let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(now.as_millis().saturating_add(by))
 }
 
 /// The pause before the next read of a job that has been followed for `age_seconds`.
 fn pause(age_seconds: i64, shortest: Duration) -> Duration {
     let by_age = match age_seconds {
-        ..120 => 0,
-        120..600 => 10,
-        600..3600 => 60,
-        _ => 300,
+        ..120 => Duration::ZERO,
+        120..600 => Duration::from_secs(10),
+        600..3600 => Duration::from_secs(60),
+        _ => SLOWEST,
     };
-    shortest.max(Duration::from_secs(by_age))
+    shortest.max(by_age)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 use crate::app::{App, shell};
 use crate::server::panel::Panel;
 use crate::ui::state::clock::ServerNow;
+use crate::ui::state::limits::PromptMax;
 
 /// Every page of the app. Made once in a process: while Leptos makes the list, no resource loads anywhere, and a page
 /// that is being rendered then would never end.
@@ -47,6 +48,7 @@ pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'stati
     move || {
         provide_context(panel.clone());
         provide_context(ServerNow(panel.clock.now()));
+        provide_context(PromptMax(panel.prompt_max));
         if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
             let policy = format!(
                 "default-src 'self'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'; style-src 'self'; \

@@ -4,16 +4,22 @@
 use std::any::Any as Anything;
 
 use axum::Router;
-use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::Request;
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use leptos::server_fn::ServerFn;
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
+use url::form_urlencoded;
 
+use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
+
+/// The server functions whose forms name jobs one by one.
+const TAKE_MANY_JOBS: [&str; 4] = [ArchiveJobs::PATH, UnarchiveJobs::PATH, TagJobs::PATH, UntagJobs::PATH];
 
 /// The most an error's body can hold, in bytes.
 const ERROR_BYTES: usize = 64 * 1024;
@@ -52,6 +58,38 @@ pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
+/// Forms name the jobs that were chosen one by one, in fields of one name; server functions take each field once.
+pub(super) async fn one_list_of_jobs(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST || !TAKE_MANY_JOBS.contains(&request.uri().path()) {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let body = match Bytes::from_request(Request::from_parts(parts.clone(), body), &()).await {
+        Ok(body) => body,
+        Err(refusal) => {
+            tracing::debug!(%refusal, "a form that could not be read");
+            return answer(
+                StatusCode::BAD_REQUEST,
+                AppError::bad_input("That form is too large, or it broke off."),
+            );
+        }
+    };
+    let body = joined(&body).map_or(Body::from(body), Body::from);
+    next.run(Request::from_parts(parts, body)).await
+}
+
+/// The fields with one list of all `jobs`, if there are several.
+fn joined(body: &[u8]) -> Option<String> {
+    let (jobs, others): (Vec<_>, Vec<_>) = form_urlencoded::parse(body).partition(|(name, _)| name == "jobs");
+    (jobs.len() > 1).then(|| {
+        let jobs: Vec<_> = jobs.iter().map(|(_, value)| value.as_ref()).collect();
+        form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(others)
+            .append_pair("jobs", &jobs.join(","))
+            .finish()
+    })
+}
+
 async fn no_such_endpoint() -> Response {
     answer(StatusCode::NOT_FOUND, AppError::not_found("There is no such endpoint."))
 }
@@ -74,4 +112,18 @@ pub(super) fn panicked(_: Box<dyn Anything + Send>) -> Response {
 
 fn answer(status: StatusCode, error: AppError) -> Response {
     (status, axum::Json(error)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn several_fields_of_jobs_become_one_list() {
+        assert_eq!(
+            joined(b"project=docs&jobs=a&tag=x+y&jobs=b").as_deref(),
+            Some("project=docs&tag=x+y&jobs=a%2Cb")
+        );
+        assert_eq!(joined(b"project=docs&jobs=a,b"), None);
+    }
 }

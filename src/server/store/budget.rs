@@ -9,6 +9,10 @@ use crate::model::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
+/// No pause is longer than an hour, give or take what the clocks of two processes differ: one that ends later was begun
+/// before the clock was set back, and does not hold.
+pub(super) const LONGEST_PAUSE_MILLIS: i64 = HOUR_MILLIS + 60_000;
+
 impl Store {
     /// Counts one call in `scope` if the hour before `now` has room for it and no pause forbids it.
     pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
@@ -40,12 +44,14 @@ impl Store {
 
     /// When calls in `scope` may be made again, if that is after `now`.
     pub async fn paused_until(&self, scope: &str, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let ends_at: Option<i64> =
-            sqlx::query_scalar("SELECT ends_at FROM upstream_pauses WHERE scope = $1 AND ends_at > $2")
-                .bind(scope)
-                .bind(now.as_millis())
-                .fetch_optional(&self.pool)
-                .await?;
+        let ends_at: Option<i64> = sqlx::query_scalar(
+            "SELECT ends_at FROM upstream_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
+        )
+        .bind(scope)
+        .bind(now.as_millis())
+        .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
+        .fetch_optional(&self.pool)
+        .await?;
         Ok(ends_at.map(Timestamp::from_millis))
     }
 
@@ -111,13 +117,14 @@ pub(super) async fn acquire_in(
     let counted = sqlx::query(
         "INSERT INTO upstream_calls (id, scope, at) SELECT $1, $2, $3
          WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4) < $5
-         AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $3)",
+         AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $3 AND ends_at <= $6)",
     )
     .bind(new_id())
     .bind(scope)
     .bind(now.as_millis())
     .bind(now.as_millis() - HOUR_MILLIS)
     .bind(i64::from(limit))
+    .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
     .execute(connection)
     .await?;
     Ok(counted.rows_affected() == 1)

@@ -1,59 +1,61 @@
-//! Many jobs at once: the list with its filters and counts, and the badges.
+//! Many jobs at once: the list with its filters, pages and counts, and the badges.
 
 use std::collections::BTreeMap;
 
-use sqlx::any::{AnyArguments, AnyRow};
-use sqlx::query::Query;
-use sqlx::{Any, AssertSqlSafe, Row};
+use sqlx::any::AnyRow;
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
+use super::job_filter::{after, order, select, up_to};
+use super::select::Statement;
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{EXCERPT_CHARS, Job, JobBadge, JobPage, JobState};
+use crate::model::job::{Job, JobBadge, JobState, cut};
+
+pub use super::job_filter::{Cursor, JobFilter, Place, Sort};
 
 /// Jobs on one page of the list.
-const PAGE_JOBS: usize = 50;
+pub const PAGE_JOBS: usize = 50;
 
-/// Which jobs to list; what is left out does not filter.
-#[derive(Debug, Default)]
-pub struct JobFilter {
-    pub state: Option<JobState>,
-    /// Part of a prompt or follow-up, whatever the case of its ASCII letters.
-    pub text: Option<String>,
-    /// A person's name.
-    pub author: Option<String>,
-    /// Only jobs older than this one.
-    pub before: Option<JobId>,
+/// A page, where it lies, and how many jobs there are.
+#[derive(Debug)]
+pub struct Listed {
+    pub jobs: Vec<Job>,
+    pub next: Option<Cursor>,
+    pub previous: Option<Cursor>,
+    pub before: u64,
+    /// Per state, whatever the state filter.
+    pub counts: BTreeMap<JobState, u64>,
+    /// How many of those counted need a person.
+    pub attention: u64,
 }
 
-/// The conditions that the list and its counts share: $1 project, $2 author, $3 text as a LIKE pattern.
-const CONDITIONS: &str = "WHERE j.project = $1 AND ($2 IS NULL OR u.name = $2)
-     AND ($3 IS NULL OR EXISTS (
-         SELECT 1 FROM messages t WHERE t.job_id = j.id AND LOWER(t.prompt) LIKE $3 ESCAPE '!'))";
+/// A job's place in the list.
+struct Spot {
+    job: JobId,
+    number: i64,
+    changed_at: i64,
+}
 
 impl Store {
-    /// A page of jobs, newest first, with prompts cut to an excerpt.
-    pub async fn jobs(&self, project: &ProjectId, filter: &JobFilter) -> Result<JobPage, StoreError> {
-        let sql = format!(
-            "{} {CONDITIONS} AND ($4 IS NULL OR j.state = $4) AND ($5 IS NULL OR j.id < $5) ORDER BY j.id DESC LIMIT $6",
-            jobs::SELECT_JOB
-        );
-        let rows = bind_conditions(sqlx::query(AssertSqlSafe(sql)), project, filter)
-            .bind(filter.state.map(JobState::as_str))
-            .bind(filter.before.as_ref().map(JobId::to_string))
-            .bind(PAGE_JOBS as i64 + 1)
-            .fetch_all(&self.pool)
-            .await?;
-        let mut page = rows.iter().take(PAGE_JOBS).map(jobs::job).collect::<Result<Vec<Job>, _>>()?;
-        self.attach(&mut page).await?;
-        let next = (rows.len() > PAGE_JOBS).then(|| page.last().map(|job| job.id.to_string())).flatten();
-        Ok(JobPage { jobs: page, next, counts: self.counts(project, filter).await? })
+    /// A page of jobs with prompts cut to an excerpt, and the counts, all as of one moment.
+    pub async fn jobs(&self, project: &ProjectId, filter: &JobFilter) -> Result<Listed, StoreError> {
+        let mut tx = self.pool.begin().await?;
+        let top = match filter.place {
+            Place::At(cursor) => cursor.top,
+            Place::Start(_) => top(&mut tx).await?,
+        };
+        let mut listed = page(&mut tx, project, filter, top).await?;
+        count(&mut tx, project, filter, top, &mut listed).await?;
+        tx.commit().await?;
+        self.attach(&mut listed.jobs).await?;
+        Ok(listed)
     }
 
     /// The badges of those jobs that exist in the project, in no particular order.
     pub async fn badges(&self, project: &ProjectId, ids: &[JobId]) -> Result<Vec<JobBadge>, StoreError> {
         let rows = self
             .rows_of(
-                "SELECT id, state, remote_status, pr_link, changed_at, project FROM jobs WHERE id IN (",
+                "SELECT id, state, remote_status, pr_link, changed_at, next_read_at, project FROM jobs WHERE id IN (",
                 ids.iter(),
                 ")",
             )
@@ -67,33 +69,17 @@ impl Store {
                     status: row.try_get("remote_status")?,
                     pr_link: row.try_get("pr_link")?,
                     changed_at: jobs::instant(row, "changed_at")?,
+                    followed: jobs::is_followed(row)?,
                 })
             })
             .collect()
     }
 
-    async fn counts(
-        &self,
-        project: &ProjectId,
-        filter: &JobFilter,
-    ) -> Result<BTreeMap<JobState, u64>, StoreError> {
-        let sql = format!(
-            "SELECT j.state, COUNT(*) AS jobs FROM jobs j
-             JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
-             {CONDITIONS} GROUP BY j.state"
-        );
-        let rows =
-            bind_conditions(sqlx::query(AssertSqlSafe(sql)), project, filter).fetch_all(&self.pool).await?;
-        rows.iter()
-            .map(|row| Ok((word(row, "state")?, row.try_get::<i64, _>("jobs")?.unsigned_abs())))
-            .collect()
-    }
-
-    /// Adds follow-ups and paths to jobs, and cuts all prompts to an excerpt.
-    async fn attach(&self, page: &mut [Job]) -> Result<(), StoreError> {
+    /// Adds follow-ups, paths and tags to jobs, and cuts all prompts to an excerpt.
+    pub(super) async fn attach(&self, page: &mut [Job]) -> Result<(), StoreError> {
         let follow_ups = self
             .rows_of(
-                "SELECT m.job_id, m.prompt, u.name AS author, m.state, m.reason, m.created_at FROM messages m
+                "SELECT m.job_id, m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
                  JOIN users u ON u.id = m.author_id WHERE m.position > 0 AND m.job_id IN (",
                 page.iter().map(|job| &job.id),
                 ") ORDER BY m.position",
@@ -106,17 +92,13 @@ impl Store {
                 job.follow_ups.push(follow_up);
             }
         }
-        let paths = self
-            .rows_of(
-                "SELECT job_id, path FROM job_paths WHERE job_id IN (",
-                page.iter().map(|job| &job.id),
-                ") ORDER BY path",
-            )
-            .await?;
-        for row in &paths {
-            let path = row.try_get("path")?;
-            if let Some(job) = owner(page, row)? {
-                job.paths.push(path);
+        for (select, field) in LABELS {
+            let ids = page.iter().map(|job| &job.id);
+            for row in &self.rows_of(select, ids, ") ORDER BY label").await? {
+                let label = row.try_get("label")?;
+                if let Some(job) = owner(page, row)? {
+                    field(job).push(label);
+                }
             }
         }
         page.iter_mut().for_each(|job| cut(&mut job.prompt));
@@ -124,7 +106,7 @@ impl Store {
     }
 
     /// Rows of a statement whose one list in parentheses holds `ids`.
-    async fn rows_of<'a>(
+    pub(super) async fn rows_of<'a>(
         &self,
         before: &str,
         ids: impl ExactSizeIterator<Item = &'a JobId>,
@@ -142,30 +124,125 @@ impl Store {
     }
 }
 
-fn bind_conditions<'q>(
-    query: Query<'q, Any, AnyArguments>,
+/// What is attached to a job as a list of texts: how it is read, and where it belongs.
+type Labels = (&'static str, fn(&mut Job) -> &mut Vec<String>);
+
+const LABELS: [Labels; 2] = [
+    ("SELECT job_id, path AS label FROM job_paths WHERE job_id IN (", |job| &mut job.paths),
+    ("SELECT job_id, tag AS label FROM job_tags WHERE job_id IN (", |job| &mut job.tags),
+];
+
+/// The number of the newest job of all.
+async fn top(tx: &mut Transaction<'static, Any>) -> Result<i64, StoreError> {
+    Ok(sqlx::query_scalar("SELECT COALESCE(MAX(number), 0) FROM listed_jobs").fetch_one(&mut **tx).await?)
+}
+
+/// Reads one spot more than a page has, to know whether there is another.
+pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
+    let mut select = select(project, filter);
+    up_to(&mut select, filter.sort, top);
+    if let Some(state) = filter.state {
+        let state = select.bind(state.as_str());
+        select.and(&format!("l.state = {state}"));
+    }
+    let (offset, backward) = match filter.place {
+        Place::Start(before) => (before, false),
+        Place::At(cursor) => {
+            after(&mut select, filter.sort, cursor);
+            (0, cursor.backward)
+        }
+    };
+    let order = order(&select, filter.sort, backward);
+    let columns = format!("{} AS number, l.job_id, l.changed_at", select.number());
+    select.statement(&columns, &format!("ORDER BY {order} LIMIT {} OFFSET {offset}", PAGE_JOBS + 1))
+}
+
+/// Counts by state, whatever the state filter.
+pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
+    let mut select = select(project, filter);
+    up_to(&mut select, Sort::Newest, top);
+    select.statement(
+        "l.state, COUNT(*) AS jobs, COUNT(CASE WHEN l.attention = 1 THEN 1 END) AS attention",
+        "GROUP BY l.state",
+    )
+}
+
+async fn page(
+    tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     filter: &JobFilter,
-) -> Query<'q, Any, AnyArguments> {
-    query
-        .bind(project.to_string())
-        .bind(filter.author.clone())
-        .bind(filter.text.as_ref().map(|text| format!("%{}%", escape_like(&text.to_ascii_lowercase()))))
+    top: i64,
+) -> Result<Listed, StoreError> {
+    let backward = matches!(filter.place, Place::At(cursor) if cursor.backward);
+    let rows = spots(project, filter, top).query().fetch_all(&mut **tx).await?;
+    let mut spots = rows.iter().map(spot).collect::<Result<Vec<_>, _>>()?;
+    let has_more = spots.len() > PAGE_JOBS;
+    spots.truncate(PAGE_JOBS);
+    if backward {
+        spots.reverse();
+    }
+    let before = match filter.place {
+        Place::Start(before) => before,
+        Place::At(cursor) if !cursor.backward => cursor.before,
+        Place::At(cursor) if has_more => cursor.before.saturating_sub(PAGE_JOBS as u64),
+        Place::At(_) => 0,
+    };
+    let beside = |spot: Option<&Spot>, backward: bool| {
+        let before = if backward { before } else { before + spots.len() as u64 };
+        spot.map(|spot| Cursor { backward, top, changed_at: spot.changed_at, number: spot.number, before })
+    };
+    let (has_next, has_previous) = if backward { (true, has_more) } else { (has_more, before > 0) };
+    Ok(Listed {
+        next: beside(spots.last(), false).filter(|_| has_next),
+        previous: beside(spots.first(), true).filter(|_| has_previous),
+        before,
+        counts: BTreeMap::new(),
+        attention: 0,
+        jobs: jobs_at(tx, &spots).await?,
+    })
+}
+
+/// Counts the jobs of the filter by state, whatever the state filter, up to the newest one of the first page.
+async fn count(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    filter: &JobFilter,
+    top: i64,
+    listed: &mut Listed,
+) -> Result<(), StoreError> {
+    for row in &counts(project, filter, top).query().fetch_all(&mut **tx).await? {
+        listed.counts.insert(word(row, "state")?, row.try_get::<i64, _>("jobs")?.unsigned_abs());
+        listed.attention += row.try_get::<i64, _>("attention")?.unsigned_abs();
+    }
+    Ok(())
+}
+
+/// The jobs themselves, in the order of their spots.
+async fn jobs_at(tx: &mut Transaction<'static, Any>, spots: &[Spot]) -> Result<Vec<Job>, StoreError> {
+    if spots.is_empty() {
+        return Ok(Vec::new());
+    }
+    let list = (1..=spots.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
+    let mut query = sqlx::query(AssertSqlSafe(format!("{} WHERE j.id IN ({list})", jobs::SELECT_JOB)));
+    for spot in spots {
+        query = query.bind(spot.job.as_str());
+    }
+    let rows = query.fetch_all(&mut **tx).await?;
+    let mut jobs = rows.iter().map(jobs::job).collect::<Result<Vec<Job>, _>>()?;
+    jobs.sort_by_key(|job| spots.iter().position(|spot| spot.job == job.id));
+    Ok(jobs)
+}
+
+fn spot(row: &AnyRow) -> Result<Spot, StoreError> {
+    Ok(Spot {
+        job: word(row, "job_id")?,
+        number: row.try_get("number")?,
+        changed_at: row.try_get("changed_at")?,
+    })
 }
 
 /// The job on the page that a row with a `job_id` belongs to.
 fn owner<'a>(page: &'a mut [Job], row: &AnyRow) -> Result<Option<&'a mut Job>, StoreError> {
     let id: JobId = word(row, "job_id")?;
     Ok(page.iter_mut().find(|job| job.id == id))
-}
-
-fn escape_like(text: &str) -> String {
-    text.replace('!', "!!").replace('%', "!%").replace('_', "!_")
-}
-
-fn cut(prompt: &mut String) {
-    if let Some((at, _)) = prompt.char_indices().nth(EXCERPT_CHARS) {
-        prompt.truncate(at);
-        prompt.push('…');
-    }
 }

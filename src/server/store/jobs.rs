@@ -5,12 +5,14 @@ use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, new_id, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{DeliveryState, FollowUp, HistoryEntry, Job, JobState, RemoteJob};
+use crate::model::job::{ArchivedHere, DeliveryState, FollowUp, HistoryEntry, Job, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
-/// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`).
-pub(super) const SELECT_JOB: &str = "SELECT j.*, m.prompt, u.name AS author FROM jobs j
-     JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id";
+/// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), and who archived the job (as `a`).
+pub(super) const SELECT_JOB: &str =
+    "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver FROM jobs j
+     JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
+     LEFT JOIN users a ON a.id = j.archived_by";
 
 impl Store {
     /// A job with its follow-ups and history.
@@ -25,13 +27,15 @@ impl Store {
         let mut job = job(&row)?;
         job.follow_ups = self.follow_ups(id).await?;
         job.paths = self.paths(id).await?;
+        job.template = self.template_of(id).await?;
+        job.tags = self.tags(id).await?;
         job.history = self.history(id).await?;
         Ok(Some(job))
     }
 
     async fn follow_ups(&self, id: &JobId) -> Result<Vec<FollowUp>, StoreError> {
         let rows = sqlx::query(
-            "SELECT m.prompt, u.name AS author, m.state, m.reason, m.created_at FROM messages m
+            "SELECT m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
              JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position",
         )
         .bind(id.as_str())
@@ -42,6 +46,13 @@ impl Store {
 
     async fn paths(&self, id: &JobId) -> Result<Vec<String>, StoreError> {
         Ok(sqlx::query_scalar("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path")
+            .bind(id.as_str())
+            .fetch_all(&self.pool)
+            .await?)
+    }
+
+    async fn tags(&self, id: &JobId) -> Result<Vec<String>, StoreError> {
+        Ok(sqlx::query_scalar("SELECT tag FROM job_tags WHERE job_id = $1 ORDER BY folded")
             .bind(id.as_str())
             .fetch_all(&self.pool)
             .await?)
@@ -75,7 +86,17 @@ pub(super) async fn follow(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     write_remote(tx, job, remote, now).await?;
-    sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3 WHERE id = $1")
+    follow_from(tx, job, next_read_at, now).await
+}
+
+/// Starts following a job.
+pub(super) async fn follow_from(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    next_read_at: Timestamp,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3, missing_since = NULL WHERE id = $1")
         .bind(job.as_str())
         .bind(next_read_at.as_millis())
         .bind(now.as_millis())
@@ -111,6 +132,13 @@ pub(super) async fn write_remote(
     Ok(())
 }
 
+/// The state of a job that exists.
+pub(super) async fn state(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<JobState, StoreError> {
+    let row =
+        sqlx::query("SELECT state FROM jobs WHERE id = $1").bind(job.as_str()).fetch_one(&mut **tx).await?;
+    word(&row, "state")
+}
+
 /// Appends a line to a job's history.
 pub(super) async fn record_event(
     tx: &mut Transaction<'static, Any>,
@@ -134,7 +162,7 @@ pub(super) async fn record_event(
     Ok(())
 }
 
-/// A job without follow-ups, paths and history.
+/// A job without follow-ups, paths, tags and history.
 pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
     Ok(Job {
         id: word(row, "id")?,
@@ -145,14 +173,25 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
+        followed: is_followed(row)?,
         remote: remote(row)?,
         follow_ups: Vec::new(),
         paths: Vec::new(),
+        attempt: attempt(row)?,
+        batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
+        template: None,
+        tags: Vec::new(),
+        archived_here: archived_here(row)?,
         history: Vec::new(),
     })
 }
 
-/// A row with the columns `prompt`, `author`, `state`, `reason` and `created_at`.
+fn archived_here(row: &AnyRow) -> Result<Option<ArchivedHere>, StoreError> {
+    let Some(at) = optional_instant(row, "archived_here_at")? else { return Ok(None) };
+    Ok(Some(ArchivedHere { at, by: row.try_get::<Option<String>, _>("archiver")?.unwrap_or_default() }))
+}
+
+/// A row with the columns `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.
 pub(super) fn follow_up(row: &AnyRow) -> Result<FollowUp, StoreError> {
     Ok(FollowUp {
         prompt: row.try_get("prompt")?,
@@ -160,7 +199,12 @@ pub(super) fn follow_up(row: &AnyRow) -> Result<FollowUp, StoreError> {
         state: word(row, "state")?,
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
+        attempt: attempt(row)?,
     })
+}
+
+fn attempt(row: &AnyRow) -> Result<u32, StoreError> {
+    Ok(u32::try_from(row.try_get::<i64, _>("attempt")?).unwrap_or(u32::MAX))
 }
 
 pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
@@ -177,10 +221,15 @@ pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
     }))
 }
 
+/// Whether a row with the column `next_read_at` is one of a job that is still asked about.
+pub(super) fn is_followed(row: &AnyRow) -> Result<bool, StoreError> {
+    Ok(row.try_get::<Option<i64>, _>("next_read_at")?.is_some())
+}
+
 pub(super) fn instant(row: &AnyRow, column: &str) -> Result<Timestamp, StoreError> {
     Ok(Timestamp::from_millis(row.try_get(column)?))
 }
 
-fn optional_instant(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
+pub(super) fn optional_instant(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
     Ok(row.try_get::<Option<i64>, _>(column)?.map(Timestamp::from_millis))
 }

@@ -1,5 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod filing;
+mod finding;
+
 use tempfile::TempDir;
 
 use super::intents::{Claim, Intent, NewIntent, Settlement};
@@ -9,6 +12,7 @@ use crate::model::id::{IntentId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
+use crate::model::webhook::WebhookKind;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -38,6 +42,7 @@ impl Ledger {
             intent: &intent,
             prompt,
             paths: &["/a".to_owned()],
+            template: None,
         };
         self.store.insert_intent(new, NOON).await.unwrap()
     }
@@ -124,19 +129,23 @@ async fn the_hour_rolls() {
 }
 
 #[tokio::test]
-async fn what_was_being_sent_is_found_after_a_restart_and_settles_once() {
+async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_last_word() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     ledger.claim(&message).await.unwrap();
     let interrupted = ledger.store.interrupted().await.unwrap();
     assert_eq!(interrupted.len(), 1);
     ledger.store.settle(&interrupted[0], &Settlement::Unknown("stopped"), NOON).await.unwrap();
-    let late = remote("r-1", "active");
-    ledger.store.settle(&interrupted[0], &Settlement::Accepted(&late, NOON), NOON).await.unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason.as_deref(), job.remote), (JobState::Unknown, Some("stopped"), None));
+    // Another process sent it, and was not stopped.
+    let late = remote("r-1", "active");
+    ledger.store.settle(&interrupted[0], &Settlement::Accepted(&late, NOON), NOON).await.unwrap();
+    ledger.store.settle(&interrupted[0], &Settlement::Unknown("too late"), NOON).await.unwrap();
+    let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
+    assert_eq!((job.state, job.reason, job.remote), (JobState::Active, None, Some(late)));
     let states: Vec<&str> = job.history.iter().map(|entry| entry.state.as_str()).collect();
-    assert_eq!(states, ["queued", "sending", "unknown"]);
+    assert_eq!(states, ["queued", "sending", "unknown", "accepted"]);
     assert!(ledger.store.due_messages(NOON).await.unwrap().is_empty());
 }
 
@@ -146,7 +155,7 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
     ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
-    let due = ledger.store.due_reads(NOON).await.unwrap().remove(0);
+    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),
@@ -154,6 +163,7 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
         intent: &"i-2".parse().unwrap(),
         prompt: "more",
         paths: &[],
+        template: None,
     };
     let second = ledger.store.insert_intent(follow_up, NOON).await.unwrap().unwrap();
     let second = ledger.claim(&second).await.unwrap();
@@ -165,37 +175,24 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn a_search_takes_every_character_as_itself() {
+async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
     let ledger = Ledger::new().await;
-    for (intent, prompt) in [("a", "raise to 100%"), ("b", "snake_case names"), ("c", "Tell! Über")] {
-        ledger.commit(intent, prompt).await.unwrap();
-    }
-    for (text, found) in
-        [("%", 1), ("_", 1), ("!", 1), ("TELL", 1), ("'", 0), ("e", 3), ("Ü", 1), ("100%", 1)]
-    {
-        let filter = JobFilter { text: Some(text.to_owned()), ..JobFilter::default() };
-        assert_eq!(ledger.store.jobs(&ledger.project, &filter).await.unwrap().jobs.len(), found, "{text}");
-    }
-}
-
-#[tokio::test]
-async fn pages_of_the_list_hold_every_job_once_with_stable_counts() {
-    let ledger = Ledger::new().await;
-    for n in 0..120 {
-        ledger.commit(&format!("i-{n}"), &format!("job {n}")).await.unwrap();
-    }
-    let (mut seen, mut filter) = (Vec::new(), JobFilter::default());
-    loop {
-        let page = ledger.store.jobs(&ledger.project, &filter).await.unwrap();
-        assert_eq!(page.counts.get(&JobState::Queued), Some(&120));
-        seen.extend(page.jobs.iter().map(|job| job.prompt.clone()));
-        match page.next {
-            Some(next) => filter.before = Some(next.parse().unwrap()),
-            None => break,
-        }
-    }
-    let expected: Vec<String> = (0..120).rev().map(|n| format!("job {n}")).collect();
-    assert_eq!(seen, expected);
+    let kind = WebhookKind::Json;
+    let webhook =
+        ledger.store.add_webhook(&ledger.project, kind, "https://a.example", "s", NOON).await.unwrap();
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    let intent = ledger.claim(&message).await.unwrap();
+    ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
+    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
+    // Without the outbox, the end cannot be written either.
+    sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
+    assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
+    let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
+    assert_eq!((job.state, job.followed), (JobState::Active, true));
+    sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
+    assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
+    let events = ledger.store.due_events(NOON, NOON).await.unwrap();
+    assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
 }
 
 #[cfg(unix)]

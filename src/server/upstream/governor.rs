@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::{Budgets, Meter};
 use crate::model::id::ProjectId;
+use crate::model::queue::{Why, expected};
 use crate::model::time::Timestamp;
 use crate::model::upstream::{LimitStatus, Operation, UpstreamStatus};
 use crate::model::user::Project;
@@ -43,8 +44,8 @@ pub enum Leave {
         remote_id: Option<String>,
         permit: Permit,
     },
-    /// Not before then.
-    Later(Timestamp),
+    /// The budget has no room, or the upstream is left to rest.
+    Later,
     Taken,
 }
 
@@ -60,6 +61,9 @@ pub struct Governor {
 
 /// How many calls are counted between two tidyings.
 const BETWEEN_TIDYINGS: u64 = 100;
+
+/// How many ids that people typed are looked up per hour and project.
+const ASKED_READS_PER_HOUR: u32 = 60;
 
 impl Governor {
     pub fn new(store: Store, clock: Clock, budget: Budget, health: Health) -> Self {
@@ -89,22 +93,56 @@ impl Governor {
 
     /// Leave to send a queued message: claimed and counted in one commit.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<Leave, StoreError> {
-        if let Err(until) = self.health.admit(scope.operation()) {
-            return Ok(Leave::Later(until));
+        if self.health.admit(scope.operation()).is_err() {
+            return Ok(Leave::Later);
         }
-        let now = self.clock.now();
         let limit = self.limit(scope);
-        let claim = self.store.claim(message_id, &scope.key(), limit, now).await?;
+        let claim = self.store.claim(message_id, &scope.key(), limit, self.clock.now()).await?;
         Ok(match claim {
             Claim::Sending { intent, remote_id } => {
                 Leave::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
             }
-            Claim::BudgetSpent => {
-                let next = self.meter(scope).await?.next_fits_at;
-                Leave::Later(next.unwrap_or_else(|| now.plus_seconds(1)))
-            }
+            Claim::BudgetSpent => Leave::Later,
             Claim::Taken => Leave::Taken,
         })
+    }
+
+    /// Whether the next prompt of the scope's line may go: the budget has room, and the pause after the last one is over.
+    pub async fn line_moves(&self, scope: &Scope) -> Result<bool, StoreError> {
+        let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
+        let rests = self.store.line_rests_until(&key, limit, now).await?;
+        Ok(rests.is_none() && self.meter(scope).await?.left() > 0)
+    }
+
+    /// Why the first of the scope's line does not go now, and when each of its next `count` prompts is expected to.
+    pub async fn line(&self, scope: &Scope, count: usize) -> Result<(Why, Vec<Timestamp>), StoreError> {
+        let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
+        let full = self.meter(scope).await?.next_fits_at;
+        let rests = self.health.rests_until(scope.operation()).filter(|until| *until > now);
+        let why = match (full, rests) {
+            (Some(_), _) => Why::Budget,
+            (None, Some(_)) => Why::Rest,
+            (None, None) => Why::Turn,
+        };
+        let pause = self.store.line_rests_until(&key, limit, now).await?;
+        let earliest = [full, rests, pause].into_iter().flatten().fold(now, Timestamp::max);
+        Ok((why, expected(earliest, self.store.call_times(&key).await?, limit, count)))
+    }
+
+    /// Leave to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
+    /// those, so they have a limit of their own.
+    pub async fn acquire_asked_read(&self, project: &ProjectId) -> Result<Permit, AppError> {
+        let permit = self.acquire_read(project).await?.map_err(resting)?;
+        let scope = format!("asked-reads:{project}");
+        if !self.store.acquire_call(&scope, ASKED_READS_PER_HOUR, self.clock.now()).await? {
+            return Err(AppError::new(
+                ErrorCode::BudgetSpent,
+                format!(
+                    "{ASKED_READS_PER_HOUR} ids were looked up in the last hour, which is all Docket asks the platform for. Try again later."
+                ),
+            ));
+        }
+        Ok(permit)
     }
 
     /// Leave to read a job of `project` now, or when it may be read.

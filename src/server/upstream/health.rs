@@ -51,6 +51,11 @@ impl Health {
         self.record().breakers.entry(group(operation)).or_default().admit(now)
     }
 
+    /// When the next call is let through, while the upstream is left to rest.
+    pub(super) fn rests_until(&self, operation: Operation) -> Option<Timestamp> {
+        self.record().breakers.get(&group(operation)).and_then(Breaker::rests_until)
+    }
+
     /// Takes note of how an exchange ended.
     pub(super) fn note<T>(&self, operation: Operation, result: &Result<T, UpstreamError>) {
         let now = self.clock.now();

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, JobBadge, JobState};
+use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
 use crate::ui::components::icon::{self, icon, path};
 use crate::ui::erase::Erase;
 
@@ -77,6 +77,12 @@ pub const fn name(state: JobState) -> &'static str {
 fn word(badge: &JobBadge) -> String {
     match badge.state {
         JobState::Completed if badge.pr_link.is_none() => "Completed, no changes".to_owned(),
+        JobState::Other if !badge.followed && badge.status.as_deref() == Some(NOT_FOUND) => {
+            "Not found".to_owned()
+        }
+        JobState::Other if !badge.followed && badge.status.as_deref() == Some(NO_END) => {
+            "No end after 3 days".to_owned()
+        }
         JobState::Other => badge.status.clone().unwrap_or_else(|| "Other".to_owned()),
         state => name(state).to_owned(),
     }
@@ -94,6 +100,7 @@ mod tests {
             status: Some(status.to_owned()),
             pr_link: pr_link.map(str::to_owned),
             changed_at: Timestamp::from_millis(0),
+            followed: true,
         }
     }
 
@@ -106,6 +113,14 @@ mod tests {
     #[test]
     fn a_status_nobody_published_is_shown_raw() {
         assert_eq!(word(&badge(JobState::Other, "paused", None)), "paused");
+    }
+
+    #[test]
+    fn a_job_that_is_given_up_says_why_unless_the_word_is_the_upstreams_own() {
+        let lost = |status| JobBadge { followed: false, ..badge(JobState::Other, status, None) };
+        assert_eq!(word(&lost(NOT_FOUND)), "Not found");
+        assert_eq!(word(&lost(NO_END)), "No end after 3 days");
+        assert_eq!(word(&badge(JobState::Other, NO_END, None)), "no end");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::ui::erase::Erase;
 pub const ARCHIVED: &str = "M2.5 3h11v3h-11zM3.5 6v7h9V6M6.5 8.7h3";
 pub const ACTIVE: &str = "M8 4.8a3.2 3.2 0 1 0 0 6.4a3.2 3.2 0 1 0 0-6.4";
 pub const ANALYTICS: &str = "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6";
+pub const BELL: &str = "M8 2.5a4 4 0 0 0-4 4v3L2.8 11.5h10.4L12 9.5v-3a4 4 0 0 0-4-4M6.5 13.5h3";
 pub const CHECK: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5.3 8.2l1.9 1.9l3.5-3.9";
 pub const CHEVRON: &str = "M4.5 6.5L8 10l3.5-3.5";
 pub const CLOCK: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M8 5v3.2l2 1.3";
@@ -14,7 +15,9 @@ pub const COMMENT: &str = "M2.5 3h11v8h-6l-3 2.5V11h-2z";
 pub const COPY: &str = "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3";
 pub const CROSS: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M6 6l4 4M10 6l-4 4";
 pub const CLOSE: &str = "M4 4l8 8M12 4l-8 8";
+pub const DOWN: &str = "M8 3v10M4 9l4 4l4-4";
 pub const EXTERNAL: &str = "M6.5 3.5h-3v9h9v-3M9 3h4v4M13 3L7.5 8.5";
+pub const FIRST: &str = "M3 2.5h10M8 13.5V6M4.5 9L8 5.5L11.5 9";
 pub const JOBS: &str = "M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.1M2.5 8h.1M2.5 12h.1";
 pub const MOON: &str = "M13 9.5A5.5 5.5 0 1 1 6.5 3a4.5 4.5 0 0 0 6.5 6.5z";
 pub const OTHER: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5.3 8h.1M8 8h.1M10.7 8h.1";
@@ -27,6 +30,8 @@ pub const REJECTED: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M3.8 3.8l8.4 8.4";
 pub const SEARCH: &str = "M7 2.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9M10.3 10.3l3.2 3.2";
 pub const SENDING: &str = "M8 2a6 6 0 1 1-6 6";
 pub const SIGN_OUT: &str = "M6.5 3h-3v10h3M7 8h6M10.5 5.5L13 8l-2.5 2.5";
+pub const UP: &str = "M8 13V3M4 7l4-4l4 4";
+pub const TEMPLATES: &str = "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h1.6M9 8h1.5M5.5 10.5h3";
 
 /// One of the outlines above.
 pub fn icon(outline: &'static str) -> AnyView {

@@ -8,11 +8,15 @@ use crate::ui::components::badge::job_badge;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
+use crate::ui::components::tag_link::tag_link;
 use crate::ui::erase::Erase;
 use crate::ui::links;
 
-/// `badge` keeps the state true while the row is shown; the row never moves by itself.
-pub fn job_row(job: &Job, badge: ArcRwSignal<JobBadge>) -> AnyView {
+/// How many tags a row shows.
+const TAGS: usize = 1;
+
+/// `badge` keeps the state true while the row is shown; the row never moves by itself. `check` is what chooses it, if anything.
+pub fn job_row(job: &Job, badge: ArcRwSignal<JobBadge>, check: AnyView) -> AnyView {
     let project = job.project.as_str();
     let author = links::with_query(&links::jobs(project), &[("author", &job.author)]);
     let link = {
@@ -24,8 +28,9 @@ pub fn job_row(job: &Job, badge: ArcRwSignal<JobBadge>) -> AnyView {
     };
     view! {
         <li class="job-row">
+            {check}
             {job_badge(badge)}
-            <a class="job-title row-target" href=links::job(project, job.id.as_str())>{job.title().to_owned()}</a>
+            <a class="job-title row-target" dir="auto" href=links::job(project, job.id.as_str())>{job.title().to_owned()}</a>
             <span class="job-tags">{tags(job)}</span>
             <span class="job-link">{move || link()}</span>
             <a class="job-author" href=author title="Jobs of this person">{job.author.clone()}</a>
@@ -36,8 +41,10 @@ pub fn job_row(job: &Job, badge: ArcRwSignal<JobBadge>) -> AnyView {
 }
 
 fn tags(job: &Job) -> AnyView {
-    let more = job.paths.len().saturating_sub(1);
-    let first = job.paths.first().map(|path| view! { <code class="tag">{path.clone()}</code> }.erase());
+    let project = job.project.as_str();
+    let labels = job.paths.iter().take(1).chain(job.tags.iter().take(TAGS));
+    let labels = labels.map(|label| tag_link(project, label)).collect_view().into_any();
+    let more = job.paths.len().saturating_sub(1) + job.tags.len().saturating_sub(TAGS);
     let rest = (more > 0).then(|| view! { <span class="faint">{format!("+{more}")}</span> }.erase());
     let follow_ups = job.follow_ups.len() as u64;
     let conversation = (follow_ups > 0).then(|| {
@@ -48,5 +55,9 @@ fn tags(job: &Job) -> AnyView {
         }
         .erase()
     });
-    [first, rest, conversation].into_iter().flatten().collect_view().into_any()
+    let batch = job.batch.as_ref().map(|batch| {
+        let href = links::batch(job.project.as_str(), batch.as_str());
+        view! { <a class="tag" href=href>"Batch"</a> }.erase()
+    });
+    [Some(labels), rest, batch, conversation].into_iter().flatten().collect_view().into_any()
 }

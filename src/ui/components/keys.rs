@@ -16,14 +16,16 @@ const ROW: &str = "row-target";
 
 const DIALOG: &str = "shortcuts";
 
-const SHORTCUTS: [(&str, &str); 9] = [
+const SHORTCUTS: [(&str, &str); 11] = [
     ("/", "Search"),
     ("c", "New job"),
     ("g o", "Go to the overview"),
     ("g j", "Go to jobs"),
     ("g a", "Go to analytics"),
+    ("g t", "Go to templates"),
     ("j  k", "Next or previous row"),
     ("Enter", "Open the row"),
+    ("x", "Choose the row"),
     (".", "Light or dark"),
     ("?", "This list"),
 ];
@@ -75,6 +77,7 @@ fn listen(project: String, session: AskedSession) {
             let target = match (went, event.key().as_str()) {
                 (true, "j") => links::jobs(&project),
                 (true, "a") => links::analytics(&project),
+                (true, "t") => links::templates(&project),
                 (true, "o") => links::overview(&project),
                 (false, "c") if may_start => links::new_job(&project, "", ""),
                 (false, key) => return act(key, &event),
@@ -94,6 +97,7 @@ fn act(key: &str, event: &KeyboardEvent) {
         "/" => focus(document().query_selector("input[type=search]").ok().flatten()),
         "j" => step(1),
         "k" => step(-1),
+        "x" => choose(),
         _ => return,
     }
     event.prevent_default();
@@ -101,7 +105,9 @@ fn act(key: &str, event: &KeyboardEvent) {
 
 fn is_typing(event: &KeyboardEvent) -> bool {
     let element = event.target().and_then(|target| target.dyn_into::<Element>().ok());
-    element.is_some_and(|element| element.closest("input, textarea, select, dialog").ok().flatten().is_some())
+    element.is_some_and(|element| {
+        element.closest("input:not([type=checkbox]), textarea, select, dialog").ok().flatten().is_some()
+    })
 }
 
 /// Moves the focus `by` rows; from outside the rows, to the first or the last.
@@ -110,7 +116,8 @@ fn step(by: i32) {
     let focused = document().active_element();
     let count = rows.length() as i32;
     let row = |at: i32| rows.item(at as u32);
-    let current = (0..count).find(|at| row(*at) == focused);
+    let is_current = |row: Element| row_of(&row).is_some_and(|row| row.contains(focused.as_deref()));
+    let current = (0..count).find(|at| row(*at).is_some_and(is_current));
     let next = match current {
         Some(at) => at + by,
         None if by > 0 => 0,
@@ -119,6 +126,19 @@ fn step(by: i32) {
     if (0..count).contains(&next) {
         focus(row(next));
     }
+}
+
+/// Ticks the checkbox of the row that has the focus, or unticks it.
+fn choose() {
+    let row = document().active_element().and_then(|focused| row_of(&focused));
+    let check = row.and_then(|row| row.query_selector("input[type=checkbox]").ok()?);
+    if let Some(check) = check.and_then(|check| check.dyn_into::<HtmlElement>().ok()) {
+        check.click();
+    }
+}
+
+fn row_of(element: &Element) -> Option<Element> {
+    element.closest("li, tr").ok()?
 }
 
 fn focus(element: Option<Element>) {

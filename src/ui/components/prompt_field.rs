@@ -1,13 +1,15 @@
-//! The text area for a prompt. Its text appears without JavaScript too, and is never read as HTML.
+//! The text area for a prompt, and what is said about the text in it. Its text appears without JavaScript too, and is never
+//! read as HTML.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use crate::ui::erase::Erase;
-use crate::ui::state::drafts::Draft;
+use crate::ui::charts::number::grouped;
+use crate::ui::erase::{Erase, handler};
+use crate::ui::state::drafts::{Draft, Kept};
 
-/// What a person can have done wrong in a form with a prompt.
-pub const MISTAKE: &str = "The prompt needs between 1 and 32,768 characters; each page needs a path that begins with a slash and has at most 500.";
+/// From which share of the longest prompt on the characters are counted, in percent.
+const NEAR_PERCENT: usize = 90;
 
 /// What differs between the box for a new job and the one for a follow-up.
 pub struct PromptField {
@@ -20,23 +22,68 @@ pub struct PromptField {
     pub draft: Draft,
 }
 
-pub fn prompt_field(PromptField { id, label, placeholder, rows, text, draft }: PromptField) -> AnyView {
+pub fn prompt_field(field: PromptField) -> AnyView {
+    text_field(field, "prompt")
+}
+
+/// As [`prompt_field`], for another field of a form.
+pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
+    let PromptField { id, label, placeholder, rows, text, draft } = field;
     view! {
         <label class="field-label" for=id>{label}</label>
         <textarea
             id=id
-            name="prompt"
+            name=name
             class="field prompt"
             rows=rows
             placeholder=placeholder
+            dir="auto"
             required
             autocomplete="off"
             aria-keyshortcuts="Control+Enter Meta+Enter"
             inner_html=as_content(&text)
             node_ref=draft.field()
-            on:input=move |_| draft.keep()
+            on:input=handler(move |_: leptos::ev::Event| draft.keep())
+            on:blur=handler(move |_: leptos::ev::FocusEvent| draft.save())
             on:keydown=move |event| send_on_ctrl_enter(&event, draft)
         ></textarea>
+    }
+    .erase()
+}
+
+/// What is said about the text: how long it is, near the limit of `most` characters, and where it is kept.
+pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
+    let most = most as usize;
+    let is_near = move || draft.length() * 100 >= most * NEAR_PERCENT;
+    let count = move || match is_near() {
+        true => format!("{} of {} characters", grouped(draft.length() as u64), grouped(most as u64)),
+        false => String::new(),
+    };
+    let kept = move || match draft.kept() {
+        Kept::OnServer => "Draft saved",
+        _ => "",
+    };
+    // Without JavaScript it posts an empty text for this form.
+    view! {
+        <span class="hint prompt-count" role="status" data-over=move || (draft.length() > most).then_some("true")>
+            {move || count()}
+        </span>
+        <span class="hint js-only">{move || kept()}</span>
+        <button
+            type="submit"
+            class="link"
+            formaction="/api/jobs/draft"
+            formnovalidate
+            name="text"
+            value=""
+            hidden=move || draft.kept() == Kept::Nowhere
+            on:click=handler(move |event: leptos::ev::MouseEvent| {
+                event.prevent_default();
+                draft.discard();
+            })
+        >
+            "Discard draft"
+        </button>
     }
     .erase()
 }
@@ -44,16 +91,13 @@ pub fn prompt_field(PromptField { id, label, placeholder, rows, text, draft }: P
 fn send_on_ctrl_enter(event: &KeyboardEvent, draft: Draft) {
     if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
         event.prevent_default();
-        if let Some(form) = draft.field().get_untracked().and_then(|field| field.form()) {
-            // A form that is not complete says so itself.
-            let _ = form.request_submit();
-        }
+        draft.submit();
     }
 }
 
 /// `text` as the content of a text area. Leptos does not escape what is between the tags, and a browser drops a line
 /// end that follows the start tag in a page (but not one set by a script).
-fn as_content(text: &str) -> String {
+pub fn as_content(text: &str) -> String {
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
     if cfg!(feature = "ssr") { format!("\n{escaped}") } else { escaped }
 }

@@ -16,7 +16,7 @@ pub fn pull_request(link: &str, class: &'static str) -> AnyView {
             </a>
         }
         .erase(),
-        None => view! { <span class="plain-link">{link.to_owned()}</span> }.erase(),
+        None => view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> }.erase(),
     }
 }
 
@@ -38,5 +38,6 @@ mod tests {
         assert_eq!(label("https://git.example/a/b/pull/128"), "Pull request #128");
         assert_eq!(label("https://git.example/a/b/merge_requests/7/?tab=x"), "Pull request #7");
         assert_eq!(label("https://git.example"), "Pull request");
+        assert_eq!(label(&format!("https://git.example/{}", "9".repeat(10_000))), "Pull request");
     }
 }

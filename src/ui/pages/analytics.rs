@@ -16,7 +16,6 @@ mod table;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::analytics::GetViews;
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
@@ -32,6 +31,7 @@ use crate::ui::components::loading::{self, loaded, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::post::Post;
@@ -49,7 +49,7 @@ const NOTE: &str = "A note is a day, written as 2026-11-21, and a sentence that 
 pub fn Analytics() -> impl IntoView {
     let project = project::current();
     let today = Clock::get().today();
-    let query = use_query_map();
+    let query = address::query();
     let query = Memo::new(move |_| AnalyticsQuery::read(&query.read()));
     let (answer, progress) = {
         let (here, there) = (project.clone(), project.clone());

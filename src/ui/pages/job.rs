@@ -1,10 +1,14 @@
 //! `/p/{project}/jobs/{job}`: one job as a conversation. It follows its badge: when that changes, the job is read again.
 
+mod check;
 mod conversation;
+mod deliveries;
 mod facts;
+mod filing;
 mod follow_up;
 mod head;
 mod history;
+mod resolve;
 
 use std::sync::Arc;
 
@@ -13,17 +17,22 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
 
 use crate::api::call::call;
-use crate::api::jobs::{GetJob, GetJobForm, SendFollowUp};
+use crate::api::jobs::{CheckJob, GetJob, GetJobForm, ResolveDelivery, SendFollowUp, SimilarJobs};
 use crate::error::AppError;
-use crate::model::job::{DeliveryState, Job, JobForm};
+use crate::model::job::{DeliveryState, Job, JobForm, JobState};
+use crate::model::similar::SimilarJob;
 use crate::ui::components::failure;
+use crate::ui::components::filed::filed;
 use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
-use crate::ui::components::prompt_field::MISTAKE;
+use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::erase::{Erase, effect};
+use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::drafts::Draft;
+use crate::ui::state::filing::Filing;
+use crate::ui::state::limits::prompt_mistake;
 use crate::ui::state::live::Live;
 use crate::ui::state::post::Post;
 use crate::ui::state::session::{self, AskedSession};
@@ -54,61 +63,98 @@ fn job_page(project: String, id: String) -> AnyView {
         let (project, id) = (project.clone(), id.clone());
         Asked::once(move || call(GetJobForm { project: project.clone(), job: Some(id.clone()) }))
     };
+    let similar = {
+        let (project, id) = (project.clone(), id.clone());
+        Asked::once(move || {
+            let (project, job) = (project.clone(), Some(id.clone()));
+            call(SimilarJobs { project, prompt: None, paths: None, job })
+        })
+    };
     let job = CurrentJob { first, later: RwSignal::new(None) };
     keep_true(job, project.clone(), id.clone());
 
-    let send = Post::to::<SendFollowUp>(MISTAKE);
+    let send = Post::to::<SendFollowUp>(&prompt_mistake());
     let draft = Draft::of(&project, Some(&id));
-    draft.restore(false);
+    // Which follow-up the box begins with, where there are no scripts to fill it.
+    let again: Option<usize> = address::query().get_untracked().get("again").and_then(|n| n.parse().ok());
+    draft.restore(again.is_some());
     outcome::follow(send, draft, form, move |sent| {
         job.later.set(Some(sent));
         form.again();
     });
+    let decide = Post::to::<ResolveDelivery>(resolve::MISTAKE);
+    resolve::follow(decide, move |decided| job.later.set(Some(decided)));
 
+    let check = Post::to::<CheckJob>(check::MISTAKE);
+    let filing = Filing::new(Callback::new({
+        let (project, id) = (project.clone(), id.clone());
+        move |()| read_again(job, None, project.clone(), id.clone())
+    }));
+    let outcome = filed(filing, project.clone());
     let session = session::get();
     let page = move || match job.get() {
         None => ().into_any(),
-        Some(Ok(job)) => shown(&job, session::can_start_jobs(session)),
+        Some(Ok(job)) => shown(&job, session::can_start_jobs(session), filing, decide, draft),
         Some(Err(error)) => view! {
             {page_head("Job", ().into_any(), ().into_any())}
             {failure::panel(&error, first.retry())}
         }
         .erase(),
     };
-    let follow_up = move || follow_up_box(job, form, session, send, draft);
+    let follow_up = move || follow_up_box(job, form, session, send, draft, again);
+    let at_once = move || same_work(job, similar);
     view! {
+        {outcome}
+        {failure::of_form(check.problem())}
         {suspended(loading::conversation, Arc::new(page))}
+        {suspended(nothing, Arc::new(at_once))}
         {suspended(nothing, Arc::new(follow_up))}
     }
     .erase()
 }
 
-fn shown(job: &Job, may_send: bool) -> AnyView {
+fn shown(job: &Job, may_send: bool, filing: Filing, decide: Post, draft: Draft) -> AnyView {
+    let filing = may_send.then_some(filing);
     let badge = Badges::get().watch(job);
     view! {
-        {head::head(job, badge, may_send)}
+        {head::head(job, badge, may_send, filing)}
         <div class="columns">
             <div class="conversation">
-                {conversation::conversation(job, may_send)}
+                {conversation::conversation(job, may_send, decide, draft)}
                 {history::history(&job.history)}
             </div>
-            {facts::facts(job)}
+            {facts::facts(job, filing)}
         </div>
     }
     .erase()
 }
 
-/// For those who may send, once the agent has taken the job.
+/// Whoever starts a job without JavaScript hears only here that the same work is under way already.
+fn same_work(job: CurrentJob, similar: Asked<Vec<SimilarJob>>) -> AnyView {
+    match (job.get(), similar.get()) {
+        (Some(Ok(job)), Some(Ok(mut similar))) if job.state.is_moving() => {
+            similar.retain(SimilarJob::is_running_already);
+            similar_jobs(job.project.as_str(), "When this was started, a similar job was running", &similar)
+        }
+        _ => ().into_any(),
+    }
+}
+
+/// For those who may send, unless the agent did not take the job, or may not have.
 fn follow_up_box(
     job: CurrentJob,
     form: Asked<JobForm>,
     session: AskedSession,
     send: Post,
     draft: Draft,
+    again: Option<usize>,
 ) -> AnyView {
     match (job.get(), form.get(), session::can_start_jobs(session)) {
-        (Some(Ok(job)), Some(Ok(form)), true) if job.remote.is_some() => {
-            follow_up::follow_up(send, &job, form, draft)
+        (Some(Ok(job)), Some(Ok(form)), true)
+            if job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending) =>
+        {
+            let again = again.and_then(|n| job.follow_ups.get(n.checked_sub(1)?));
+            follow_up::follow_up(send, &job, form, draft, again.map(|sent| sent.prompt.as_str()))
         }
         _ => ().into_any(),
     }
@@ -137,13 +183,16 @@ fn keep_true(job: CurrentJob, project: String, id: String) {
         if !news && !on_its_way {
             return;
         }
-        let (project, id) = (project.clone(), id.clone());
-        spawn_local(async move {
-            if let Ok(read) = call(GetJob { project, job: id }).output().await
-                && read != known
-            {
-                job.later.try_set(Some(read));
-            }
-        });
+        read_again(job, Some(known), project.clone(), id.clone());
+    });
+}
+
+/// Reads the job, and shows it if it is another than the `known` one.
+fn read_again(job: CurrentJob, known: Option<Job>, project: String, id: String) {
+    spawn_local(async move {
+        let read = call(GetJob { project, job: id }).output().await.ok();
+        if read.is_some() && read != known {
+            job.later.try_set(read);
+        }
     });
 }

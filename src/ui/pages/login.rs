@@ -1,20 +1,20 @@
 //! `/login`: name and password, then on to where the person wanted to go.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::session::Login as SignIn;
 use crate::ui::components::failure;
 use crate::ui::components::icon::mark;
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::Erase;
+use crate::ui::state::address;
 use crate::ui::state::post::Post;
 use crate::ui::state::title;
 
 #[component]
 pub fn Login() -> impl IntoView {
     title::set("Sign in");
-    let next = use_query_map().read_untracked().get("next").unwrap_or_default();
+    let next = address::query().read_untracked().get("next").unwrap_or_default();
     let post = Post::to::<SignIn>("A username and a password are needed.");
     view! {
         <main class="lone">

@@ -9,6 +9,8 @@ use crate::api::call::call;
 use crate::api::jobs::ListJobs;
 use crate::api::reading::GetReading;
 use crate::model::day::DayRange;
+use crate::model::job::JobPage;
+use crate::model::job_query::JobQuery;
 use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::page_head::page_head;
@@ -23,12 +25,8 @@ const PAGES: i64 = 6;
 #[component]
 pub fn Overview() -> impl IntoView {
     let project = project::current();
-    let jobs = {
-        let project = project.clone();
-        Asked::once(move || {
-            call(ListJobs { project: project.clone(), status: None, q: None, author: None, cursor: None })
-        })
-    };
+    let newest = asked(&project, JobQuery::default());
+    let needing = asked(&project, JobQuery::default().with("needs", "attention"));
     let range = DayRange::ending(Clock::get().today(), 7);
     let week = {
         let project = project.clone();
@@ -39,9 +37,13 @@ pub fn Overview() -> impl IntoView {
     };
     let session = session::get();
     let new_job = new_job_link(&project, session);
-    let shown = {
-        let project = project.clone();
-        move |page| groups::groups(&project, page, session::can_start_jobs(session))
+    let (running, waiting, finished) = {
+        let (running, waiting, finished) = (project.clone(), project.clone(), project.clone());
+        (
+            move |page| groups::running(&running, page, session::can_start_jobs(session)),
+            move |page| groups::needs_you(&waiting, page),
+            move |page| groups::finished(&finished, page),
+        )
     };
     view! {
         {page_head(
@@ -50,7 +52,11 @@ pub fn Overview() -> impl IntoView {
             new_job,
         )}
         <div class="overview">
-            <div>{loaded(jobs, loading::rows, shown)}</div>
+            <div>
+                {loaded(newest, loading::rows, running)}
+                {loaded(needing, loading::nothing, waiting)}
+                {loaded(newest, loading::nothing, finished)}
+            </div>
             <section class="week" aria-labelledby="week">
                 <h2 id="week">"Readers of the last 7 days"</h2>
                 {loaded(week, loading::figures, move |reading| week::week(&project, reading))}
@@ -58,4 +64,12 @@ pub fn Overview() -> impl IntoView {
         </div>
     }
     .erase()
+}
+
+/// The first page of a list.
+fn asked(project: &str, query: JobQuery) -> Asked<JobPage> {
+    let project = project.to_owned();
+    Asked::once(move || {
+        call(ListJobs { project: project.clone(), query: query.clone(), cursor: None, page: None })
+    })
 }

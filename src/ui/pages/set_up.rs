@@ -1,13 +1,13 @@
 //! `/setup?token=…`: the first administrator chooses a name and a password. The link stands in the server's log.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::api::session::SetUp as CreateAdministrator;
 use crate::ui::components::failure;
 use crate::ui::components::icon::mark;
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::Erase;
+use crate::ui::state::address;
 use crate::ui::state::post::Post;
 use crate::ui::state::title;
 
@@ -17,7 +17,7 @@ const MISTAKE: &str =
 #[component]
 pub fn SetUp() -> impl IntoView {
     title::set("Set up");
-    let token = use_query_map().read_untracked().get("token").unwrap_or_default();
+    let token = address::query().read_untracked().get("token").unwrap_or_default();
     let post = Post::to::<CreateAdministrator>(MISTAKE);
     view! {
         <main class="lone">

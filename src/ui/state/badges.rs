@@ -92,7 +92,7 @@ impl Badges {
             return None;
         }
         watched.badge.set(news.clone());
-        let settled = old.state.is_moving() && !news.state.is_moving();
+        let settled = old.is_moving() && !news.is_moving();
         if settled && watched.places == 0 {
             self.watched.try_update_value(|watched| watched.remove(&news.id));
         }
@@ -113,7 +113,7 @@ impl Badges {
 
 impl Watched {
     fn is_moving(&self) -> bool {
-        self.badge.read_untracked().state.is_moving()
+        self.badge.read_untracked().is_moving()
     }
 }
 

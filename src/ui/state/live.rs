@@ -1,5 +1,6 @@
 //! What keeps an open page true by itself: one heartbeat a second, which asks for the badges when they are due, lets
-//! ages tick and the budget meter follow. A page that nobody sees asks for nothing.
+//! ages tick and the budget meter follow. A page that nobody sees asks for nothing, unless somebody wants to be notified
+//! of what moves: then slowly.
 
 use leptos::ev;
 use leptos::prelude::*;
@@ -13,6 +14,7 @@ use crate::ui::state::badges::{Badges, Settled};
 use crate::ui::state::browser;
 use crate::ui::state::budget::AskedBudget;
 use crate::ui::state::clock::Clock;
+use crate::ui::state::notices::Notices;
 use crate::ui::state::title;
 use crate::ui::state::toasts::Toasts;
 
@@ -20,6 +22,8 @@ use crate::ui::state::toasts::Toasts;
 const WHILE_MOVING: u32 = 2;
 /// Seconds between two questions while nothing moves, or after one failed.
 const WHILE_STILL: u32 = 15;
+/// Seconds between two questions while a job moves that a hidden page is to notify of. Browsers let fewer beats through.
+const WHILE_HIDDEN: u32 = 30;
 /// Seconds between two readings of the budget.
 const BUDGET: u32 = 30;
 /// Seconds between two steps of the ages on the page.
@@ -31,6 +35,7 @@ pub struct Live {
     project: StoredValue<String>,
     badges: Badges,
     toasts: Toasts,
+    notices: Notices,
     clock: Clock,
     budget: AskedBudget,
     unseen: RwSignal<u32>,
@@ -47,6 +52,7 @@ pub fn start(project: String, budget: AskedBudget) -> Live {
         project: StoredValue::new(project),
         badges: Badges::get(),
         toasts: Toasts::get(),
+        notices: Notices::get(),
         clock: Clock::get(),
         budget,
         unseen: title::unseen(),
@@ -92,7 +98,8 @@ impl Live {
     }
 
     fn beat(self) {
-        if browser::is_hidden() {
+        let is_hidden = browser::is_hidden();
+        if is_hidden && !(self.notices.come() && self.badges.any_moving()) {
             return;
         }
         let Some(beat) = self.beats.try_get_value().map(|beats| beats.wrapping_add(1)) else { return };
@@ -100,11 +107,15 @@ impl Live {
         if beat.is_multiple_of(AGES) {
             self.clock.tick();
         }
-        if beat.is_multiple_of(BUDGET) {
+        if beat.is_multiple_of(BUDGET) && !is_hidden {
             self.budget.again();
         }
         let calm = self.trouble.try_get_untracked().flatten().is_some() || !self.badges.any_moving();
-        let wait = if calm { WHILE_STILL } else { WHILE_MOVING };
+        let wait = match (is_hidden, calm) {
+            (true, _) => WHILE_HIDDEN,
+            (false, true) => WHILE_STILL,
+            (false, false) => WHILE_MOVING,
+        };
         if beat.wrapping_sub(self.last_asked_at.try_get_value().unwrap_or(beat)) >= wait {
             self.ask();
         }
@@ -151,13 +162,18 @@ impl Live {
             JobState::Archived => "Archived",
             JobState::Rejected => "Was not taken",
             JobState::Unknown => "Needs a look: the outcome is not known",
+            JobState::Other => "Needs a look: it is followed no more",
             _ => return,
         };
         let href = links::job(&self.project.get_value(), badge.id.as_str());
-        self.toasts.say(format!("{outcome}: {title}"), Some(href));
         if !browser::is_watched() {
             self.unseen.update(|unseen| *unseen += 1);
+            if self.notices.come() {
+                let tag = format!("{}/{}", badge.id, badge.changed_at);
+                browser::notify(outcome, &title, href.clone(), &tag);
+            }
         }
+        self.toasts.say(format!("{outcome}: {title}"), Some(href));
     }
 }
 

@@ -21,11 +21,18 @@ pub struct Post {
 }
 
 impl Post {
-    /// Posts to the server function `F`. `mistake` says what a person can have done wrong in this form.
-    pub fn to<F: ServerFn>(mistake: &'static str) -> Self {
-        let refused = SharedValue::new(|| refused(F::PATH)).into_inner();
-        let answer = refused.map(|code| Err(AppError::new(code, in_general(code, mistake))));
+    /// Posts to the server function `F`. `mistake` says what a person can have done wrong in this form; it is needed where
+    /// the page is rendered, and only there.
+    pub fn to<F: ServerFn>(mistake: &str) -> Self {
+        let in_words = |code| AppError::new(code, in_general(code, mistake));
+        let refused = SharedValue::new(|| refused(F::PATH).map(in_words)).into_inner();
+        let answer = refused.map(Err);
         Self { url: F::PATH, answer: RwSignal::new(answer), pending: RwSignal::new(false) }
+    }
+
+    /// Whether the page was rendered because a post without JavaScript was refused.
+    pub fn was_refused(self) -> bool {
+        self.answer.with_untracked(Option::is_some)
     }
 
     pub fn is_pending(self) -> bool {
@@ -35,6 +42,11 @@ impl Post {
     /// What the last post answered.
     pub fn outcome<T: DeserializeOwned>(self) -> Option<Result<T, AppError>> {
         self.answer.with(|answer| answer.as_ref().map(read))
+    }
+
+    /// The last answer as it came.
+    pub fn answer(self) -> Option<Answer> {
+        self.answer.get()
     }
 
     /// Why the last post failed, if it did.
@@ -65,10 +77,15 @@ impl Post {
     }
 }
 
-/// The form that is submitted, and its fields url-encoded.
+/// The form that is submitted, and its fields url-encoded, with what the pressed button says.
 pub fn fields(event: &SubmitEvent) -> Option<(HtmlFormElement, String)> {
     let form = event.target()?.dyn_into::<HtmlFormElement>().ok()?;
     let fields = FormData::new_with_form(&form).ok()?;
+    if let Some(button) = event.submitter()
+        && let (Some(name), Some(value)) = (button.get_attribute("name"), button.get_attribute("value"))
+    {
+        fields.append_with_str(&name, &value).ok()?;
+    }
     let fields = UrlSearchParams::new_with_str_sequence_sequence(&fields).ok()?.to_string();
     Some((form, fields.into()))
 }
@@ -89,18 +106,23 @@ fn refused(_path: &str) -> Option<ErrorCode> {
     None
 }
 
-fn in_general(code: ErrorCode, mistake: &'static str) -> &'static str {
+fn in_general(code: ErrorCode, mistake: &str) -> &str {
     match code {
         ErrorCode::BadInput => mistake,
         ErrorCode::Unauthenticated => "That username and password do not belong together.",
         ErrorCode::Forbidden => "You may not do this, or the link to this page is not valid any more.",
-        ErrorCode::NotFound => "What this form is about is not there any more.",
+        ErrorCode::NotFound => {
+            "What this form names is not there. Check what you entered, or reload the page."
+        }
         ErrorCode::NotInHistory => "Not all of these days are in the history yet.",
         ErrorCode::IntentInFlight => {
             "The same text is being sent right now. Look at the jobs before you send it again."
         }
         ErrorCode::IntentReused => {
             "This form was used before with another text. It is fresh now: send it again."
+        }
+        ErrorCode::Conflict => {
+            "That is not as it was any more: somebody was faster, or it is here already. Reload the page."
         }
         ErrorCode::BudgetSpent => "The hour’s budget of calls is spent. Send it again later.",
         ErrorCode::UpstreamFailed => "The upstream failed. Look at the jobs before you send it again.",

@@ -45,8 +45,6 @@ pub(super) enum Read {
     Kept,
     /// The job's end is seen.
     Seen,
-    /// The job is gone.
-    Lost,
 }
 
 impl Weather {
@@ -88,7 +86,7 @@ const AS_TOLD: usize = 3;
 #[rustfmt::skip]
 pub(super) fn table() -> Vec<Row> {
     use Prompt::{Accepted, Rejected, Unknown};
-    use Read::{Kept, Lost, Seen};
+    use Read::{Kept, Seen};
     vec![
         // name                      weather                                            prompt    read  views    gets
         row("400 in words",          status(400, r#"{"error":"the prompt is odd"}"#),   Rejected, Kept, FAILED,  ONCE),
@@ -96,7 +94,7 @@ pub(super) fn table() -> Vec<Row> {
                                                                                         Rejected, Kept, FAILED,  ONCE),
         row("401",                   status(401, r#"{"error":"expired"}"#),             Rejected, Kept, FAILED,  ONCE),
         row("403 as a page",         status(403, "<html><b>Forbidden</b></html>"),      Rejected, Kept, FAILED,  ONCE),
-        row("404",                   status(404, r#"{"error":"no such job"}"#),         Rejected, Lost, FAILED,  ONCE),
+        row("404",                   status(404, r#"{"error":"no such job"}"#),         Rejected, Kept, FAILED,  ONCE),
         row("408",                   status(408, ""),                                   Rejected, Kept, FAILED,  ONCE),
         row("422 of odd types",      status(422, r#"{"error":{"a":[1]},"details":7}"#), Rejected, Kept, FAILED,  ONCE),
         row("429",                   fault(json!({"kind": "too-many"})),                Rejected, Kept, LIMITED, ONCE),

@@ -9,7 +9,7 @@ use docket::model::user::Role;
 use docket::server::auth::password;
 use docket::server::clock::Clock;
 use docket::server::commands::serve;
-use docket::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, parse_projects};
+use docket::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects};
 use docket::server::listen;
 use docket::server::panel::Panel;
 use docket::server::store::Store;
@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     /// Long, so that the upstream sees reads only in tests that are about reading.
     pub(crate) poll_interval: Duration,
+    /// The longest prompt, in characters.
+    pub(crate) prompt_max: u32,
     /// Never, unless a test is about it: many make the upstream fail again and again.
     pub(crate) breaks_after: u32,
     /// Another upstream than the scripted one.
@@ -44,6 +46,7 @@ pub(crate) struct Settings {
     pub(crate) public_url: Option<String>,
     /// Where the key is read again when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
+    pub(crate) webhooks: WebhookConfig,
     pub(crate) clock: Clock,
 }
 
@@ -59,10 +62,12 @@ impl Default for Settings {
             budget,
             timeout: Duration::from_secs(10),
             poll_interval: Duration::from_secs(3_600),
+            prompt_max: 32_768,
             breaks_after: u32::MAX,
             upstream_url: None,
             public_url: None,
             api_key_file: None,
+            webhooks: WebhookConfig { private: false },
             clock: Clock::system(),
         }
     }
@@ -85,8 +90,8 @@ struct Running {
     runtime: Runtime,
 }
 
-/// Makes a panel as configured.
-type Assemble = Box<dyn Fn(Store, Clock) -> Panel + Send + Sync>;
+/// Makes a panel as configured, but for its clock and its poll interval.
+type Assemble = Box<dyn Fn(Store, Clock, Duration) -> Panel + Send + Sync>;
 
 impl TestApp {
     pub(crate) async fn start() -> Self {
@@ -132,22 +137,25 @@ impl TestApp {
             let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             let address = listener.local_addr().unwrap();
             let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
-            let upstream = UpstreamConfig {
-                base_url: base_url.parse().unwrap(),
-                api_key: ApiKey::parse(KEY).unwrap(),
-                api_key_file: settings.api_key_file,
-                certificate_authorities: Vec::new(),
-                timeout: settings.timeout,
-                poll_interval: settings.poll_interval,
-                breaks_after: settings.breaks_after,
-            };
             let projects = parse_projects("docs=Docs,api=API reference").unwrap();
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
-            let assemble: Assemble = Box::new(move |store, clock| {
+            let (clock, poll_interval) = (settings.clock.clone(), settings.poll_interval);
+            let assemble: Assemble = Box::new(move |store, clock, poll_interval| {
+                let upstream = UpstreamConfig {
+                    base_url: base_url.parse().unwrap(),
+                    api_key: ApiKey::parse(KEY).unwrap(),
+                    api_key_file: settings.api_key_file.clone(),
+                    certificate_authorities: Vec::new(),
+                    timeout: settings.timeout,
+                    poll_interval,
+                    prompt_max: settings.prompt_max,
+                    breaks_after: settings.breaks_after,
+                };
                 let (projects, public_url) = (projects.clone(), public_url.clone());
-                Panel::new(projects, public_url, &upstream, settings.budget, store, clock).unwrap()
+                Panel::new(projects, public_url, &upstream, settings.budget, settings.webhooks, store, clock)
+                    .unwrap()
             });
-            let panel = assemble(store, settings.clock);
+            let panel = assemble(store, clock, poll_interval);
             let server = tokio::spawn(serve::run(panel.clone(), listener, until));
             (panel, assemble, address, server)
         });
@@ -190,8 +198,8 @@ impl TestApp {
 
     /// Another panel on the same database, which does nothing by itself and for which it is `now`: for tests that make
     /// reads one by one and have to know when each is over.
-    pub(crate) async fn idle_panel(&self, now: Clock) -> Panel {
-        (self.running().assemble)(self.open_store().await, now)
+    pub(crate) async fn idle_panel(&self, now: Clock, poll_interval: Duration) -> Panel {
+        (self.running().assemble)(self.open_store().await, now, poll_interval)
     }
 
     pub(crate) fn clock(&self) -> &Clock {

@@ -11,6 +11,8 @@ use tempfile::TempDir;
 use super::secrets::{KEY, secrets_in};
 use super::until;
 
+const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
+
 /// Where a command runs: an empty folder, and the environment it gets.
 pub(crate) struct Workplace {
     folder: TempDir,
@@ -83,7 +85,18 @@ impl Workplace {
 
     /// Starts a command that goes on.
     pub(crate) fn serve(&self, arguments: &[&str]) -> Served {
-        let mut child = self.command(arguments).stdin(Stdio::null()).spawn().unwrap();
+        self.start(Command::new(DOCKET), arguments)
+    }
+
+    /// As [`Workplace::serve`], but a write beyond [`Served::may_write`] fails rather than ends the process.
+    pub(crate) fn serve_within_limits(&self, arguments: &[&str]) -> Served {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", DOCKET]);
+        self.start(shell, arguments)
+    }
+
+    fn start(&self, command: Command, arguments: &[&str]) -> Served {
+        let mut child = self.prepare(command, arguments).stdin(Stdio::null()).spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));
         collect(child.stdout.take().unwrap(), &output);
         collect(child.stderr.take().unwrap(), &output);
@@ -91,7 +104,10 @@ impl Workplace {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_docket"));
+        self.prepare(Command::new(DOCKET), arguments)
+    }
+
+    fn prepare(&self, mut command: Command, arguments: &[&str]) -> Command {
         command
             .args(arguments)
             .env_clear()
@@ -136,6 +152,14 @@ impl Served {
             .args([&format!("-{name}"), &self.child.lock().unwrap().id().to_string()])
             .status()
             .unwrap();
+        assert!(status.success());
+    }
+
+    /// From now on no file may grow beyond so many bytes, or be written to behind them; `unlimited`: as long as it likes.
+    pub(crate) fn may_write(&self, bytes: &str) {
+        let process = self.child.lock().unwrap().id().to_string();
+        let status =
+            Command::new("prlimit").args(["--pid", &process, &format!("--fsize={bytes}:")]).status().unwrap();
         assert!(status.success());
     }
 

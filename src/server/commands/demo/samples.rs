@@ -6,7 +6,7 @@ mod stories;
 use anyhow::Context;
 use secrecy::SecretString;
 
-use crate::model::id::{IntentId, ProjectId};
+use crate::model::id::{IntentId, ProjectId, TemplateId};
 use crate::model::job::{JobState, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::model::user::{Project, Role};
@@ -15,11 +15,11 @@ use crate::server::clock::Clock;
 use crate::server::emulator::{Emulator, Outcome, PastJob};
 use crate::server::store::Store;
 use crate::server::store::intents::{Claim, Intent, NewIntent, Settlement};
-use crate::server::store::job_list::JobFilter;
-use stories::{End, PEOPLE, SAMPLES, Sample};
+use crate::server::store::job_list::{JobFilter, Place};
+use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
-/// How long a sample worked.
-const WORK_SECONDS: i64 = 260;
+/// The most templates a project of the demonstration may have when it is filled.
+const MOST_TEMPLATES: u32 = TEMPLATES.len() as u32;
 
 /// Writes people and jobs into an empty ledger; leaves any other as it is.
 pub(super) async fn fill(store: &Store, clock: &Clock, projects: &[Project]) -> anyhow::Result<()> {
@@ -31,11 +31,27 @@ pub(super) async fn fill(store: &Store, clock: &Clock, projects: &[Project]) -> 
     for name in PEOPLE {
         store.add_user(name, Role::Operator, &hash, clock.now()).await?;
     }
+    let templates = add_templates(store, clock, &projects[0].id).await?;
     for sample in SAMPLES {
         let started = clock.now().plus_seconds(-3600 * sample.hours_ago - 20);
-        write(store, &projects[sample.project].id, sample, started).await?;
+        let template = sample.template.map(|number| &templates[number]);
+        write(store, &projects[sample.project].id, sample, template, started).await?;
     }
     Ok(())
+}
+
+async fn add_templates(store: &Store, clock: &Clock, project: &ProjectId) -> anyhow::Result<Vec<TemplateId>> {
+    let mut templates = Vec::new();
+    for (name, text) in TEMPLATES {
+        let added = store.add_template(project, name, text, MOST_TEMPLATES, clock.now()).await?;
+        templates.push(added.context("a new template")?);
+    }
+    Ok(templates)
+}
+
+/// How long a sample worked: some minutes, and not all the same.
+fn work_seconds(sample: &Sample) -> i64 {
+    140 + sample.hours_ago * 53 % 320
 }
 
 /// Tells the emulator every job of the ledger that the upstream has accepted.
@@ -56,9 +72,7 @@ pub(super) async fn tell_emulator(
                 emulator.adopt(project.id.as_str(), past_job(remote, job.state, job.created_at, finishes_at));
             }
             match page.next {
-                Some(next) => {
-                    filter.before = Some(next.parse().map_err(|_| anyhow::anyhow!("a cursor that is no id"))?)
-                }
+                Some(next) => filter.place = Place::At(next),
                 None => break,
             }
         }
@@ -88,9 +102,12 @@ async fn write(
     store: &Store,
     project: &ProjectId,
     sample: &Sample,
+    template: Option<&TemplateId>,
     started: Timestamp,
 ) -> anyhow::Result<()> {
-    let intent = commit(store, project, None, sample.author, sample.prompt, sample.paths, started).await?;
+    let first =
+        Text { job: None, author: sample.author, prompt: sample.prompt, paths: sample.paths, template };
+    let intent = commit(store, project, first, started).await?;
     let sent = started.plus_seconds(1);
     match sample.end {
         End::Rejected(reason) => {
@@ -100,7 +117,7 @@ async fn write(
         _ => {}
     }
     let active = remote(project, &intent, started, "active", None);
-    let ended = started.plus_seconds(WORK_SECONDS);
+    let ended = started.plus_seconds(work_seconds(sample));
     store.settle(&intent, &Settlement::Accepted(&active, ended), sent).await?;
     let (status, pull_request) = match sample.end {
         End::PullRequest(number) => ("completed", Some(number)),
@@ -112,22 +129,29 @@ async fn write(
     end(store, &intent, &done, ended).await?;
     if let Some((author, prompt)) = sample.follow_up {
         let asked = ended.plus_seconds(900);
-        let message = commit(store, project, Some(&intent), author, prompt, &[], asked).await?;
-        let ended = asked.plus_seconds(WORK_SECONDS);
+        let further = Text { job: Some(&intent), author, prompt, paths: &[], template: None };
+        let message = commit(store, project, further, asked).await?;
+        let ended = asked.plus_seconds(work_seconds(sample));
         store.settle(&message, &Settlement::Accepted(&active, ended), asked.plus_seconds(1)).await?;
         end(store, &intent, &done, ended).await?;
     }
     Ok(())
 }
 
+/// What somebody of the samples wrote.
+struct Text<'a> {
+    job: Option<&'a Intent>,
+    author: &'a str,
+    prompt: &'a str,
+    paths: &'a [&'a str],
+    template: Option<&'a TemplateId>,
+}
+
 /// A sample's message, committed and claimed as a sender would.
 async fn commit(
     store: &Store,
     project: &ProjectId,
-    job: Option<&Intent>,
-    author: &str,
-    prompt: &str,
-    paths: &[&str],
+    Text { job, author, prompt, paths, template }: Text<'_>,
     at: Timestamp,
 ) -> anyhow::Result<Intent> {
     let author = store.user_by_name(author).await?.context("a sample's author")?;
@@ -141,6 +165,7 @@ async fn commit(
         intent: &id,
         prompt,
         paths: &paths,
+        template,
     };
     let message = store.insert_intent(new, at).await?.context("a new intent")?;
     match store.claim(&message, "samples", u32::MAX, at).await? {
@@ -173,7 +198,7 @@ fn remote(
 /// Records the end of a sample's work, as the poller would have read it.
 async fn end(store: &Store, intent: &Intent, remote: &RemoteJob, at: Timestamp) -> anyhow::Result<()> {
     let due = store
-        .due_reads(at)
+        .due_reads(at, at)
         .await?
         .into_iter()
         .find(|due| due.job == intent.job)

@@ -14,7 +14,7 @@ use crate::model::history::Mark;
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::views::{PageViews, ViewCounts};
-use crate::server::store::{Store, StoreError};
+use crate::server::store::{Store, StoreError, rollups};
 
 /// Rows of one statement.
 const ROWS_AT_ONCE: usize = 250;
@@ -70,6 +70,7 @@ impl Store {
         let NewReading { begun_at: read_at, totals, rows, digest, .. } = reading;
         let after = ReadDay { day, totals, rows, digest, read_at, agreed, settled_at, mark };
         write_day(&mut tx, project, &after).await?;
+        rollups::refresh(&mut tx, project, day).await?;
         forget_reading(&mut tx, project, day).await?;
         tx.commit().await?;
         Ok(Written { before, after: Some(after) })

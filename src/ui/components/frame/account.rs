@@ -8,7 +8,9 @@ use crate::ui::components::loading::{nothing, suspended};
 use crate::ui::erase::{Erase, handler};
 use crate::ui::state::browser;
 use crate::ui::state::drafts;
+use crate::ui::state::notices::Notices;
 use crate::ui::state::session::AskedSession;
+use crate::ui::state::toasts::Toasts;
 
 /// `has_keys` where the page listens to the keyboard.
 pub(super) fn account(session: AskedSession, has_keys: bool) -> AnyView {
@@ -34,7 +36,7 @@ pub(super) fn account(session: AskedSession, has_keys: bool) -> AnyView {
             >
                 {icon(icon::MOON)}
             </button>
-            {has_keys.then(shortcuts)}
+            {has_keys.then(|| view! { {notifications()} {shortcuts()} }.into_any())}
             // A plain post: the next page knows nothing of this one.
             <form method="post" action="/api/session/logout" on:submit=handler(|_| drafts::forget_all())>
                 <button type="submit" class="quiet" title="Sign out">
@@ -42,6 +44,24 @@ pub(super) fn account(session: AskedSession, has_keys: bool) -> AnyView {
                 </button>
             </form>
         </div>
+    }
+    .erase()
+}
+
+/// Only where toasts are shown: they say what came of it.
+fn notifications() -> AnyView {
+    let (notices, toasts) = (Notices::get(), Toasts::get());
+    view! {
+        <button
+            type="button"
+            class="quiet js-only"
+            title="Notify me in this browser"
+            aria-label="Notify me in this browser"
+            aria-pressed=move || if notices.are_wanted() { "true" } else { "false" }
+            on:click=handler(move |_| notices.toggle(move |said| toasts.say(said.to_owned(), None)))
+        >
+            {icon(icon::BELL)}
+        </button>
     }
     .erase()
 }

@@ -4,19 +4,21 @@ use leptos::prelude::*;
 
 use crate::model::budget::{Budgets, Meter};
 use crate::model::user::Role;
-use crate::ui::charts::number::counted;
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::components::loading::suspended;
 use crate::ui::components::moment::until;
+use crate::ui::components::waiting::waiting_link;
 use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::state::budget::AskedBudget;
 use crate::ui::state::clock::Clock;
+use crate::ui::state::project;
 use crate::ui::state::session::AskedSession;
 
 pub(super) fn meters(budget: AskedBudget, session: AskedSession) -> AnyView {
+    let project = project::current();
     let content = move || match budget.get() {
-        Some(Ok(budgets)) => both(budgets, may_look(session)),
+        Some(Ok(budgets)) => both(&project, budgets, may_look(session)),
         // The budget is no reason to disturb: what needs it says so when it is spent.
         _ => ().into_any(),
     };
@@ -27,11 +29,9 @@ fn may_look(session: AskedSession) -> bool {
     matches!(session.get(), Some(Ok(session)) if session.role == Role::Admin)
 }
 
-fn both(budgets: Budgets, may_look: bool) -> AnyView {
-    let waiting = (budgets.waiting > 0).then(|| {
-        let prompts = counted(u64::from(budgets.waiting), "prompt waits", "prompts wait");
-        view! { <p class="meter-text">{format!("{prompts} to be sent")}</p> }.erase()
-    });
+fn both(project: &str, budgets: Budgets, may_look: bool) -> AnyView {
+    let waiting = (budgets.waiting > 0)
+        .then(|| view! { <p class="meter-text">{waiting_link(project, budgets.waiting)}</p> }.erase());
     let details = may_look.then(|| view! { <a href=links::UPSTREAM>"Details"</a> }.erase());
     view! {
         <section class="budget" aria-label="Budget of upstream calls">

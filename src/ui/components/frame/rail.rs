@@ -25,6 +25,7 @@ pub(super) fn top(project: &str, session: AskedSession) -> AnyView {
                     {item(overview, true, icon::OVERVIEW, "Overview")}
                     {item(links::jobs(project), false, icon::JOBS, "Jobs")}
                     {item(links::analytics(project), false, icon::ANALYTICS, "Analytics")}
+                    {item(links::templates(project), false, icon::TEMPLATES, "Templates")}
                 </ul>
             </nav>
         </header>
@@ -41,6 +42,7 @@ pub(super) fn admin() -> AnyView {
                 <ul class="nav">
                     <li><a href="/" rel="external">{icon(icon::OVERVIEW)} <span>"Projects"</span></a></li>
                     {item(links::UPSTREAM.to_owned(), true, icon::ANALYTICS, "Upstream")}
+                    {item(links::WEBHOOKS.to_owned(), true, icon::SENDING, "Webhooks")}
                 </ul>
             </nav>
         </header>

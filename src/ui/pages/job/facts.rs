@@ -3,17 +3,22 @@
 use leptos::prelude::*;
 
 use crate::model::job::Job;
+use crate::model::saved_template::UsedTemplate;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
+use crate::ui::components::tag_link::tag_link;
 use crate::ui::erase::{Erase, handler};
+use crate::ui::links;
+use crate::ui::pages::job::filing::tags;
 use crate::ui::state::browser;
+use crate::ui::state::filing::Filing;
 use crate::ui::state::toasts::Toasts;
 
-pub(super) fn facts(job: &Job) -> AnyView {
+/// `filing` for those who may tag the job.
+pub(super) fn facts(job: &Job, filing: Option<Filing>) -> AnyView {
     let remote = job.remote.as_ref();
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.erase());
-    let paths =
-        job.paths.iter().map(|path| view! { <code class="tag">{path.clone()}</code> }.erase()).collect_view();
+    let pages = job.paths.iter().map(|path| tag_link(job.project.as_str(), path)).collect_view();
     view! {
         <aside class="facts" aria-label="Facts">
             <dl>
@@ -21,7 +26,9 @@ pub(super) fn facts(job: &Job) -> AnyView {
                 {fact("Repository", remote.and_then(|remote| text(remote.repository.as_ref())))}
                 {fact("Branch", remote.and_then(|remote| text(remote.git_ref.as_ref())))}
                 {fact("Upstream id", remote.map(|remote| id(&remote.id)))}
-                {fact("Pages", (!job.paths.is_empty()).then(|| paths.into_any()))}
+                {fact("Pages", (!job.paths.is_empty()).then(|| pages.into_any()))}
+                {fact("Template", job.template.as_ref().map(|used| template(job.project.as_str(), used)))}
+                {fact("Tags", Some(tags(job, filing)))}
                 {fact("Created", Some(exactly(job.created_at)))}
                 {fact("Taken", remote.and_then(|remote| remote.created_at).map(exactly))}
                 {fact("Archived", remote.and_then(|remote| remote.archived_at).map(exactly))}
@@ -36,6 +43,13 @@ fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
     match value {
         Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.erase(),
         None => ().into_any(),
+    }
+}
+
+fn template(project: &str, UsedTemplate { id, name }: &UsedTemplate) -> AnyView {
+    match id {
+        Some(_) => view! { <a href=links::templates(project) dir="auto">{name.clone()}</a> }.erase(),
+        None => view! { <bdi>{name.clone()}</bdi> <span class="faint">"(deleted)"</span> }.into_any(),
     }
 }
 

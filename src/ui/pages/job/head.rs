@@ -8,40 +8,50 @@ use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::erase::Erase;
 use crate::ui::links;
+use crate::ui::pages::job::filing::{archive, put_away};
+use crate::ui::state::filing::Filing;
 use crate::ui::state::title;
 
 /// Texts longer than this are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
 
-pub(super) fn head(job: &Job, badge: ArcRwSignal<JobBadge>, may_send: bool) -> AnyView {
+pub(super) fn head(
+    job: &Job,
+    badge: ArcRwSignal<JobBadge>,
+    may_send: bool,
+    filing: Option<Filing>,
+) -> AnyView {
     title::set(job.title());
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
     let request = request.map(|link| pull_request(link, "button button-loud"));
-    let again = (may_send && !job.state.is_moving()).then(|| {
+    let again = (may_send && !job.is_moving()).then(|| {
         let words = if matches!(job.state, JobState::Rejected) { "Edit and send again" } else { "Run again" };
         view! { <a class="button" href=again(job)>{words}</a> }.erase()
     });
+    let archive = filing.map(|filing| archive(job, filing));
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
             <a href=links::jobs(job.project.as_str())>"Jobs"</a>
         </nav>
         <header class="page-head">
             <div class="page-title">
-                <h1 class="job-heading">{job.title().to_owned()}</h1>
+                <h1 class="job-heading" dir="auto">{job.title().to_owned()}</h1>
                 <p class="context">
                     {job_badge(badge)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
                     <a class="no-js" href="">"Refresh"</a>
                 </p>
+                {put_away(job)}
             </div>
-            <div class="actions">{again} {request}</div>
+            <div class="actions">{archive} {again} {request}</div>
         </header>
     }
     .erase()
 }
 
-/// The form for a new job with this one's text.
+/// The form for a new job with this one's text, pages and template.
 pub(super) fn again(job: &Job) -> String {
-    if job.prompt.chars().count() > ADDRESS_CHARS {
+    let template = job.template.as_ref().is_some_and(|template| template.id.is_some());
+    if template || job.prompt.chars().count() > ADDRESS_CHARS {
         return links::new_job_from(job.project.as_str(), job.id.as_str());
     }
     links::new_job(job.project.as_str(), &job.prompt, &job.paths.join(", "))

@@ -22,9 +22,10 @@ pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
 }
 
 fn line(entry: &HistoryEntry) -> AnyView {
+    let what = in_words(&entry.state);
     let what = match entry.message {
-        0 => entry.state.clone(),
-        follow_up => format!("Follow-up {follow_up}: {}", entry.state),
+        0 => what.to_owned(),
+        follow_up => format!("Follow-up {follow_up}: {what}"),
     };
     let detail = entry.detail.clone().map(|detail| view! { <span class="soft">{detail}</span> }.erase());
     view! {
@@ -35,4 +36,35 @@ fn line(entry: &HistoryEntry) -> AnyView {
         </li>
     }
     .erase()
+}
+
+/// A state as a reader says it; a word of the upstream's own stays as it is.
+fn in_words(state: &str) -> &str {
+    match state {
+        "queued" => "Saved, to be sent",
+        "sending" => "Being sent",
+        "accepted" => "Taken by the agent",
+        "rejected" => "Not taken by the agent",
+        "unknown" => "Sent, outcome not known",
+        "active" => "The agent works",
+        "completed" => "The agent is done",
+        "failed" => "The agent failed",
+        "archived" => "Archived upstream",
+        "not found" => "Not found upstream any more",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::JobState;
+
+    #[test]
+    fn every_state_of_ours_is_said_in_words() {
+        for state in JobState::ALL.into_iter().filter(|state| *state != JobState::Other) {
+            assert_ne!(in_words(state.as_str()), state.as_str());
+        }
+        assert_eq!(in_words("paused"), "paused");
+    }
 }

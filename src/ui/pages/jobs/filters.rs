@@ -1,34 +1,54 @@
-//! The search and the filter chips over the list of jobs.
+//! The search, the filters and the order over the list of jobs.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::model::job::{JobBadge, JobState};
+use crate::model::job::{JobBadge, JobPage, JobState};
+use crate::model::job_query::JobQuery;
 use crate::ui::charts::number::grouped;
 use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::search_form;
 use crate::ui::erase::Erase;
 use crate::ui::links;
-use crate::ui::pages::jobs::query::JobsQuery;
+use crate::ui::pages::jobs::query::href;
 
 /// The shown jobs, each with the state it had when it was counted.
 pub(super) type Shown = Vec<(JobState, ArcRwSignal<JobBadge>)>;
 
-pub(super) fn filters(
-    project: &str,
-    query: &JobsQuery,
-    counts: BTreeMap<JobState, u64>,
-    shown: Shown,
-) -> AnyView {
-    let total: u64 = counts.values().sum();
-    let selected = query.status.clone();
-    let counts = Arc::new(counts);
+/// The filters that are on or off: their field, its value, and their name.
+const SWITCHES: [(&str, &str, &str); 4] = [
+    ("needs", "attention", "Needs attention"),
+    ("pr", "yes", "With pull request"),
+    ("pr", "no", "Without pull request"),
+    ("archived", "yes", "Archived here"),
+];
+
+const ORDERS: [(&str, &str); 3] = [("", "Newest"), ("oldest", "Oldest"), ("changed", "Last changed")];
+
+pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, shown: Shown) -> AnyView {
+    view! {
+        <div class="filters">
+            {search(project, query)}
+            {states(project, query, page, shown)}
+            <div class="filter-line">
+                {switches(project, query, page.attention)}
+                {orders(project, query)}
+            </div>
+            {lifted(project, query, "author", "Started by", "show everyone’s")}
+            {lifted(project, query, "tag", "Tagged", "show all tags")}
+        </div>
+    }
+    .erase()
+}
+
+fn states(project: &str, query: &JobQuery, page: &JobPage, shown: Shown) -> AnyView {
+    let total: u64 = page.counts.values().sum();
+    let counts = Arc::new(page.counts.clone());
     let shown = Arc::new(shown);
     let chips = JobState::ALL.into_iter().map(|state| {
-        let is_selected = selected.as_deref() == Some(state.as_str());
+        let is_selected = query.status == state.as_str();
         let (counts, shown) = (counts.clone(), shown.clone());
         let count = move || now_in(state, counts.get(&state).copied().unwrap_or(0), &shown);
         let is_needed = {
@@ -36,7 +56,7 @@ pub(super) fn filters(
             move || is_selected || count() > 0
         };
         // Choosing the chosen one again lifts the filter.
-        let href = query.with_status((!is_selected).then_some(state.as_str())).href(project);
+        let href = href(project, &query.with("status", if is_selected { "" } else { state.as_str() }));
         view! {
             <li hidden=move || !is_needed()>
                 <a class="chip" href=href data-state=state.as_str() aria-current=is_selected.then_some("true")>
@@ -46,28 +66,49 @@ pub(super) fn filters(
         }
         .erase()
     });
+    let all = href(project, &query.with("status", ""));
     view! {
-        <div class="filters">
-            {search(project, query)}
-            <ul class="chips" aria-label="Filter by state">
-                <li>
-                    <a class="chip" href=query.with_status(None).href(project) aria-current=selected.is_none().then_some("true")>
-                        "All" <span class="count">{grouped(total)}</span>
-                    </a>
-                </li>
-                {chips.collect_view()}
-            </ul>
-            {query.author.clone().map(|author| by_author(project, query, author))}
-        </div>
+        <ul class="chips" aria-label="Filter by state">
+            <li>
+                <a class="chip" href=all aria-current=query.status.is_empty().then_some("true")>
+                    "All" <span class="count">{grouped(total)}</span>
+                </a>
+            </li>
+            {chips.collect_view()}
+        </ul>
     }
     .erase()
 }
 
-fn search(project: &str, query: &JobsQuery) -> AnyView {
+fn switches(project: &str, query: &JobQuery, attention: u64) -> AnyView {
+    let chips = SWITCHES.map(|(field, value, name)| {
+        let is_on = query.values().contains(&(field, value));
+        let href = href(project, &query.with(field, if is_on { "" } else { value }));
+        let count =
+            (field == "needs").then(|| view! { <span class="count">{grouped(attention)}</span> }.erase());
+        view! { <li><a class="chip" href=href aria-current=is_on.then_some("true")>{name} {count}</a></li> }
+            .erase()
+    });
+    view! { <ul class="chips" aria-label="More filters">{chips.into_iter().collect_view()}</ul> }.erase()
+}
+
+fn orders(project: &str, query: &JobQuery) -> AnyView {
+    let orders = ORDERS.map(|(sort, name)| {
+        let is_chosen = query.sort == sort;
+        let href = href(project, &query.with("sort", sort));
+        view! { <a href=href aria-current=is_chosen.then_some("true")>{name}</a> }.erase()
+    });
+    view! { <nav class="segments" aria-label="Order">{orders.into_iter().collect_view()}</nav> }.erase()
+}
+
+fn search(project: &str, query: &JobQuery) -> AnyView {
+    let others = query.values().into_iter().filter(|(field, _)| *field != "q");
+    let others = others
+        .map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.erase())
+        .collect_view();
     view! {
         <form class="search" method="get" action=links::jobs(project) role="search" on:submit=search_form::navigating()>
-            <input type="hidden" name="status" value=query.status.clone().unwrap_or_default() />
-            <input type="hidden" name="author" value=query.author.clone().unwrap_or_default() />
+            {others}
             {icon(icon::SEARCH)}
             <label class="visually-hidden" for="q">"Search jobs"</label>
             <input
@@ -75,9 +116,10 @@ fn search(project: &str, query: &JobsQuery) -> AnyView {
                 class="field"
                 type="search"
                 name="q"
+                maxlength="500"
                 placeholder="Search prompts and follow-ups"
-                value=query.q.clone().unwrap_or_default()
-                prop:value=query.q.clone().unwrap_or_default()
+                value=query.q.clone()
+                prop:value=query.q.clone()
             />
             <button type="submit" class="visually-hidden">"Search"</button>
         </form>
@@ -85,11 +127,17 @@ fn search(project: &str, query: &JobsQuery) -> AnyView {
     .erase()
 }
 
-fn by_author(project: &str, query: &JobsQuery, author: String) -> AnyView {
-    let lifted = JobsQuery { author: None, cursor: None, ..query.clone() }.href(project);
+/// What a link somewhere else filtered by, and the way to lift that.
+fn lifted(project: &str, query: &JobQuery, field: &str, what: &'static str, lift: &'static str) -> AnyView {
+    let Some((_, value)) =
+        query.values().into_iter().find(|(name, value)| *name == field && !value.is_empty())
+    else {
+        return ().into_any();
+    };
+    let href = href(project, &query.with(field, ""));
     view! {
         <p class="lifted">
-            "Started by " <strong>{author}</strong> " · " <a href=lifted>"show everyone’s"</a>
+            {what} " " <strong>{value.to_owned()}</strong> " · " <a href=href>{lift}</a>
         </p>
     }
     .erase()

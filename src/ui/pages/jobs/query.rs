@@ -1,47 +1,39 @@
-//! What the list of jobs is asked for, as it stands in the address.
+//! What the list of jobs is asked for, as it stands in the address: the filters, and the place in the list.
 
 use leptos_router::params::ParamsMap;
 
+use crate::model::job_query::JobQuery;
 use crate::ui::links;
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct JobsQuery {
-    pub(super) status: Option<String>,
-    pub(super) q: Option<String>,
-    pub(super) author: Option<String>,
+pub(super) struct JobsAddress {
+    pub(super) query: JobQuery,
     pub(super) cursor: Option<String>,
+    pub(super) page: Option<String>,
 }
 
-impl JobsQuery {
+impl JobsAddress {
     pub(super) fn read(params: &ParamsMap) -> Self {
-        let given = |name| params.get(name).filter(|value: &String| !value.trim().is_empty());
-        Self { status: given("status"), q: given("q"), author: given("author"), cursor: given("cursor") }
+        let given = |name: &str| params.get(name).filter(|value: &String| !value.trim().is_empty());
+        Self { query: JobQuery::of(given), cursor: given("cursor"), page: given("page") }
     }
 
-    pub(super) fn href(&self, project: &str) -> String {
-        fn text(field: &Option<String>) -> &str {
-            field.as_deref().unwrap_or_default()
-        }
-        links::with_query(
-            &links::jobs(project),
-            &[
-                ("status", text(&self.status)),
-                ("q", text(&self.q)),
-                ("author", text(&self.author)),
-                ("cursor", text(&self.cursor)),
-            ],
-        )
+    /// Whether it is another page than the first.
+    pub(super) fn is_further_on(&self) -> bool {
+        self.cursor.is_some() || self.page.as_deref().is_some_and(|page| page != "1")
     }
+}
 
-    /// Whether anything narrows the list down.
-    pub(super) fn is_filtered(&self) -> bool {
-        self.status.is_some() || self.q.is_some() || self.author.is_some()
-    }
+/// The first page of a list.
+pub(super) fn href(project: &str, query: &JobQuery) -> String {
+    page_href(project, query, "")
+}
 
-    /// The same search and author in another state, from the newest.
-    pub(super) fn with_status(&self, status: Option<&str>) -> Self {
-        Self { status: status.map(str::to_owned), cursor: None, ..self.clone() }
-    }
+/// The page of a list at `cursor`.
+pub(super) fn page_href(project: &str, query: &JobQuery, cursor: &str) -> String {
+    let mut fields = query.values().to_vec();
+    fields.push(("cursor", cursor));
+    links::with_query(&links::jobs(project), &fields)
 }
 
 #[cfg(test)]
@@ -49,10 +41,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_filter_starts_from_the_newest() {
-        let query =
-            JobsQuery { q: Some("sdk v3".to_owned()), cursor: Some("abc".to_owned()), ..Default::default() };
-        assert_eq!(query.with_status(Some("failed")).href("docs"), "/p/docs/jobs?status=failed&q=sdk%20v3");
-        assert_eq!(JobsQuery::default().href("docs"), "/p/docs/jobs");
+    fn another_filter_starts_from_the_first_page() {
+        let query = JobQuery::default().with("q", "sdk v3");
+        assert_eq!(href("docs", &query.with("status", "failed")), "/p/docs/jobs?status=failed&q=sdk%20v3");
+        assert_eq!(href("docs", &JobQuery::default()), "/p/docs/jobs");
+        assert_eq!(page_href("docs", &query, "abc"), "/p/docs/jobs?q=sdk%20v3&cursor=abc");
     }
 }

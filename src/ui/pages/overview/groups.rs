@@ -1,8 +1,9 @@
-//! The newest jobs, by what a person has to do with them.
+//! Jobs by what a person has to do with them.
 
 use leptos::prelude::*;
 
 use crate::model::job::{Job, JobPage, JobState};
+use crate::ui::charts::number::grouped;
 use crate::ui::components::job_row::job_row;
 use crate::ui::erase::Erase;
 use crate::ui::links;
@@ -14,25 +15,32 @@ const FINISHED: usize = 6;
 /// How many jobs that need a person are shown.
 const NEEDING: usize = 8;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Group {
-    Running,
-    NeedsYou,
-    Finished,
-}
-
-pub(super) fn groups(project: &str, page: JobPage, may_start: bool) -> AnyView {
-    if page.jobs.is_empty() {
+/// Of the newest jobs those that run; where there is none at all, the first step.
+pub(super) fn running(project: &str, page: JobPage, may_start: bool) -> AnyView {
+    if page.jobs.is_empty() && page.total == 0 {
         return no_jobs_yet(project, may_start);
     }
-    let of = |group: Group| page.jobs.iter().filter(move |job| group_of(job) == group);
-    view! {
-        {section("Running now", "Nothing runs at the moment.", of(Group::Running), usize::MAX)}
-        {section("Needs you", "Nothing waits for you.", of(Group::NeedsYou), NEEDING)}
-        {section("Finished lately", "Nothing finished yet.", of(Group::Finished), FINISHED)}
-        <p class="more"><a href=links::jobs(project)>"All jobs"</a></p>
+    let jobs = page.jobs.iter().filter(|job| job.is_moving());
+    section("Running now", "Nothing runs at the moment.", jobs, usize::MAX, ().into_any())
+}
+
+/// `page` is of those jobs alone that need a person, however old they are.
+pub(super) fn needs_you(project: &str, page: JobPage) -> AnyView {
+    let all = (page.total > NEEDING as u64).then(|| {
+        let href = links::with_query(&links::jobs(project), &[("needs", "attention")]);
+        view! { <p class="more"><a href=href>"Show all " {grouped(page.total)}</a></p> }.erase()
+    });
+    section("Needs you", "Nothing waits for you.", page.jobs.iter(), NEEDING, all.into_any())
+}
+
+/// Of the newest jobs those that came to a good end.
+pub(super) fn finished(project: &str, page: JobPage) -> AnyView {
+    if page.jobs.is_empty() {
+        return ().into_any();
     }
-    .erase()
+    let jobs = page.jobs.iter().filter(|job| is_finished(job));
+    let all = view! { <p class="more"><a href=links::jobs(project)>"All jobs"</a></p> }.erase();
+    section("Finished lately", "Nothing finished yet.", jobs, FINISHED, all)
 }
 
 fn section<'a>(
@@ -40,22 +48,18 @@ fn section<'a>(
     none: &'static str,
     jobs: impl Iterator<Item = &'a Job>,
     most: usize,
+    more: AnyView,
 ) -> AnyView {
     let badges = Badges::get();
-    let rows: Vec<_> = jobs.take(most).map(|job| job_row(job, badges.watch(job))).collect();
+    let rows: Vec<_> = jobs.take(most).map(|job| job_row(job, badges.watch(job), ().into_any())).collect();
     let body = match rows.is_empty() {
         true => view! { <p class="none">{none}</p> }.erase(),
         false => view! { <ul class="job-list job-list-short">{rows}</ul> }.erase(),
     };
-    view! { <section class="group"><h2>{heading}</h2> {body}</section> }.erase()
+    view! { <section class="group"><h2>{heading}</h2> {body} {more}</section> }.erase()
 }
 
-fn group_of(job: &Job) -> Group {
+fn is_finished(job: &Job) -> bool {
     let has_request = job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
-    match job.state {
-        state if state.is_moving() => Group::Running,
-        JobState::Unknown | JobState::Rejected | JobState::Failed => Group::NeedsYou,
-        JobState::Completed if !has_request => Group::NeedsYou,
-        _ => Group::Finished,
-    }
+    job.state == JobState::Archived || (job.state == JobState::Completed && has_request)
 }

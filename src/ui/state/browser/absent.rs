@@ -34,6 +34,14 @@ pub fn is_watched() -> bool {
     true
 }
 
+pub fn may_notify() -> bool {
+    false
+}
+
+pub fn ask_to_notify(_heard: impl FnOnce(bool) + 'static) {}
+
+pub fn notify(_title: &str, _text: &str, _href: String, _tag: &str) {}
+
 pub fn stored(_key: &str) -> Option<String> {
     None
 }

@@ -4,9 +4,11 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
 use leptos::server_fn::redirect::call_redirect_hook;
 use leptos::task::spawn_local;
+use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::js_sys::Date;
-use web_sys::{HtmlDocument, Storage};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::js_sys::{Date, Reflect};
+use web_sys::{HtmlDocument, Notification, NotificationOptions, NotificationPermission, Storage};
 
 use crate::api::call::{self, Answer};
 use crate::model::time::Timestamp;
@@ -53,6 +55,44 @@ pub fn is_hidden() -> bool {
 /// Whether somebody is looking at the page right now.
 pub fn is_watched() -> bool {
     !is_hidden() && document().has_focus().unwrap_or(true)
+}
+
+/// Whether the browser lets us notify.
+pub fn may_notify() -> bool {
+    can_notify() && Notification::permission() == NotificationPermission::Granted
+}
+
+/// Asks the person, through the browser, whether we may notify; a browser may refuse by itself.
+pub fn ask_to_notify(heard: impl FnOnce(bool) + 'static) {
+    spawn_local(async move {
+        if let Some(asked) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
+            let _ = JsFuture::from(asked).await;
+        }
+        heard(may_notify());
+    });
+}
+
+/// Shows a notification that opens `href`. Of those with one `tag`, from whichever tab, the browser keeps one.
+pub fn notify(title: &str, text: &str, href: String, tag: &str) {
+    if !may_notify() {
+        return;
+    }
+    let options = NotificationOptions::new();
+    options.set_body(text);
+    options.set_tag(tag);
+    // Some browsers allow it to service workers only; a toast is shown all the same.
+    let Ok(notification) = Notification::new_with_options(title, &options) else { return };
+    let shown = notification.clone();
+    let open = Closure::once_into_js(move || {
+        let _ = window().focus();
+        shown.close();
+        let _ = window().location().set_href(&href);
+    });
+    notification.set_onclick(Some(open.unchecked_ref()));
+}
+
+fn can_notify() -> bool {
+    Reflect::has(&window(), &"Notification".into()).unwrap_or(false)
 }
 
 pub fn stored(key: &str) -> Option<String> {

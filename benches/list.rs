@@ -1,0 +1,188 @@
+//! How long a page of the list takes with 100,000 jobs (`JOBS=` for another number): the 50th and 95th percentile of each filter,
+//! with its counts, beside the bare statements it cannot do without. It judges nothing: a busy machine is no defect.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that fails has nothing to say")]
+
+use std::time::{Duration, Instant};
+
+use docket::model::id::ProjectId;
+use docket::model::job::JobState;
+use docket::model::time::Timestamp;
+use docket::model::user::Role;
+use docket::server::store::Store;
+use docket::server::store::job_list::{JobFilter, Place, Sort};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection};
+
+const RUNS: usize = 30;
+const AIM: Duration = Duration::from_millis(50);
+
+/// Half of the jobs are completed with a pull request; one in fifty is in Japanese; one in twenty has the tag `sdk`.
+const FILL: &str = "
+    INSERT INTO jobs (id, project, state, created_at, changed_at, remote_id, remote_status, pr_link)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $JOBS)
+    SELECT printf('01930000-0000-7000-8000-%012d', i), 'docs',
+        CASE WHEN i % 100 < 80 THEN 'completed' WHEN i % 100 < 90 THEN 'failed' WHEN i % 100 < 98 THEN 'archived' ELSE 'active' END,
+        i, i + i * 7919 % 5000, 'r' || i, 'x', CASE WHEN i % 2 = 0 THEN 'https://git.example/' || i END FROM n;
+    INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
+    SELECT 'm' || id, id, 0, (SELECT id FROM users WHERE name = CASE WHEN created_at % 10 = 0 THEN 'ada' ELSE 'ben' END), id,
+        'Check the page ' || CASE WHEN created_at % 2 = 0 THEN 'guide ' ELSE 'manual ' END || created_at
+        || ' against the current SDK and fix every step that no longer works: word' || (created_at * 7919 % 20000)
+        || ', term' || (created_at * 104729 % 3000) || '. Then update the links, examples and the glossary of part '
+        || (created_at % 97) || CASE WHEN created_at % 50 = 0 THEN ' 概要ページを更新してください' ELSE '' END,
+        'accepted', created_at, 0 FROM jobs;
+    INSERT INTO job_paths SELECT id, '/guides/page-' || (created_at % 20) FROM jobs;
+    INSERT INTO job_tags SELECT id, 'sdk', 'SDK' FROM jobs WHERE created_at % 20 = 3;
+    UPDATE jobs SET archived_here_at = 1 WHERE created_at % 10 = 7;";
+
+/// A case: its name, its filter, and what its counts alone cost at least, as a condition over `listed_jobs l`.
+type Case = (&'static str, JobFilter, &'static str);
+
+fn cases(jobs: u64) -> Vec<Case> {
+    let text = |text: &str| JobFilter { text: Some(text.to_owned()), ..JobFilter::default() };
+    let label = |label: &str| JobFilter { label: Some(label.to_owned()), ..JobFilter::default() };
+    vec![
+        ("everything", JobFilter::default(), "1 = 1"),
+        ("oldest first", JobFilter { sort: Sort::Oldest, ..JobFilter::default() }, "1 = 1"),
+        ("last changed first", JobFilter { sort: Sort::Changed, ..JobFilter::default() }, "1 = 1"),
+        (
+            "the last page but one",
+            JobFilter { place: Place::Start(jobs * 9 / 10 - 100), ..JobFilter::default() },
+            "1 = 1",
+        ),
+        ("completed", JobFilter { state: Some(JobState::Completed), ..JobFilter::default() }, "1 = 1"),
+        ("active", JobFilter { state: Some(JobState::Active), ..JobFilter::default() }, "1 = 1"),
+        (
+            "of an author",
+            JobFilter { author: Some("ben".to_owned()), ..JobFilter::default() },
+            "l.author_id = (SELECT id FROM users WHERE name = 'ben')",
+        ),
+        (
+            "with a pull request",
+            JobFilter { has_pull_request: Some(true), ..JobFilter::default() },
+            "l.has_pr = 1",
+        ),
+        ("needing attention", JobFilter { needs_attention: true, ..JobFilter::default() }, "l.attention = 1"),
+        ("archived here", JobFilter { archived: Some(true), ..JobFilter::default() }, "1 = 1"),
+        (
+            "about a page",
+            label("/guides/page-3"),
+            "EXISTS (SELECT 1 FROM listed_labels p WHERE p.project = 'docs' AND p.label = '/guides/page-3' AND p.number = l.number)",
+        ),
+        (
+            "tagged",
+            label("sdk"),
+            "EXISTS (SELECT 1 FROM listed_labels p WHERE p.project = 'docs' AND p.label = 'sdk' AND p.number = l.number)",
+        ),
+        (
+            "a word of every job",
+            text("current"),
+            "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'current')",
+        ),
+        (
+            "a word of every second job",
+            text("guide"),
+            "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'guide')",
+        ),
+        (
+            "two common words",
+            text("current glossary"),
+            "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'current glossary')",
+        ),
+        (
+            "a rare word",
+            text("word123"),
+            "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'word123')",
+        ),
+        (
+            "no such word",
+            text("nowhere"),
+            "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'nowhere')",
+        ),
+        ("one letter", text("c"), "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'c*')"),
+        (
+            "four characters of Japanese",
+            text("要ページ"),
+            "l.number IN (SELECT rowid FROM job_characters WHERE job_characters MATCH '要ページ')",
+        ),
+        ("two characters of Japanese", text("概要"), "l.unspaced = 1"),
+        (
+            "a common word, active, about a page",
+            JobFilter {
+                state: Some(JobState::Active),
+                label: Some("/guides/page-3".to_owned()),
+                ..text("guide")
+            },
+            "l.number IN (SELECT rowid FROM job_words WHERE job_words MATCH 'guide')",
+        ),
+    ]
+}
+
+#[tokio::main]
+async fn main() {
+    let jobs: u64 = std::env::var("JOBS").ok().map_or(100_000, |jobs| jobs.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bench.db");
+    let store = Store::open(&format!("sqlite://{}", file.display())).await.unwrap();
+    for name in ["ada", "ben"] {
+        store.add_user(name, Role::Operator, "hash", Timestamp::from_millis(0)).await.unwrap();
+    }
+    let mut bare =
+        SqliteConnection::connect_with(&SqliteConnectOptions::new().filename(&file)).await.unwrap();
+    let started = Instant::now();
+    let fill = format!("BEGIN; {} COMMIT;", FILL.replace("$JOBS", &jobs.to_string()));
+    sqlx::raw_sql(AssertSqlSafe(fill)).execute(&mut bare).await.unwrap();
+    println!(
+        "{jobs} jobs written and indexed in {:.1} s, {} MB",
+        started.elapsed().as_secs_f64(),
+        megabytes(&file)
+    );
+    println!(
+        "{:36} {:>9} {:>9} {:>9} {:>6}",
+        "a page with its counts", "p50 ms", "p95 ms", "bare ms", "ratio"
+    );
+
+    let project: ProjectId = "docs".parse().unwrap();
+    for (name, filter, condition) in cases(jobs) {
+        let filter = JobFilter { archived: filter.archived.or(Some(false)), ..filter };
+        let mut times = Vec::new();
+        for _ in 0..RUNS {
+            let began = Instant::now();
+            store.jobs(&project, &filter).await.unwrap();
+            times.push(began.elapsed());
+        }
+        let archived = i32::from(filter.archived == Some(true));
+        let sql = format!(
+            "SELECT l.state, COUNT(*) FROM listed_jobs l WHERE l.project = 'docs' AND l.archived = {archived} AND {condition} GROUP BY l.state"
+        );
+        let mut least = Vec::new();
+        for _ in 0..RUNS {
+            let began = Instant::now();
+            sqlx::query(AssertSqlSafe(sql.clone())).fetch_all(&mut bare).await.unwrap();
+            least.push(began.elapsed());
+        }
+        let (half, most, bare) =
+            (quantile(&mut times, 50), quantile(&mut times, 95), quantile(&mut least, 50));
+        let over = if most > AIM { "  over the aim" } else { "" };
+        println!(
+            "{name:36} {:9.1} {:9.1} {:9.1} {:6.1}{over}",
+            millis(half),
+            millis(most),
+            millis(bare),
+            millis(half) / millis(bare).max(0.001)
+        );
+    }
+}
+
+fn quantile(times: &mut [Duration], percent: usize) -> Duration {
+    times.sort();
+    times[(times.len() * percent / 100).min(times.len() - 1)]
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+fn megabytes(file: &std::path::Path) -> u64 {
+    std::fs::metadata(file).unwrap().len() / 1_000_000
+}

@@ -1,0 +1,168 @@
+/** Filing jobs: archive, bring back and tag, one at a time and many at once, by keyboard, by hand and without JavaScript. */
+import { randomUUID } from "node:crypto";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import type { Api } from "../fixtures/api.ts";
+import { at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+
+const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
+const checks = (page: Page) => rows(page).getByRole("checkbox");
+
+/** Jobs of this test alone: the address of the list that shows just them, newest first. */
+async function jobs(api: Api, count: number): Promise<{ list: string; word: string; ids: string[] }> {
+  const word = `w${randomUUID().slice(0, 8)}`;
+  const ids: string[] = [];
+  for (let at = 1; at <= count; at++) ids.unshift((await api.start(`emulator:slow Number ${at} of ${word}`)).id);
+  return { list: at(`/jobs?q=${word}`), word, ids };
+}
+
+test("chosen jobs are archived together, and an undo brings them back", async ({ page, api }) => {
+  const { list, word, ids } = await jobs(api, 3);
+  await open(page, list);
+  const archive = page.getByRole("button", { name: "Archive" });
+  await expect(archive).toBeHidden();
+  await checks(page).nth(0).check();
+  await checks(page).nth(2).check();
+  await expect(page.getByText("2 selected")).toBeVisible();
+  await archive.click();
+  await expect(page.getByText("2 jobs archived.")).toBeVisible();
+  await expect(rows(page)).toHaveCount(1);
+  await expect(badge(page, ids[1] ?? "")).toBeVisible();
+
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("2 jobs brought back.")).toBeVisible();
+  await expect(rows(page)).toHaveCount(3);
+
+  await page.getByRole("button", { name: "Select page" }).click();
+  await expect(page.getByText("3 selected")).toBeVisible();
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect(archive).toBeHidden();
+  await page.getByRole("button", { name: "Select page" }).click();
+  await archive.click();
+  await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
+  await page.getByRole("link", { name: "Archived here" }).click();
+  await expect(page).toHaveURL(at(`/jobs?q=${word}&archived=yes`));
+  await expect(rows(page)).toHaveCount(3);
+  await checks(page).first().check();
+  await page.getByRole("button", { name: "Bring back" }).click();
+  await expect(rows(page)).toHaveCount(2);
+});
+
+test("chosen jobs are tagged together, and each tag leads to its jobs", async ({ page, api }) => {
+  const { list, word } = await jobs(api, 2);
+  await open(page, list);
+  await page.getByRole("button", { name: "Select page" }).click();
+  await page.getByLabel("Tag", { exact: true }).fill(`Tag ${word}`);
+  await page.getByRole("button", { name: "Add tag" }).click();
+  await expect(page.getByText("2 jobs tagged.")).toBeVisible();
+  await rows(page).first().getByRole("link", { name: `Tag ${word}`, exact: true }).click();
+  await expect(page.getByText("Tagged tag")).toBeVisible();
+  await expect(rows(page)).toHaveCount(2);
+  expect(new URL(page.url()).searchParams.get("tag")).toBe(`Tag ${word}`);
+});
+
+test("rows are walked through, chosen and opened by keys alone", async ({ page, api }) => {
+  const { list, ids } = await jobs(api, 3);
+  await open(page, list);
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await expect(checks(page).nth(0)).toBeChecked();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect(rows(page).nth(2).locator(".job-title")).toBeFocused();
+  await page.keyboard.press("k");
+  await page.keyboard.press("x");
+  await expect(page.getByText("2 selected")).toBeVisible();
+  await page.keyboard.press("x");
+  await expect(checks(page).nth(1)).not.toBeChecked();
+  // From whatever in the row has the focus.
+  await checks(page).nth(1).focus();
+  await page.keyboard.press("j");
+  await expect(rows(page).nth(2).locator(".job-title")).toBeFocused();
+  await page.keyboard.press("k");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(at(`/jobs/${ids[1]}`));
+});
+
+test("a job is tagged, archived and brought back on its own page", async ({ page, api }) => {
+  const { ids, word } = await jobs(api, 1);
+  await open(page, at(`/jobs/${ids[0]}`));
+  await page.getByLabel("New tag").fill(word);
+  await page.getByRole("button", { name: "Add tag" }).click();
+  const facts = page.getByRole("complementary", { name: "Facts" });
+  await expect(facts.getByRole("link", { name: word, exact: true })).toHaveAttribute("href", at(`/jobs?tag=${word}`));
+  await facts.getByRole("button", { name: `Remove the tag ${word}` }).click();
+  await expect(facts.getByRole("link", { name: word, exact: true })).toHaveCount(0);
+
+  await page.getByRole("button", { name: "Archive" }).click();
+  await expect(page.getByText(/Archived here by/)).toBeVisible();
+  await page.getByRole("button", { name: "Bring back" }).click();
+  await expect(page.getByRole("button", { name: "Archive" })).toBeVisible();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("button", { name: "Archive" })).toBeVisible();
+});
+
+test("a tag that is none is answered with a sentence", async ({ page, api, trouble }) => {
+  trouble.expects(/status of 400/);
+  const { ids } = await jobs(api, 1);
+  await open(page, at(`/jobs/${ids[0]}`));
+  await page.getByLabel("New tag").fill("a,b");
+  await page.getByRole("button", { name: "Add tag" }).click();
+  await expect(page.getByRole("alert")).toContainText("1 to 40 letters");
+});
+
+test("a viewer has nothing to file with", async ({ serve, visit }) => {
+  const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const page = await visit(await serve({ people: [viewer] }), { as: viewer });
+  await open(page, at("/jobs"));
+  await expect(page.getByRole("checkbox")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Select page" })).toHaveCount(0);
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the list is one form, which archives, tags and brings back", async ({ page, api }) => {
+    const { list, word } = await jobs(api, 2);
+    await page.goto(list);
+    await checks(page).first().check();
+    await page.getByLabel("Tag", { exact: true }).fill(word);
+    await page.getByRole("button", { name: "Add tag" }).click();
+    await expect(rows(page).first().getByRole("link", { name: word, exact: true })).toBeVisible();
+    await checks(page).first().check();
+    await page.getByRole("button", { name: "Archive" }).click();
+    await expect(rows(page)).toHaveCount(1);
+    await page.getByRole("link", { name: "Archived here" }).click();
+    await checks(page).first().check();
+    await page.getByRole("button", { name: "Bring back" }).click();
+    await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
+    await page.goto(list);
+    await expect(rows(page)).toHaveCount(2);
+  });
+});
+
+for (const [where, width] of [["a wide screen", 1280], ["a screen 390 px wide", 390]] as const) {
+  test(`a list with chosen and tagged jobs is accessible on ${where}`, async ({ page, api }) => {
+    const { list, word } = await jobs(api, 3);
+    await page.setViewportSize({ width, height: 844 });
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await open(page, list);
+    await page.getByRole("button", { name: "Select page" }).click();
+    await page.getByLabel("Tag", { exact: true }).fill(word);
+    await page.getByRole("button", { name: "Add tag" }).click();
+    await expect(page.getByText("3 jobs tagged.")).toBeVisible();
+    await interactive(page);
+    await checks(page).first().check();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect.soft(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]), colorScheme).toEqual([]);
+    }
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(overflow).toBe(0);
+    const box = await checks(page).first().boundingBox();
+    expect(box?.width).toBeGreaterThanOrEqual(16);
+  });
+}

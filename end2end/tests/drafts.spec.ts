@@ -1,0 +1,104 @@
+/** What is being written is found again on another device, and is gone everywhere once it was sent. */
+import type { Page } from "@playwright/test";
+import { STRANGER, type Visitor, type VisitOptions, at, expect, jobOf, open, test } from "../fixtures/docket.ts";
+
+const NEW_JOB = at("/jobs/new");
+const HOSTILE = `\n</textarea><script>document.title="taken"</script> \u202Eabc\u2066 👩‍💻 שלום\n\n  end `;
+
+const prompt = (page: Page) => page.getByLabel("Prompt");
+const pages = (page: Page) => page.getByLabel("Pages");
+const saved = (page: Page) => page.getByText("Draft saved");
+
+/** A browser of `person` that keeps nothing but the session. */
+function another(person: Visitor): VisitOptions {
+  return { storageState: { ...STRANGER, cookies: person.session.cookies } };
+}
+
+test("a text and its pages are found in another browser of the same person, as typed", async ({ page, demo, person, visit }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill(HOSTILE);
+  await pages(page).fill("/guides/search, /faq");
+  await expect(saved(page)).toBeVisible();
+  for (const javaScriptEnabled of [true, false]) {
+    const elsewhere = await visit(demo, { ...another(person), javaScriptEnabled });
+    await elsewhere.goto(NEW_JOB);
+    await expect(prompt(elsewhere)).toHaveValue(HOSTILE);
+    await expect(pages(elsewhere)).toHaveValue("/guides/search, /faq");
+    await expect(elsewhere).toHaveTitle("New job · Docket");
+  }
+});
+
+test("the newest text wins, whichever browser it was typed in", async ({ page, demo, person, visit }) => {
+  const elsewhere = await visit(demo, another(person));
+  await open(page, NEW_JOB);
+  await prompt(page).fill("First, here");
+  await expect(saved(page)).toBeVisible();
+  await open(elsewhere, NEW_JOB);
+  await expect(prompt(elsewhere)).toHaveValue("First, here");
+  await prompt(elsewhere).fill("Second, there");
+  await expect(saved(elsewhere)).toBeVisible();
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).toHaveValue("Second, there");
+
+  // Typed last, and not on the server yet.
+  await page.route("**/api/jobs/draft", () => {});
+  await prompt(page).fill("Third, here again");
+  await page.reload();
+  await expect(prompt(page)).toHaveValue("Third, here again");
+});
+
+test("a text that was sent in one browser is not offered in the other", async ({ page, demo, person, visit }) => {
+  const elsewhere = await visit(demo, another(person));
+  const text = `Sent elsewhere ${Math.random().toString(36).slice(2)}`;
+  await open(page, NEW_JOB);
+  await prompt(page).fill(text);
+  await expect(saved(page)).toBeVisible();
+  await open(elsewhere, NEW_JOB);
+  await expect(prompt(elsewhere)).toHaveValue(text);
+  await elsewhere.getByRole("button", { name: "Start job" }).click();
+  await jobOf(elsewhere);
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).toHaveValue("");
+});
+
+test("a draft is discarded everywhere", async ({ page, demo, person, visit }) => {
+  const elsewhere = await visit(demo, another(person));
+  await open(page, NEW_JOB);
+  await expect(page.getByRole("button", { name: "Discard draft" })).toBeHidden();
+  await prompt(page).fill("Away with it");
+  await expect(saved(page)).toBeVisible();
+  const dropped = page.waitForResponse("**/api/jobs/draft");
+  await page.getByRole("button", { name: "Discard draft" }).click();
+  await expect(prompt(page)).toHaveValue("");
+  await expect(prompt(page)).toBeFocused();
+  expect((await dropped).status()).toBe(200);
+  await open(elsewhere, NEW_JOB);
+  await expect(prompt(elsewhere)).toHaveValue("");
+  await page.reload();
+  await expect(prompt(page)).toHaveValue("");
+});
+
+test("a follow-up is kept on the server too, apart from any other text", async ({ page, api, demo, person, visit }) => {
+  const elsewhere = await visit(demo, another(person));
+  const job = await api.jobThat((job) => job.state === "completed");
+  await open(page, at(`/jobs/${job.id}`));
+  await page.getByLabel("Follow-up").fill("One more thing");
+  await expect(saved(page)).toBeVisible();
+  await open(elsewhere, at(`/jobs/${job.id}`));
+  await expect(elsewhere.getByLabel("Follow-up")).toHaveValue("One more thing");
+  await open(elsewhere, NEW_JOB);
+  await expect(prompt(elsewhere)).toHaveValue("");
+});
+
+test("near the limit the characters are counted", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("x".repeat(1_000));
+  await expect(page.getByText(/of 32,768 characters/)).toHaveCount(0);
+  await prompt(page).fill("é".repeat(32_700));
+  await expect(page.getByText("32,700 of 32,768 characters")).toBeVisible();
+  await prompt(page).fill("é".repeat(32_769));
+  await expect(page.getByText("32,769 of 32,768 characters")).toHaveAttribute("data-over", "true");
+  // Nothing this long is kept on the server, and that is no trouble.
+  await prompt(page).fill("short again");
+  await expect(saved(page)).toBeVisible();
+});

@@ -1,0 +1,182 @@
+/** An open page keeps itself true without moving anything, in one tab or several, and calls whoever looks elsewhere. */
+import type { Page } from "@playwright/test";
+import type { Job } from "../fixtures/api.ts";
+import { UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+
+const STATUSES = "**/api/jobs/statuses";
+
+const bell = (page: Page) => page.getByRole("button", { name: "Notify me in this browser" });
+
+/** Counts the questions for badges that `page` asks from now on. */
+function questions(page: Page): () => number {
+  let count = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith("/api/jobs/statuses")) count += 1;
+  });
+  return () => count;
+}
+
+async function hide(page: Page, hidden: boolean): Promise<void> {
+  await page.evaluate((hidden) => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+}
+
+/** Puts a stand-in for the browser's notifications in place, whose person answers `answer`. */
+async function standIn(page: Page, answer: "granted" | "denied"): Promise<void> {
+  await page.addInitScript((answer) => {
+    const shown: object[] = [];
+    class Notification {
+      static permission = localStorage.getItem("permission") ?? "default";
+      static async requestPermission(): Promise<string> {
+        localStorage.setItem("permission", answer);
+        return (Notification.permission = answer);
+      }
+      onclick: (() => void) | null = null;
+      readonly title: string;
+      readonly options: object;
+      constructor(title: string, options: object) {
+        this.title = title;
+        this.options = options;
+        shown.push(this);
+      }
+      close(): void {}
+    }
+    Object.assign(window, { Notification, shown });
+  }, answer);
+}
+
+/** The notifications that were shown. */
+function shown(page: Page): Promise<{ title: string; options: { body: string } }[]> {
+  return page.evaluate(() => (window as unknown as { shown: { title: string; options: { body: string } }[] }).shown);
+}
+
+test("a job that is followed no more says so, is asked about slowly, and can be checked again", async ({ page, api }) => {
+  const job = await api.start("emulator:slow Lose this job");
+  const changed_at = new Date(Date.now() + 60_000).toISOString();
+  const lost = { state: "other", changed_at, followed: false };
+  await page.route(STATUSES, (route) => route.fulfill({ json: [{ id: job.id, status: "not found", pr_link: null, ...lost }] }));
+  await page.route("**/api/jobs/get", async (route) => {
+    const told = (await (await route.fetch()).json()) as Job;
+    await route.fulfill({ json: { ...told, ...lost, reason: "There is no such job.", remote: { ...told.remote, status: "not found" } } });
+  });
+  await page.clock.install();
+  await open(page, at(`/jobs/${job.id}`));
+  await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+  await expect(badge(page, job.id)).toHaveText("Not found");
+  await expect(page.getByText("Docket follows this job no more")).toBeVisible();
+  await expect(page.getByText("There is no such job.")).toBeVisible();
+  const asked = questions(page);
+  await page.clock.runFor(60_000);
+  expect(asked(), "questions in a minute").toBeLessThanOrEqual(4);
+
+  await page.getByRole("button", { name: "Check again" }).click();
+  await expect(page).toHaveURL(at(`/jobs/${job.id}`));
+  await expect(badge(page, job.id), "as the server has it").toHaveAttribute("data-status", /active|other/);
+});
+
+test("a new state moves no row and no scroll", async ({ page, api }) => {
+  test.setTimeout(60_000);
+  const ends = ["pull-request", "no-changes", "fail"];
+  const jobs = await Promise.all(ends.map((end) => api.start(`emulator:${end} Stay where you are`)));
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await open(page, at("/jobs"));
+  await page.mouse.wheel(0, 120);
+  const places = () =>
+    page.locator("[data-job]").evaluateAll((badges) => badges.map((it) => [it.getAttribute("data-job"), Math.round(it.getBoundingClientRect().top)]));
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(0);
+  const before = await places();
+  for (const { id } of jobs) await expect(badge(page, id)).toHaveAttribute("data-status", /completed|failed/, UNTIL_DONE);
+  expect(await places()).toEqual(before);
+});
+
+test("two tabs see the same end, and the one that nobody sees asks for nothing", async ({ page, context, api }) => {
+  test.setTimeout(60_000);
+  const job = await api.start("emulator:no-changes Seen from two sides");
+  const other = await context.newPage();
+  await open(page, at("/jobs"));
+  await open(other, at(`/jobs/${job.id}`));
+  await hide(other, true);
+  const asked = questions(other);
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
+  expect(asked(), "questions of the hidden tab").toBe(0);
+  const answer = other.waitForResponse(STATUSES);
+  await hide(other, false);
+  expect((await answer).status()).toBe(200);
+  await expect(badge(other, job.id)).toHaveAttribute("data-status", "completed");
+  await expect(other.getByText("The agent is done and changed no files.")).toBeVisible();
+});
+
+test("who asked for it is notified of an end by its title line, and a click leads there", async ({ page, api }) => {
+  test.setTimeout(60_000);
+  await standIn(page, "granted");
+  await open(page, at(""));
+  await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
+  await bell(page).click();
+  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
+  await expect(page.getByRole("status").getByText("This browser notifies you when a job ends")).toBeVisible();
+  const job = await api.start("emulator:pull-request Ring the bell\n\nThis is nobody's business.");
+  await open(page, at(`/jobs/${job.id}`));
+  await expect(bell(page), "the choice is kept").toHaveAttribute("aria-pressed", "true");
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Analytics" }).click();
+  await page.evaluate(() => (document.hasFocus = () => false));
+
+  await expect.poll(async () => (await shown(page)).length, UNTIL_DONE).toBe(1);
+  const [notification] = await shown(page);
+  expect(notification?.title).toBe("A pull request is ready");
+  expect(notification?.options.body).toBe("emulator:pull-request Ring the bell");
+  await expect(page).toHaveTitle("(1) Analytics · Docket");
+  await page.evaluate(() => (window as unknown as { shown: { onclick(): void }[] }).shown[0]?.onclick());
+  await expect(page).toHaveURL(at(`/jobs/${job.id}`));
+
+  await interactive(page);
+  await bell(page).click();
+  await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
+});
+
+test("who looks at the page, or did not ask for it, is not notified", async ({ page, api }) => {
+  test.setTimeout(60_000);
+  await standIn(page, "granted");
+  const job = await api.start("emulator:no-changes Ring no bell");
+  await open(page, at(`/jobs/${job.id}`));
+  await page.evaluate(() => (document.hasFocus = () => false));
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
+  expect(await shown(page)).toEqual([]);
+
+  await page.evaluate(() => (document.hasFocus = () => true));
+  await bell(page).click();
+  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
+  const watched = await api.start("emulator:no-changes Ring no bell either");
+  await page.goto(at(`/jobs/${watched.id}`));
+  await interactive(page);
+  await page.evaluate(() => (document.hasFocus = () => true));
+  await expect(badge(page, watched.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
+  expect(await shown(page)).toEqual([]);
+});
+
+test("a browser that refuses notifications is said to", async ({ page }) => {
+  await standIn(page, "denied");
+  await open(page, at(""));
+  await bell(page).click();
+  await expect(page.getByRole("status").getByText("This browser refuses notifications of Docket.")).toBeVisible();
+  await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
+});
+
+test("a hidden page that is to notify asks, but slowly", async ({ page, api }) => {
+  await standIn(page, "granted");
+  const job = await api.start("emulator:slow Take your time");
+  await page.clock.install();
+  await open(page, at(`/jobs/${job.id}`));
+  await bell(page).click();
+  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
+  await page.clock.runFor(1_000);
+  await hide(page, true);
+  const asked = questions(page);
+  for (let minutes = 0; minutes < 5; minutes++) {
+    const answered = page.waitForResponse(STATUSES);
+    await page.clock.runFor(60_000);
+    await answered;
+  }
+  expect(asked(), "questions in five minutes").toBeLessThanOrEqual(10);
+});

@@ -1,0 +1,123 @@
+/** What waits to be sent: people queue it, see it, change its order, and take it back. */
+import type { Page } from "@playwright/test";
+import { Api } from "../fixtures/api.ts";
+import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, test } from "../fixtures/docket.ts";
+
+const ONE_AN_HOUR = { environment: { DOCKET_AGENT_PER_HOUR: "1" } };
+
+const rows = (page: Page) => page.getByRole("list", { name: "Waiting prompts" }).getByRole("listitem");
+const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
+
+/** Uses up the hour. */
+async function spend(page: Page, docket: Panel): Promise<Api> {
+  const api = apiOf(page, docket);
+  await api.start("The only one");
+  return api;
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    const open = async (page: Page, path: string) => {
+      await page.goto(path);
+      if (javaScriptEnabled) await interactive(page);
+    };
+
+    test("a refused prompt is queued with one more click, and waits where everybody sees it", async ({ serve, visit, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(/status of 429.*jobs\/create/);
+      const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      await spend(page, docket);
+      await open(page, at("/jobs/new"));
+      await page.getByLabel("Prompt").fill("One too many,\nin two lines");
+      await page.getByRole("button", { name: "Start job" }).click();
+      await expect(page.getByRole("alert")).toContainText(/budget|hour/);
+      await page.getByRole("button", { name: "Queue it" }).click();
+      const job = await jobOf(page);
+      await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
+      await page.getByRole("main").getByRole("link", { name: "See the queue" }).click();
+      await expect(page).toHaveURL(at("/queue"));
+      await expect(rows(page)).toHaveCount(1);
+      await expect(rows(page)).toContainText("One too many,");
+      await expect(rows(page)).toContainText("Waits for the hour’s budget, in about");
+      await open(page, at("/jobs"));
+      await page.getByRole("main").getByRole("link", { name: "1 prompt waits to be sent" }).click();
+      await expect(page).toHaveURL(at("/queue"));
+    });
+
+    test("where the budget is known to be spent, the form offers to wait at once", async ({ serve, visit }) => {
+      const docket = await serve(ONE_AN_HOUR);
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      await spend(page, docket);
+      await open(page, at("/jobs/new"));
+      await page.getByLabel("Prompt").fill("For later");
+      await page.getByLabel("Send it by itself when there is room").check();
+      await page.getByRole("button", { name: "Start job" }).click();
+      const job = await jobOf(page);
+      await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
+      // What is asked next of that job waits behind it.
+      await page.getByLabel("Follow-up").fill("And then this");
+      await page.getByRole("button", { name: "Send follow-up" }).click();
+      await expect(page.getByRole("list", { name: "Conversation" })).toContainText("And then this");
+      await open(page, at("/queue"));
+      await expect(rows(page).nth(1)).toContainText("Waits for the prompt before it in its job");
+    });
+
+    test("the order is changed and a prompt is taken back before it is sent", async ({ serve, visit }) => {
+      const docket = await serve(ONE_AN_HOUR);
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const api = await spend(page, docket);
+      for (const prompt of ["First", "Second", "Third"]) await api.start(prompt, { queue: "on" });
+      await open(page, at("/queue"));
+      const order = async (...prompts: string[]) => {
+        for (const [at, prompt] of prompts.entries()) await expect(rows(page).nth(at)).toContainText(prompt);
+        await expect(rows(page)).toHaveCount(prompts.length);
+      };
+      await order("First", "Second", "Third");
+      await page.getByRole("button", { name: "To the front: Third" }).click();
+      await order("Third", "First", "Second");
+      await page.getByRole("button", { name: "Down: First" }).click();
+      await order("Third", "Second", "First");
+      await page.getByRole("button", { name: "Up: Second" }).click();
+      await order("Second", "Third", "First");
+
+      await page.getByRole("link", { name: "Cancel: Third" }).click();
+      await page.getByRole("link", { name: "Keep it" }).click();
+      await expect(page.getByRole("button", { name: /^Cancel it/ })).toHaveCount(0);
+      await page.getByRole("link", { name: "Cancel: Third" }).click();
+      await page.getByRole("button", { name: "Cancel it: Third" }).click();
+      await order("Second", "First");
+      expect((await api.queue()).map(({ prompt }) => prompt)).toEqual(["Second", "First"]);
+      const [cancelled] = (await api.jobs({ status: "rejected" })).jobs;
+      await open(page, at(`/jobs/${cancelled?.id}`));
+      await expect(page.getByText("Cancelled by admin before it was sent.").first()).toBeVisible();
+      await page.locator(".notice").getByRole("link", { name: "Edit and send again" }).click();
+      await expect(page.getByLabel("Prompt")).toHaveValue("Third");
+    });
+  });
+}
+
+test("what one person changes another one sees, and who comes too late is told", async ({ serve, visit }) => {
+  const olga = { username: "olga", password: "starts-jobs-1", role: "operator" } as const;
+  const docket = await serve({ ...ONE_AN_HOUR, people: [olga] });
+  const page = await visit(docket, { storageState: docket.session });
+  const api = await spend(page, docket);
+  for (const prompt of ["First", "Second"]) await api.start(prompt, { queue: "on" });
+  await page.goto(at("/queue"));
+  await interactive(page);
+  const colleague = await visit(docket, { as: olga, javaScriptEnabled: false });
+  await colleague.goto(at("/queue"));
+  await expect(rows(colleague)).toHaveCount(2);
+
+  await page.getByRole("link", { name: "Cancel: First" }).click();
+  await page.getByRole("button", { name: "Cancel it: First" }).click();
+  await expect(rows(page)).toHaveCount(1);
+  // The colleague's page is from before that.
+  await colleague.getByRole("button", { name: "Down: First" }).click();
+  await expect(colleague.getByRole("alert")).toContainText("somebody was faster");
+  await expect(rows(colleague)).toHaveCount(1);
+
+  await colleague.getByRole("link", { name: "Cancel: Second" }).click();
+  await colleague.getByRole("button", { name: "Cancel it: Second" }).click();
+  await expect(colleague.getByRole("heading", { name: "Nothing waits" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Nothing waits" }), "by itself").toBeVisible();
+});

@@ -1,0 +1,114 @@
+/** Deliveries whose outcome is not known, and jobs that were started elsewhere: a person knows, and Docket follows. */
+import type { Page } from "@playwright/test";
+import { Api } from "../fixtures/api.ts";
+import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, test } from "../fixtures/docket.ts";
+import { next, startElsewhere } from "../fixtures/faults.ts";
+
+const SEND_AGAIN = "It was not started: send again";
+const ENTER_ID = "It was started: enter its id";
+
+const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
+
+/** A job whose start the platform took or not: its connection broke off. */
+async function inDoubt(page: Page, docket: Panel, prompt: string): Promise<string> {
+  await next(docket, "create", { kind: "accept-then-drop" });
+  const { id, state } = await apiOf(page, docket).start(prompt);
+  expect(state).toBe("unknown");
+  return id;
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    const open = async (page: Page, path: string) => {
+      await page.goto(path);
+      if (javaScriptEnabled) await interactive(page);
+    };
+
+    test("what was not started is sent again, once somebody says so and confirms", async ({ serve, visit }) => {
+      const docket = await serve();
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const job = await inDoubt(page, docket, "emulator:slow Fix the typos");
+      await open(page, at(`/jobs/${job}`));
+      await expect(page.getByRole("button", { name: "Send it again" })).toBeHidden();
+      await page.getByText(SEND_AGAIN).click();
+      await page.getByRole("button", { name: "Send it again" }).click();
+      await expect(badge(page, job)).toHaveAttribute("data-status", "active");
+      await expect(page.getByText(SEND_AGAIN)).toHaveCount(0);
+      await page.getByText(/^History, \d+ entries$/).click();
+      await expect(page.getByText("admin found that it was not started: it is sent again.")).toBeVisible();
+    });
+
+    test("what was started is followed by its id, and a wrong id changes nothing", async ({ serve, visit, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(/status of 404.*jobs\/resolve/);
+      const docket = await serve();
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const job = await inDoubt(page, docket, "Fix the typos");
+      const upstream = await startElsewhere(docket, "emulator:slow Fix the typos");
+      await open(page, at(`/jobs/${job}`));
+      await page.getByText(ENTER_ID).click();
+      await page.getByLabel("Id of the job on the platform").fill("job_nobody_has");
+      await page.getByRole("button", { name: "Follow this job" }).click();
+      await expect(page.getByRole("alert")).toContainText(javaScriptEnabled ? "no job with the id job_nobody_has" : "is not there");
+      await expect(badge(page, job)).toHaveAttribute("data-status", "unknown");
+      if (!javaScriptEnabled) await page.getByText(ENTER_ID).click();
+      await page.getByLabel("Id of the job on the platform").fill(upstream);
+      await page.getByRole("button", { name: "Follow this job" }).click();
+      await expect(badge(page, job)).toHaveAttribute("data-status", "active");
+      await expect(page.getByRole("complementary", { name: "Facts" })).toContainText(upstream);
+    });
+
+    test("a follow-up that was not taken fills the box again", async ({ serve, visit }) => {
+      const docket = await serve();
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const { id } = await apiOf(page, docket).start("emulator:slow Fix the typos");
+      await open(page, at(`/jobs/${id}`));
+      await next(docket, "follow-up", { kind: "status", code: 400 });
+      await page.getByLabel("Follow-up").fill("And </textarea> this,\ntoo");
+      await page.getByRole("button", { name: "Send follow-up" }).click();
+      await expect(page.getByText("The agent surely did not take this follow-up.")).toBeVisible();
+      await expect(page.getByLabel("Follow-up")).toHaveValue("");
+      await page.getByRole("link", { name: "Edit and send again" }).click();
+      await expect(page.getByLabel("Follow-up")).toHaveValue("And </textarea> this,\ntoo");
+      await page.getByRole("button", { name: "Send follow-up" }).click();
+      await expect(page.locator('[data-delivery="accepted"]')).toHaveCount(2);
+    });
+
+    test("a job that was started elsewhere is adopted, once", async ({ serve, visit, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(/status of 409.*jobs\/adopt/);
+      const docket = await serve();
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const upstream = await startElsewhere(docket, "emulator:slow Rewrite the guides");
+      await open(page, at("/jobs"));
+      await page.getByRole("link", { name: "Adopt" }).click();
+      await page.getByLabel("Id of the job on the platform").fill(upstream);
+      await page.getByLabel("Note").fill("Rewrite of the guides, from the terminal");
+      await page.getByRole("button", { name: "Adopt job" }).click();
+      const job = await jobOf(page);
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText("Rewrite of the guides, from the terminal");
+      await expect(badge(page, job)).toHaveAttribute("data-status", "active");
+
+      await open(page, at("/jobs/adopt"));
+      await page.getByLabel("Id of the job on the platform").fill(upstream);
+      await page.getByRole("button", { name: "Adopt job" }).click();
+      await expect(page.getByRole("alert")).toContainText("here already");
+      await page.getByRole("link", { name: "Go to it" }).click();
+      await expect(page).toHaveURL(at(javaScriptEnabled ? `/jobs/${job}` : "/jobs"));
+    });
+  });
+}
+
+test("two people who decide at once send once", async ({ serve, visit }) => {
+  const olga = { username: "olga", password: "starts-jobs-1", role: "operator" } as const;
+  const docket = await serve({ people: [olga] });
+  const page = await visit(docket, { storageState: docket.session });
+  const colleague = await visit(docket, { as: olga, javaScriptEnabled: false });
+  const job = await inDoubt(page, docket, "emulator:slow Fix the typos");
+  for (const person of [page, colleague]) {
+    await person.goto(at(`/jobs/${job}`));
+    await person.getByText(SEND_AGAIN).click();
+  }
+  await Promise.all([page, colleague].map((person) => person.getByRole("button", { name: "Send it again" }).click()));
+  for (const person of [page, colleague]) await expect(badge(person, job)).toHaveAttribute("data-status", "active");
+  const { history = [] } = await apiOf(page, docket).job(job);
+  expect(history.filter(({ state }) => state === "sending"), "once in doubt, once again").toHaveLength(2);
+});

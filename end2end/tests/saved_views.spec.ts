@@ -1,0 +1,108 @@
+/** Filters kept under a name: one's own and shared ones. */
+import { randomUUID } from "node:crypto";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { at, expect, open, test } from "../fixtures/docket.ts";
+
+const views = (page: Page) => page.getByRole("list", { name: "Saved views" });
+
+async function save(page: Page, name: string): Promise<void> {
+  await page.getByText("Save this view").click();
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await page.getByRole("button", { name: "Save view" }).click();
+}
+
+test("a view is saved, opened, renamed and removed", async ({ page }) => {
+  const name = `View ${randomUUID().slice(0, 8)}`;
+  await open(page, at("/jobs"));
+  await expect(page.getByText("Save this view")).toHaveCount(0);
+  await open(page, at("/jobs?status=completed&sort=oldest"));
+  await save(page, name);
+  const view = views(page).getByRole("link", { name });
+  await expect(view).toHaveAttribute("aria-current", "true");
+
+  await open(page, at("/jobs"));
+  await view.click();
+  await expect(page).toHaveURL(at("/jobs?status=completed&sort=oldest"));
+  await page.getByText("Edit this view").click();
+  await page.getByLabel("Name", { exact: true }).fill(`${name} renamed`);
+  await page.getByRole("button", { name: "Rename" }).click();
+  await expect(views(page).getByRole("link", { name: `${name} renamed` })).toBeVisible();
+  await page.getByText("Edit this view").click();
+  await page.getByRole("button", { name: "Remove view" }).click();
+  await expect(page.getByText(name)).toHaveCount(0);
+  await expect(page.getByText("Save this view")).toBeVisible();
+});
+
+test("a shared view stands in the list of a colleague, with the name of who shares it", async ({ serve, visit }) => {
+  const olga = { username: "olga", password: "writes-docs-1", role: "operator" } as const;
+  const victor = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const docket = await serve({ people: [olga, victor] });
+  const [hers, his] = [await visit(docket, { as: olga }), await visit(docket, { as: victor })];
+  await open(hers, at("/jobs?needs=attention"));
+  await save(hers, "Needs a look");
+  await expect(views(hers).getByRole("link", { name: "Needs a look" })).toBeVisible();
+  await open(his, at("/jobs"));
+  await expect(views(his)).toHaveCount(0);
+
+  await hers.getByText("Edit this view").click();
+  await hers.getByRole("button", { name: "Share with everybody" }).click();
+  await hers.getByText("Edit this view").click();
+  await expect(hers.getByRole("button", { name: "Keep to myself" })).toBeVisible();
+  await open(his, at("/jobs"));
+  await views(his).getByRole("link", { name: "Needs a look by olga" }).click();
+  await expect(his).toHaveURL(at("/jobs?needs=attention"));
+  await expect(his.getByText("Edit this view")).toHaveCount(0);
+  // His own ones are for himself.
+  await open(his, at("/jobs?q=sdk"));
+  await his.getByText("Save this view").click();
+  await expect(his.getByLabel("For everybody")).toHaveCount(0);
+});
+
+test("a name that is taken is answered with a sentence", async ({ page, trouble }) => {
+  trouble.expects(/status of 400/);
+  for (const [query, name] of [["q=one", "One"], ["q=two", "Two"]] as const) {
+    await open(page, at(`/jobs?${query}`));
+    await save(page, name);
+    await expect(views(page).getByRole("link", { name })).toBeVisible();
+  }
+  await page.getByText("Edit this view").click();
+  await page.getByLabel("Name", { exact: true }).fill("One");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await expect(page.getByRole("alert")).toContainText("a view of that name already");
+});
+
+for (const width of [1280, 390]) {
+  test(`saved views and their forms are accessible, ${width} px wide`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 844 });
+    await open(page, at("/jobs?status=completed&q=guide"));
+    await save(page, "A view with quite a long name, as people give them");
+    await page.getByText("Edit this view").click();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect.soft(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]), colorScheme).toEqual([]);
+    }
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(overflow).toBe(0);
+  });
+}
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("a view is saved, renamed and removed by plain forms", async ({ page }) => {
+    await page.goto(at("/jobs?tag=/quickstart"));
+    await save(page, "About the quickstart");
+    await expect(page).toHaveURL(/\/jobs\?tag=(\/|%2F)quickstart$/);
+    await page.goto(at("/jobs"));
+    await views(page).getByRole("link", { name: "About the quickstart" }).click();
+    await page.getByText("Edit this view").click();
+    await page.getByLabel("Name", { exact: true }).fill("Quickstart");
+    await page.getByRole("button", { name: "Rename" }).click();
+    await expect(views(page).getByRole("link", { name: "Quickstart", exact: true })).toBeVisible();
+    await page.getByText("Edit this view").click();
+    await page.getByRole("button", { name: "Remove view" }).click();
+    await expect(views(page)).toHaveCount(0);
+  });
+});

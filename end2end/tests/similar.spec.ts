@@ -1,0 +1,79 @@
+/** What resembles a prompt is said before it is sent; only the same work at the same time is asked about, once. */
+import type { Page } from "@playwright/test";
+import { at, badge, expect, jobOf, open, test } from "../fixtures/docket.ts";
+
+const NEW_JOB = at("/jobs/new");
+
+const prompt = (page: Page) => page.getByLabel("Prompt");
+const start = (page: Page) => page.getByRole("button", { name: "Start job" });
+const notice = (page: Page) => page.locator(".similar");
+const question = (page: Page) => page.getByText("A similar job is running. Start anyway?");
+
+/** Words that no other test uses. */
+function words(): string {
+  const word = () => Math.random().toString(36).slice(2);
+  return `emulator:slow Describe ${word()} and ${word()} in the ${word()} guide`;
+}
+
+test("a job about the same page is named while one types, and sending takes no further step", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("emulator:fail Something else about `/guides/search`, please");
+  await expect(notice(page)).toContainText("about /guides/search");
+  await expect(notice(page)).toContainText("maya");
+  await expect(notice(page).locator("[data-status=completed]").first()).toBeVisible();
+  await expect(page.getByText("added by themselves: /guides/search")).toBeVisible();
+  await start(page).click();
+  await jobOf(page);
+});
+
+for (const pause of [true, false]) {
+  test(`the same work that is under way is asked about once, ${pause ? "after a pause" : "without a pause"}`, async ({ page, api }) => {
+    const text = words();
+    const first = await api.start(text);
+    await open(page, NEW_JOB);
+    await prompt(page).fill(`${text}!`);
+    if (pause) {
+      await expect(notice(page)).toContainText("nearly the same text");
+      await expect(badge(page, first.id)).toHaveAttribute("data-status", "active");
+      await expect(question(page)).toBeHidden();
+    }
+    await prompt(page).press("Control+Enter");
+    await expect(question(page)).toBeVisible();
+    await expect(page).toHaveURL(NEW_JOB);
+    await expect(page.getByRole("button", { name: "Start anyway" })).toBeFocused();
+    // A second press of the same keys is no answer.
+    await prompt(page).press("Control+Enter");
+    await expect(page).toHaveURL(NEW_JOB);
+    await page.keyboard.press("Enter");
+    expect(await jobOf(page)).not.toBe(first.id);
+    expect((await api.jobs({ q: text })).jobs).toHaveLength(2);
+  });
+}
+
+test("another text is not asked about any more", async ({ page, api }) => {
+  const text = words();
+  await api.start(text);
+  await open(page, NEW_JOB);
+  await prompt(page).fill(text);
+  await start(page).click();
+  await expect(question(page)).toBeVisible();
+  await prompt(page).fill(words());
+  await expect(question(page)).toBeHidden();
+  await start(page).click();
+  await jobOf(page);
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the same work is said on the page of the second job", async ({ page, api }) => {
+    const text = words();
+    const first = await api.start(text);
+    await page.goto(NEW_JOB);
+    await prompt(page).fill(text);
+    await start(page).click();
+    expect(await jobOf(page)).not.toBe(first.id);
+    await expect(page.getByText("When this was started, a similar job was running")).toBeVisible();
+    await expect(badge(page, first.id)).toBeVisible();
+  });
+});

@@ -1,0 +1,141 @@
+/** Templates: written once, used again and again, with and without JavaScript. */
+import type { Locator, Page } from "@playwright/test";
+import { at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+
+const TEMPLATES = at("/templates");
+const NEW_JOB = at("/jobs/new");
+const MARKUP = `</textarea><script>document.title="taken"</script><img src="/nothing" onerror="document.title='taken'">`;
+
+const prompt = (page: Page) => page.getByLabel("Prompt");
+const beside = (page: Page) => page.getByRole("complementary", { name: "Templates and advice" });
+
+/** A name that no other test uses. */
+function unique(name: string): string {
+  return `${name} ${Math.random().toString(36).slice(2)}`;
+}
+
+function entry(page: Page, name: string): Locator {
+  return page.getByRole("list", { name: "Templates" }).getByRole("listitem").filter({ hasText: name });
+}
+
+async function write(page: Page, name: string, text: string): Promise<void> {
+  await page.goto(TEMPLATES);
+  await page.getByRole("link", { name: "New template" }).click();
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Text").fill(text);
+  await page.getByRole("button", { name: "Save template" }).click();
+  await expect(page).toHaveURL(TEMPLATES);
+  await expect(entry(page, name)).toBeVisible();
+}
+
+test("the rail and g t lead to the templates, whose scorecards say how their jobs ended", async ({ page }) => {
+  await open(page, at(""));
+  await page.keyboard.press("g");
+  await page.keyboard.press("t");
+  await expect(page).toHaveURL(TEMPLATES);
+  await expect(page.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]")).toHaveText("Templates");
+  await expect(entry(page, "Check a page")).toContainText(/Runs\s*3.*67 %.*33 %.*0 %.*\d+ min \d+ s/s);
+  await expect(entry(page, "Troubleshooting section")).toContainText(/Runs\s*1/);
+  await expect(page.getByText("A run is a job that the agent took.")).toBeVisible();
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+
+    test("a template is written, changed, used for a job that remembers it, and deleted", async ({ page }) => {
+      const name = unique("Check");
+      await write(page, name, `${MARKUP} Check {{page}} for {{audience}} 日本語 \u202Eabc`);
+      await expect(page).toHaveTitle("Templates · Docket");
+      await expect(page.locator("main img")).toHaveCount(0);
+      await expect(entry(page, name)).toContainText("No runs yet");
+      await entry(page, name).getByRole("link", { name: /^Edit/ }).click();
+      const text = `${name}: check {{page}} for {{audience}}`;
+      await page.getByLabel("Text").fill(text);
+      await page.getByRole("button", { name: "Save template" }).click();
+      await expect(entry(page, name)).toContainText("for");
+
+      await entry(page, name).getByRole("link", { name: /^Use / }).first().click();
+      await expect(prompt(page)).toHaveValue(text);
+      await beside(page).getByLabel("page").fill("/guides/webhooks");
+      await beside(page).getByLabel("audience").fill("newcomers & <b>others</b>");
+      await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+      await expect(prompt(page)).toHaveValue(`${name}: check /guides/webhooks for newcomers & <b>others</b>`);
+      await page.getByRole("button", { name: "Start job" }).click();
+      const job = await jobOf(page);
+      await expect(badge(page, job)).toHaveAttribute("data-status", "active");
+      const facts = page.getByRole("complementary", { name: "Facts" });
+      await expect(facts).toContainText(name);
+      await expect(facts.getByRole("link", { name: "/guides/webhooks" })).toHaveAttribute("href", /\?tag=\/guides\/webhooks$/);
+
+      await page.goto(TEMPLATES);
+      await expect(entry(page, name)).toContainText(/Runs\s*1/);
+      await entry(page, name).getByText("Delete…").click();
+      await entry(page, name).getByRole("button", { name: /^Delete/ }).click();
+      await expect(entry(page, name)).toHaveCount(0);
+      await page.goto(at(`/jobs/${job}`));
+      await expect(facts).toContainText("(deleted)");
+    });
+
+    test("a name that is taken is said in a sentence, with the text still there", async ({ page, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(/status of 400.*templates\/save/);
+      await page.goto(at("/templates?edit=new"));
+      if (javaScriptEnabled) await interactive(page);
+      await page.getByLabel("Name").fill("Check a page");
+      await page.getByLabel("Text").fill("Line one\n\n  line {{two}}");
+      await page.getByRole("button", { name: "Save template" }).click();
+      await expect(page.getByRole("alert")).toContainText("name");
+      await expect(page.getByLabel("Name")).toHaveValue("Check a page");
+      await expect(page.getByLabel("Text")).toHaveValue("Line one\n\n  line {{two}}");
+    });
+  });
+}
+
+test("the page of the address stands in the place for it", async ({ page }) => {
+  await open(page, `${NEW_JOB}?path=/guides/search`);
+  await beside(page).getByRole("link", { name: "Check a page" }).click();
+  await expect(beside(page).getByLabel("page")).toHaveValue("/guides/search");
+  await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
+  await expect(page.getByText("From the template “Check a page”")).toBeVisible();
+  await expect(page.getByText("Draft saved")).toBeVisible();
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
+  await expect(page.getByText("From the template “Check a page”"), "after a while").toBeVisible();
+  await page.getByRole("link", { name: "not any more" }).click();
+  await expect(page.locator("input[name=template_id]")).toHaveCount(0);
+});
+
+test("a template never replaces what somebody wrote without asking", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill("My own words");
+  await beside(page).getByRole("link", { name: "Changelog entry" }).click();
+  await beside(page).getByLabel("version").fill("4.0");
+  await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await expect(page.getByText("This replaces what you wrote.")).toBeVisible();
+  await expect(prompt(page)).toHaveValue("My own words");
+  await page.getByRole("button", { name: "Keep my text" }).click();
+  await expect(prompt(page)).toHaveValue("My own words");
+  await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await page.getByRole("button", { name: "Replace it" }).click();
+  await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last \{\{weeks\}\} weeks/);
+
+  // What came from a template is nobody's work.
+  await beside(page).getByLabel("weeks").fill("three");
+  await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await expect(prompt(page)).toHaveValue(/last three weeks/);
+  await expect(page.getByText("This replaces what you wrote.")).toHaveCount(0);
+});
+
+test("a viewer reads the templates and is offered no change", async ({ serve, visit }) => {
+  const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const docket = await serve({ people: [viewer] });
+  const administrator = await visit(docket, { storageState: docket.session });
+  await write(administrator, "Check a page", "Check {{page}}");
+  const page = await visit(docket, { as: viewer });
+  await open(page, TEMPLATES);
+  await expect(entry(page, "Check a page")).toContainText("No runs yet");
+  await expect(entry(page, "Check a page").getByRole("link")).toHaveCount(0);
+  await expect(page.getByText("Delete…")).toHaveCount(0);
+  await expect(page.getByRole("link", { name: "New template" })).toHaveCount(0);
+});

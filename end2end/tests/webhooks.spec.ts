@@ -1,0 +1,158 @@
+/** Who is told when a job comes to rest: administrators add, test, look and delete, with and without JavaScript. */
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { UNTIL_DONE, at, expect, interactive, jobOf, open, test as base } from "../fixtures/docket.ts";
+import { Receiver, signature } from "../fixtures/receiver.ts";
+
+const test = base.extend<{ receiver: Receiver }>({
+  receiver: async ({}, use) => {
+    const receiver = await Receiver.start();
+    await use(receiver);
+    await receiver.stop();
+  },
+});
+
+const WEBHOOKS = "/admin/webhooks";
+
+const row = (page: Page, address: string) => page.getByRole("table", { name: "Webhooks" }).getByRole("row", { name: address });
+const events = (page: Page) => page.getByRole("table", { name: "Log" }).locator("tr[data-outcome]");
+const secret = (page: Page) => page.locator("code.secret");
+
+async function add(page: Page, address: string, form?: string): Promise<void> {
+  if (form) await page.getByLabel("Form").selectOption(form);
+  await page.getByLabel("Address").fill(address);
+  await page.getByRole("button", { name: "Add webhook" }).click();
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`added, tested, told of a job, and deleted ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit, receiver }) => {
+    const docket = await serve();
+    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    const ready = async () => {
+      if (javaScriptEnabled) await interactive(page);
+    };
+    await page.goto("/admin/upstream");
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Webhooks" }).click();
+    await expect(page.getByText("Nobody is told yet")).toBeVisible();
+    await ready();
+    await add(page, receiver.address);
+    await expect(secret(page)).toHaveText(/^whsec_[\w-]{43}$/);
+    const key = (await secret(page).textContent()) ?? "";
+    await expect(row(page, receiver.address)).toContainText("Enabled");
+    await page.goto(WEBHOOKS);
+    await ready();
+    await expect(row(page, receiver.address)).toBeVisible();
+    await expect(secret(page), "it is shown once").toHaveCount(0);
+
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await expect(page).toHaveURL(/\?webhook=/);
+    await expect(events(page)).toHaveCount(1);
+    await expect(events(page).first()).toContainText("Delivered (200) thanks");
+    const [told] = receiver.told;
+    expect(told?.headers["docket-signature"]).toBe(signature(told!, key));
+    expect(JSON.parse(told!.body)).toMatchObject({ type: "webhook.test", job: null });
+
+    await page.goto(at("/jobs/new"));
+    await ready();
+    await page.getByLabel("Prompt").fill("emulator:no-changes Look for dead links\n\nNobody else needs to know this.");
+    await page.getByRole("button", { name: "Start job" }).click();
+    const job = await jobOf(page);
+    await expect.poll(() => receiver.told.length, UNTIL_DONE).toBe(2);
+    const event = JSON.parse(receiver.told[1]!.body);
+    expect(receiver.told[1]!.headers["docket-signature"]).toBe(signature(receiver.told[1]!, key));
+    expect(event).toMatchObject({
+      type: "job.completed",
+      job: { id: job, title: "emulator:no-changes Look for dead links", state: "completed", url: docket.url + at(`/jobs/${job}`) },
+    });
+    expect(receiver.told[1]!.body).not.toContain("Nobody else");
+
+    await page.goto(WEBHOOKS);
+    await page.getByRole("button", { name: "Disable" }).click();
+    await expect(row(page, receiver.address)).toContainText("Disabled");
+    await page.getByRole("button", { name: "Enable" }).click();
+    await expect(row(page, receiver.address)).toContainText("Enabled");
+
+    await expect(page.getByRole("button", { name: "Delete it" })).toBeHidden();
+    await page.locator("summary", { hasText: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete it" }).click();
+    await expect(page.getByText("Nobody is told yet")).toBeVisible();
+  });
+}
+
+test("what was not delivered says why and when it is tried next, and can be sent again", async ({ serve, visit, receiver }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, WEBHOOKS);
+  await add(page, receiver.address, "slack");
+  await expect(row(page, "…hook")).toContainText("Slack");
+  await expect(page.getByText(receiver.address)).toHaveCount(0);
+  await expect(secret(page)).toHaveCount(0);
+  receiver.answer = { status: 503, text: "closed for today" };
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(events(page).first()).toContainText("Given up (503) closed for today");
+  receiver.answer = { status: 200, text: "ok" };
+  await page.getByRole("button", { name: "Send again" }).click();
+  await expect(events(page)).toHaveCount(1);
+  await expect(events(page).first()).toContainText("Delivered (200) ok");
+  expect(receiver.told.map(({ body }) => Object.keys(JSON.parse(body)))).toEqual([["text"], ["text"]]);
+});
+
+test("an address that must not be told is refused with a sentence, and stays in the form", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 400.*webhooks\/add/);
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, WEBHOOKS);
+  await add(page, "https://10.0.0.8/hook");
+  await expect(page.getByRole("alert")).toContainText("leads into a private network");
+  await expect(page.getByLabel("Address")).toHaveValue("https://10.0.0.8/hook");
+});
+
+test("a new secret asks first, and is shown once", async ({ serve, visit, receiver }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, WEBHOOKS);
+  await add(page, receiver.address);
+  const first = await secret(page).textContent();
+  await page.locator("summary", { hasText: "New secret" }).click();
+  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await expect(secret(page)).not.toHaveText(first ?? "");
+  await page.reload();
+  await expect(row(page, receiver.address)).toBeVisible();
+  await expect(secret(page)).toHaveCount(0);
+});
+
+for (const [name, viewport] of [["wide", { width: 1280, height: 800 }], ["390 px", { width: 390, height: 844 }]] as const) {
+  test(`the page with a log has nothing to object to on a ${name} screen`, async ({ serve, visit, receiver }) => {
+    const docket = await serve();
+    const page = await visit(docket, { storageState: docket.session, viewport, reducedMotion: "reduce" });
+    await open(page, WEBHOOKS);
+    await add(page, receiver.address);
+    await expect(secret(page)).toBeVisible();
+    await page.locator("summary", { hasText: "Delete" }).click();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect.soft(violations, colorScheme).toEqual([]);
+    }
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await expect(events(page)).toHaveCount(1);
+    await interactive(page);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect.soft(violations, `${colorScheme}, with a log`).toEqual([]);
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+  });
+}
+
+test("an operator finds nothing there", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 403/);
+  const operator = { username: "olga", password: "starts-jobs-1", role: "operator" } as const;
+  const page = await visit(await serve({ people: [operator] }), { as: operator });
+  const response = await page.goto(WEBHOOKS);
+  expect(response?.status()).toBe(403);
+  await interactive(page);
+  await expect(page.getByRole("alert")).toContainText("Not allowed");
+  await expect(page.getByRole("button", { name: "Add webhook" })).toHaveCount(0);
+});

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# `crash.sh ROUNDS [SEED]`: kills `docket serve` so many times at random moments while people post prompts (tests/crash), and
+# checks that none was lost or sent twice.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+cd "$ROOT"
+export CRASH_ROUNDS=$1 CRASH_SEED=${2:-}
+exec cargo test --locked --quiet --features ssr --test crash

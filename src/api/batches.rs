@@ -1,0 +1,61 @@
+//! Many jobs from one text and a list of values.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::batch::{Batch, BatchForm};
+#[cfg(feature = "ssr")]
+use crate::server::{auth::guard, forms, jobs::batch::BatchRequest};
+
+/// What the form starts from; with `from`, the texts of that batch.
+#[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]
+pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchForm, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    caller.panel.jobs.batch_form(&caller, &project, from.as_deref()).await
+}
+
+/// Checks and keeps a batch, to be looked at before it is started. `prompt` is the text with places, `values` has one
+/// line for each job. The same `intent` again gives the same batch.
+#[server(prefix = "/api", endpoint = "batches/prepare")]
+pub async fn prepare_batch(
+    project: String,
+    prompt: String,
+    values: String,
+    intent: String,
+) -> Result<Batch, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let request = BatchRequest { project, text: prompt, values, intent };
+    let batch = caller.panel.jobs.prepare_batch(&caller, &request).await?;
+    leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    Ok(batch)
+}
+
+/// Queues every job of a prepared batch, once.
+#[server(prefix = "/api", endpoint = "batches/start")]
+pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let batch = caller.panel.jobs.start_batch(&caller, &project, &batch).await?;
+    forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    Ok(batch)
+}
+
+/// A batch with its preview, or with its jobs once it was started.
+#[server(name = GetBatch, prefix = "/api", endpoint = "batches/get")]
+pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    caller.panel.jobs.batch(&project, &batch).await
+}
+
+/// Cancels what of a batch is not sent yet.
+#[server(prefix = "/api", endpoint = "batches/cancel")]
+pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let batch = caller.panel.jobs.cancel_batch(&caller, &project, &batch).await?;
+    forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    Ok(batch)
+}

@@ -1,0 +1,50 @@
+//! The templates of a project.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::saved_template::{SavedTemplate, TemplateForm};
+#[cfg(feature = "ssr")]
+use crate::server::{auth::guard, jobs::templates::Posted};
+
+/// The project's templates by name, each with its scorecard.
+#[server(prefix = "/api", endpoint = "templates/list")]
+pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    caller.panel.jobs.templates(&project).await
+}
+
+/// What the form for a new template (or, with `template`, for that one) starts from.
+#[server(prefix = "/api", endpoint = "templates/form")]
+pub async fn get_template_form(project: String, template: Option<String>) -> Result<TemplateForm, AppError> {
+    let caller = guard::viewer()?;
+    let project = caller.project(&project)?;
+    caller.panel.jobs.template_form(&caller, &project, template.as_deref()).await
+}
+
+/// Saves a new template, or changes `template`; gives its id.
+#[server(prefix = "/api", endpoint = "templates/save")]
+pub async fn save_template(
+    project: String,
+    template: Option<String>,
+    name: String,
+    text: String,
+) -> Result<String, AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    let posted = Posted { template, name, text };
+    let id = caller.panel.jobs.save_template(&caller, &project, posted).await?;
+    leptos_axum::redirect(&format!("/p/{project}/templates"));
+    Ok(id.to_string())
+}
+
+/// Deletes a template. Jobs that came from it keep their text.
+#[server(prefix = "/api", endpoint = "templates/remove")]
+pub async fn remove_template(project: String, template: String) -> Result<(), AppError> {
+    let caller = guard::operator()?;
+    let project = caller.project(&project)?;
+    caller.panel.jobs.remove_template(&project, &template).await?;
+    leptos_axum::redirect(&format!("/p/{project}/templates"));
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Queries of addresses: how fields and their values are written after the `?`. Pure.
+
+use std::fmt::Write;
+
+/// `path` with a query of those `fields` that have a value.
+pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
+    let mut url = path.to_owned();
+    let mut separator = '?';
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
+        url.push(separator);
+        url.push_str(name);
+        url.push('=');
+        encode(value, &mut url);
+        separator = '&';
+    }
+    url
+}
+
+/// Percent-encodes all that could mean something in a query; `/` is left readable.
+fn encode(text: &str, into: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            into.push(byte as char);
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(into, "%{byte:02X}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_left_out_of_an_address() {
+        assert_eq!(with_query("/p/docs/jobs", &[("status", ""), ("q", "")]), "/p/docs/jobs");
+        assert_eq!(with_query("/x", &[("a", ""), ("b", "1"), ("c", "2")]), "/x?b=1&c=2");
+    }
+}

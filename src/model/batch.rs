@@ -1,0 +1,143 @@
+//! A batch: one text with places and a list of values become many prompts, all or none. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::id::{BatchId, IntentId, ProjectId};
+use crate::model::job::Job;
+use crate::model::template::{filled, places};
+use crate::model::time::Timestamp;
+
+/// The most jobs of one batch.
+pub const BATCH_MAX_JOBS: usize = 200;
+
+/// How much of each text a preview shows, in characters.
+pub const PREVIEW_CHARS: usize = 1_000;
+
+/// A batch as it stands: a preview until somebody starts it, then its jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    pub id: BatchId,
+    pub project: ProjectId,
+    pub author: String,
+    /// The text with places.
+    pub text: String,
+    pub created_at: Timestamp,
+    /// When it was confirmed; nothing is queued before that.
+    pub started_at: Option<Timestamp>,
+    pub total: u32,
+    /// How many went out, whatever came of them.
+    pub sent: u32,
+    /// How many wait still.
+    pub waiting: u32,
+    /// When the last one that waits is expected to go.
+    pub expected_end: Option<Timestamp>,
+    /// Each text in the order of the lines, cut; empty once it was started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preview: Vec<String>,
+    /// Its jobs as lists show them; empty before it was started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<Job>,
+}
+
+/// What the form of a batch starts from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchForm {
+    pub intent: IntentId,
+    pub text: String,
+    pub values: String,
+    /// Why the kept text could not become a batch, as a sentence.
+    pub problem: Option<String>,
+}
+
+/// One prompt of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The number of its line, from 1.
+    pub line: usize,
+    pub prompt: String,
+    /// The pages it is about: its first value, if that is one.
+    pub paths: Vec<String>,
+}
+
+/// The prompts that `list` makes of `text`; else what is wrong, with the line, as a sentence.
+pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
+    let names = places(text);
+    if names.is_empty() {
+        return Err("The text has no place such as {{page}}, so every job would be the same.".to_owned());
+    }
+    let lines = list.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
+    let mut seen = BTreeSet::new();
+    let mut entries = Vec::new();
+    for (at, line) in lines {
+        let number = at + 1;
+        if entries.len() == BATCH_MAX_JOBS {
+            return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));
+        }
+        let columns = columns(line, names.len());
+        if columns.len() != names.len() || columns.contains(&"") {
+            return Err(format!(
+                "Line {number} needs {}, separated by tabs or commas: {}.",
+                if names.len() == 1 { "one value".to_owned() } else { format!("{} values", names.len()) },
+                names.join(", ")
+            ));
+        }
+        let values: BTreeMap<&str, &str> = names.iter().copied().zip(columns.iter().copied()).collect();
+        let prompt = filled(text, &values);
+        if !seen.insert(prompt.clone()) {
+            return Err(format!("Line {number} repeats an earlier line."));
+        }
+        let is_page = names[0] == "page" || columns[0].starts_with('/');
+        let paths = is_page.then(|| columns[0].to_owned()).into_iter().collect();
+        entries.push(Entry { line: number, prompt, paths });
+    }
+    if entries.is_empty() {
+        return Err("The list of values is empty: write one value on each line.".to_owned());
+    }
+    Ok(entries)
+}
+
+fn columns(line: &str, count: usize) -> Vec<&str> {
+    let separator = if line.contains('\t') { '\t' } else { ',' };
+    match count {
+        1 => vec![line],
+        _ => line.split(separator).map(str::trim).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_becomes_a_prompt() {
+        let made = entries("Check {{page}}.", "/a\n\n  /b, c \n").unwrap_or_else(|why| panic!("{why}"));
+        let made: Vec<_> = made
+            .iter()
+            .map(|entry| (entry.line, entry.prompt.as_str(), entry.paths.first().map(String::as_str)))
+            .collect();
+        assert_eq!(made, [(1, "Check /a.", Some("/a")), (3, "Check /b, c.", Some("/b, c"))]);
+    }
+
+    #[test]
+    fn several_places_take_columns_in_the_order_they_stand() {
+        let text = "{{tone}}: {{name}} and {{tone}}";
+        let made = entries(text, "calm, Ada\nloud\tBob, the second").unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(made[0].prompt, "calm: Ada and calm");
+        assert_eq!(made[1].prompt, "loud: Bob, the second and loud");
+        assert!(made[0].paths.is_empty());
+    }
+
+    #[test]
+    fn a_list_is_taken_as_a_whole_or_its_line_is_named() {
+        let wrong = |text: &str, list: &str| entries(text, list).err().unwrap_or_default();
+        assert!(wrong("no place", "/a").contains("{{page}}"));
+        assert!(wrong("{{a}} {{b}}", "x,y\nx").starts_with("Line 2 needs 2 values"));
+        assert!(wrong("{{a}} {{b}}", "x,y\nx,").starts_with("Line 2 needs"));
+        assert!(wrong("{{a}}", "x\n\nx").starts_with("Line 3 repeats"));
+        assert!(wrong("{{a}}", " \n").contains("empty"));
+        let many: String = (0..=BATCH_MAX_JOBS).map(|n| format!("{n}\n")).collect();
+        assert!(wrong("{{a}}", &many).starts_with("Line 201 is one too many"));
+    }
+}

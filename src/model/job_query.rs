@@ -1,0 +1,107 @@
+//! What a list of jobs is asked for, as it stands in addresses, forms and saved views: texts under fixed names, empty where
+//! nothing is asked. Pure; what the texts mean is parsed on the server.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::address::with_query;
+
+/// The fields of the list but for its place: a default is an empty text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobQuery {
+    /// A state's name.
+    pub status: String,
+    /// Words of prompts and follow-ups.
+    pub q: String,
+    /// A person's name.
+    pub author: String,
+    /// A tag, or a page where it begins with `/`.
+    pub tag: String,
+    /// `yes` or `no`: whether there is a pull request.
+    pub pr: String,
+    /// `attention`: only what a person has to look at.
+    pub needs: String,
+    /// `yes`: only what was archived here, which is left out otherwise.
+    pub archived: String,
+    /// `newest` (the default), `oldest` or `changed`.
+    pub sort: String,
+}
+
+impl JobQuery {
+    pub const FIELDS: [&str; 8] = ["status", "q", "author", "tag", "pr", "needs", "archived", "sort"];
+
+    /// The query whose fields have the values that `value` gives for their names.
+    pub fn of(mut value: impl FnMut(&str) -> Option<String>) -> Self {
+        let mut query = Self::default();
+        for name in Self::FIELDS {
+            let given = value(name).map(|value| value.trim().to_owned());
+            *query.field(name) = given.unwrap_or_default();
+        }
+        query
+    }
+
+    /// The same, but for one field.
+    pub fn with(&self, name: &str, value: &str) -> Self {
+        let mut query = self.clone();
+        *query.field(name) = value.to_owned();
+        query
+    }
+
+    pub fn values(&self) -> [(&'static str, &str); 8] {
+        let values = [
+            &self.status,
+            &self.q,
+            &self.author,
+            &self.tag,
+            &self.pr,
+            &self.needs,
+            &self.archived,
+            &self.sort,
+        ];
+        std::array::from_fn(|at| (Self::FIELDS[at], values[at].as_str()))
+    }
+
+    /// The query as a canonical text: fields in their order, defaults left out. Empty for the whole list.
+    pub fn canonical(&self) -> String {
+        with_query("", &self.values()).trim_start_matches('?').to_owned()
+    }
+
+    /// Whether anything narrows the list down, or asks for another part of it.
+    pub fn is_filtered(&self) -> bool {
+        self.with("sort", "") != Self::default()
+    }
+
+    fn field(&mut self, name: &str) -> &mut String {
+        match name {
+            "status" => &mut self.status,
+            "q" => &mut self.q,
+            "author" => &mut self.author,
+            "tag" => &mut self.tag,
+            "pr" => &mut self.pr,
+            "needs" => &mut self.needs,
+            "archived" => &mut self.archived,
+            _ => &mut self.sort,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_written_in_one_way_only() {
+        let query = JobQuery::of(|name| Some(name.to_uppercase()));
+        assert_eq!(
+            query.canonical(),
+            "status=STATUS&q=Q&author=AUTHOR&tag=TAG&pr=PR&needs=NEEDS&archived=ARCHIVED&sort=SORT"
+        );
+        assert_eq!(JobQuery::of(|_| Some("  ".to_owned())).canonical(), "");
+    }
+
+    #[test]
+    fn an_order_is_no_filter() {
+        assert!(!JobQuery::default().with("sort", "oldest").is_filtered());
+        assert!(JobQuery::default().with("archived", "yes").is_filtered());
+    }
+}

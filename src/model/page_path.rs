@@ -1,0 +1,137 @@
+//! The paths of the documentation pages a job is about: as typed into a form, and as they stand in a prompt. Pure.
+//!
+//! In a prompt, a path is a word that begins with a slash and a letter or digit, at the start of the text, after a blank or
+//! after an opening quote, bracket or backtick: `/guides/quickstart`. It ends before the next of those, and before the
+//! punctuation of the sentence. A word with characters that no page's address has (`/users/{id}`, `/*`), one without a
+//! letter (`/2`), one that climbs (`/a/../b`), and one in a folder of an operating system (`/usr/bin/env`) is no page.
+
+/// The longest path of a page, in characters.
+pub const PATH_MAX_CHARS: usize = 500;
+/// The most pages of a job.
+pub const PATHS_MAX: usize = 50;
+
+/// First folders that are a machine's, not a documentation's.
+const OF_A_MACHINE: [&str; 8] = ["bin", "etc", "opt", "proc", "sbin", "tmp", "usr", "var"];
+
+/// What may stand directly before a path, and ends it, besides blanks.
+const QUOTES: &str = "`'\"“”‘’„«»()[]";
+
+/// Why pages as typed cannot be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathsError {
+    TooMany,
+    /// One is too long or contains a control character.
+    NotAPath,
+}
+
+/// The pages in a form's field, separated by commas or line ends; each once, in their order.
+pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
+    let mut paths = Vec::new();
+    for typed in text.split([',', '\n']).map(str::trim).filter(|typed| !typed.is_empty()) {
+        if typed.chars().count() > PATH_MAX_CHARS || typed.chars().any(char::is_control) {
+            return Err(PathsError::NotAPath);
+        }
+        add(&mut paths, normalised(typed));
+    }
+    if paths.len() > PATHS_MAX { Err(PathsError::TooMany) } else { Ok(paths) }
+}
+
+/// The pages named in `prompt`; each once, in their order, at most [`PATHS_MAX`].
+pub fn found_in(prompt: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    let words = prompt.split(|c: char| c.is_whitespace() || QUOTES.contains(c));
+    for path in words.filter_map(as_page) {
+        if paths.len() < PATHS_MAX {
+            add(&mut paths, path);
+        }
+    }
+    paths
+}
+
+/// The pages a job is about: those typed, then those found, as many as there is room for.
+pub fn of_job(typed: Vec<String>, prompt: &str) -> Vec<String> {
+    let mut paths = typed;
+    for path in found_in(prompt) {
+        if paths.len() < PATHS_MAX {
+            add(&mut paths, path);
+        }
+    }
+    paths
+}
+
+/// One way to write each page: with a slash in front, none behind, without query and fragment.
+fn normalised(path: &str) -> String {
+    let path = path.split(['?', '#']).next().unwrap_or(path).trim().trim_matches('/');
+    format!("/{path}")
+}
+
+fn as_page(word: &str) -> Option<String> {
+    let inside = word.strip_prefix('/').filter(|inside| !inside.starts_with('/'))?;
+    let path = normalised(inside.trim_end_matches(|c: char| ".,;:!?…*_".contains(c)));
+    let inside = &path[1..];
+    let plain = !inside.contains(|c: char| c.is_control() || "{}<>|\\*$^=@,;:…".contains(c));
+    let of_a_machine = inside
+        .split_once('/')
+        .is_some_and(|(first, _)| OF_A_MACHINE.contains(&first.to_ascii_lowercase().as_str()));
+    let is_a_page = plain
+        && inside.starts_with(char::is_alphanumeric)
+        && inside.contains(char::is_alphabetic)
+        && !inside.split('/').any(|part| part.is_empty() || part == "..")
+        && !of_a_machine
+        && path.chars().count() <= PATH_MAX_CHARS;
+    is_a_page.then_some(path)
+}
+
+fn add(paths: &mut Vec<String>, path: String) {
+    if path != "/" && !paths.contains(&path) {
+        paths.push(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_found_where_a_reader_sees_them() {
+        let prompt = "/start: see `/guides/quickstart`, (/api/auth/), “/über/uns”. Then /faq?tab=2#top and '/a-b_c.d'!";
+        assert_eq!(
+            found_in(prompt),
+            ["/start", "/guides/quickstart", "/api/auth", "/über/uns", "/faq", "/a-b_c.d"]
+        );
+        assert_eq!(found_in("Same /a twice: /a/ and /a#x"), ["/a"]);
+        assert_eq!(found_in("[/linked](/linked/to)"), ["/linked", "/linked/to"]);
+    }
+
+    #[test]
+    fn what_is_no_page_is_left_alone() {
+        for prompt in [
+            "https://example.com/guides/a and http://x/y",
+            "and/or, w/o, 1/2, /2, /, //cdn/x, /-",
+            "</textarea><script> <br />",
+            "/users/{id} {{page}} /*.md /a/../b /usr/bin/env /etc/passwd C:\\x",
+            "",
+        ] {
+            assert_eq!(found_in(prompt), [""; 0], "{prompt}");
+        }
+        assert_eq!(found_in(&format!("/{}", "x".repeat(PATH_MAX_CHARS))), [""; 0]);
+    }
+
+    #[test]
+    fn there_are_never_more_than_50() {
+        let many: String = (0..80).map(|n| format!("/page-{n} ")).collect();
+        assert_eq!(found_in(&many).len(), PATHS_MAX);
+        assert_eq!(of_job(vec!["/typed".to_owned()], &many).len(), PATHS_MAX);
+        assert_eq!(of_job(vec!["/typed".to_owned()], &many)[0], "/typed");
+    }
+
+    #[test]
+    fn typed_pages_are_written_in_one_way() {
+        let paths = typed(" /a, /b/\r\n\n/c?x=1#y ,guides/d, /a, /").map(|paths| paths.join(" "));
+        assert_eq!(paths.as_deref(), Ok("/a /b /c /guides/d"));
+        let many: String = (0..=PATHS_MAX).map(|n| format!("/{n},")).collect();
+        assert_eq!(typed(&many), Err(PathsError::TooMany));
+        assert_eq!(typed("/a\u{7}"), Err(PathsError::NotAPath));
+        assert_eq!(typed(&"x".repeat(PATH_MAX_CHARS + 1)), Err(PathsError::NotAPath));
+    }
+}

@@ -1,0 +1,115 @@
+//! What waits to be sent, and when it is expected to go. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::id::{BatchId, JobId, MessageId};
+use crate::model::time::Timestamp;
+
+const HOUR_MILLIS: i64 = 3_600_000;
+
+/// What waits to be sent in a project: first what waits in line, as it goes, then what waits for its own job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queue {
+    pub waiting: Vec<Waiting>,
+}
+
+/// A prompt that waits to be sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    pub message: MessageId,
+    pub job: JobId,
+    /// 0 starts the job, n is its n-th follow-up.
+    pub position: u32,
+    /// Cut to an excerpt.
+    pub prompt: String,
+    pub author: String,
+    pub created_at: Timestamp,
+    pub why: Why,
+    /// When it goes if nobody sends anything else meanwhile; nothing where that depends on another prompt.
+    pub expected_at: Option<Timestamp>,
+    /// The batch that made it, if any.
+    pub batch: Option<BatchId>,
+}
+
+/// What a prompt waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The hour's budget has no room, or the upstream asked to wait.
+    Budget,
+    /// What is before it in line, or the pause between two of the line.
+    Turn,
+    /// An earlier prompt of its own job.
+    JobBefore,
+    /// The upstream, which fails and is left to rest.
+    Rest,
+    /// Nothing any more.
+    Sending,
+}
+
+/// Where to move a prompt in line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    First,
+    Up,
+    Down,
+}
+
+impl std::str::FromStr for Move {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "first" => Ok(Self::First),
+            "up" => Ok(Self::Up),
+            "down" => Ok(Self::Down),
+            _ => Err("A prompt is moved to one of first, up, down."),
+        }
+    }
+}
+
+/// Milliseconds between two prompts of a line, so that they use a limit per hour evenly.
+pub fn gap_millis(per_hour: u32) -> i64 {
+    let per_hour = i64::from(per_hour.max(1));
+    (HOUR_MILLIS + per_hour - 1) / per_hour
+}
+
+/// When each of the next `count` prompts of a line goes: the first not before `earliest`, each a gap after the one before
+/// it, never more than `per_hour` in a rolling hour. `calls`: when the calls so far were made, oldest first.
+pub fn expected(earliest: Timestamp, mut calls: Vec<i64>, per_hour: u32, count: usize) -> Vec<Timestamp> {
+    let limit = per_hour.max(1) as usize;
+    let mut next = earliest.as_millis();
+    let mut times = Vec::with_capacity(count);
+    for _ in 0..count {
+        if let Some(oldest) = calls.len().checked_sub(limit).map(|at| calls[at]) {
+            next = next.max(oldest + HOUR_MILLIS);
+        }
+        times.push(Timestamp::from_millis(next));
+        calls.push(next);
+        next += gap_millis(per_hour);
+    }
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn minutes(times: &[Timestamp]) -> Vec<i64> {
+        times.iter().map(|at| at.as_millis() / 60_000).collect()
+    }
+
+    #[test]
+    fn a_line_moves_evenly() {
+        let at = Timestamp::from_millis(0);
+        assert_eq!(minutes(&expected(at, vec![], 4, 6)), [0, 15, 30, 45, 60, 75]);
+        assert_eq!(gap_millis(7) * 7 / HOUR_MILLIS, 1, "never more than the limit in an hour");
+    }
+
+    #[test]
+    fn a_line_waits_for_room_in_the_hour() {
+        let at = Timestamp::from_millis(10 * 60_000);
+        let calls = vec![0, 60_000, 120_000, 180_000];
+        assert_eq!(minutes(&expected(at, calls, 4, 3)), [60, 75, 90]);
+    }
+}

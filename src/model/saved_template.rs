@@ -1,0 +1,77 @@
+//! Templates that a project keeps, and how the jobs that came from them ended. Pure: the text itself is `template`'s.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::id::TemplateId;
+use crate::model::time::Timestamp;
+
+/// The longest name of a template, in characters.
+pub const NAME_MAX_CHARS: usize = 80;
+
+/// Names that no place may have: they mean something else in the address of the form for a new job.
+pub const RESERVED_PLACES: [&str; 3] = ["from", "prompt", "template"];
+
+/// A template of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedTemplate {
+    pub id: TemplateId,
+    /// One of its kind in the project.
+    pub name: String,
+    /// With its places, such as `{{page}}`.
+    pub text: String,
+    pub changed_at: Timestamp,
+    pub score: Scorecard,
+}
+
+/// How the jobs that came from a template ended. A run is a job that the agent took; it is finished when it is completed,
+/// failed or archived upstream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scorecard {
+    pub runs: u64,
+    /// The sum of the next three.
+    pub finished: u64,
+    pub with_pull_request: u64,
+    pub without_change: u64,
+    pub failed: u64,
+    /// From being taken to the first end, in milliseconds; nothing where no run has both.
+    pub median_millis: Option<i64>,
+}
+
+/// What the form for a template starts from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateForm {
+    /// Nothing for a new template.
+    pub id: Option<TemplateId>,
+    pub name: String,
+    /// The template's, or what this person wrote and could not save.
+    pub text: String,
+    /// The longest text, in characters.
+    pub text_max: u32,
+}
+
+/// The template that a job came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedTemplate {
+    /// Nothing once the template was deleted.
+    pub id: Option<TemplateId>,
+    /// As it was called when the job was started.
+    pub name: String,
+}
+
+/// `part` of `whole` in whole percent; nothing of nothing.
+pub fn percent(part: u64, whole: u64) -> Option<u64> {
+    (whole > 0).then(|| (part * 100 + whole / 2) / whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_and_there_is_none_of_nothing() {
+        assert_eq!(percent(0, 0), None);
+        assert_eq!(percent(1, 1), Some(100));
+        assert_eq!(percent(1, 3), Some(33));
+        assert_eq!(percent(2, 3), Some(67));
+    }
+}

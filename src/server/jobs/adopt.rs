@@ -1,0 +1,37 @@
+//! Adopting a job that was started elsewhere. Must not send anything to it.
+
+use crate::error::AppError;
+use crate::model::id::ProjectId;
+use crate::model::job::Job;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::Jobs;
+use crate::server::jobs::intent::prompt;
+use crate::server::jobs::resolve::taken_or;
+use crate::server::store::adopted::Adoption;
+
+impl Jobs {
+    /// Follows the upstream's job `remote_id` like one of ours. Its prompt is not known: `note` stands in its place.
+    pub async fn adopt(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        remote_id: &str,
+        note: Option<&str>,
+    ) -> Result<Job, AppError> {
+        let note = note
+            .filter(|note| !note.trim().is_empty())
+            .map(|note| prompt(note, self.prompt_max))
+            .transpose()?;
+        let remote = self.read_to_take(project, remote_id).await?;
+        let adoption = Adoption {
+            project,
+            author_id: &caller.user.id,
+            text: &note.unwrap_or_else(|| format!("Adopted job {}", remote.id)),
+            remote: &remote,
+            note: &format!("{} adopted it: it was started elsewhere.", caller.user.name),
+        };
+        let job = self.store.adopt(&adoption, self.next_poll(), self.clock.now()).await.map_err(taken_or)?;
+        tracing::info!(%job, remote = remote.id, "adopted");
+        self.get(project, job.as_str()).await
+    }
+}

@@ -1,0 +1,172 @@
+//! Batches: prepared and looked at, started once, sent through the queue like any prompt. Must not send by itself.
+
+use crate::error::{AppError, ErrorCode};
+use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS};
+use crate::model::id::{BatchId, IntentId, ProjectId};
+use crate::model::page_path;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::Jobs;
+use crate::server::jobs::intent::{paths, prompt};
+use crate::server::jobs::queue::cancelled_by;
+use crate::server::store::batches::{NewBatch, PreparedBatch};
+use crate::server::store::drafts::{Draft, DraftOf};
+
+/// Under which subject the form is kept as a draft, its list of values in the place of the pages.
+const DRAFT: &str = "batch";
+
+/// The longest list of values, in bytes.
+const LIST_MAX: usize = 128 * 1024;
+
+/// A batch as posted: nothing in it is checked but the project.
+pub struct BatchRequest {
+    pub project: ProjectId,
+    pub text: String,
+    pub values: String,
+    pub intent: String,
+}
+
+impl Jobs {
+    /// Keeps a batch that makes sense, to be looked at and started; nothing is queued yet. Texts that make none are kept as
+    /// drafts. The same intent again gives the same batch.
+    pub async fn prepare_batch(&self, caller: &Caller, request: &BatchRequest) -> Result<Batch, AppError> {
+        self.keep_batch_draft(caller, request).await?;
+        let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
+        let (text, values) = (request.text.replace("\r\n", "\n"), request.values.replace("\r\n", "\n"));
+        self.checked(&text, &values)?;
+        let new = NewBatch {
+            project: &request.project,
+            author_id: &caller.user.id,
+            intent: &intent,
+            template: &text,
+            list: &values,
+        };
+        let prepared = self.store.prepare_batch(&new, self.clock.now()).await?;
+        let prepared = prepared.ok_or_else(AppError::internal)?;
+        if prepared.project != request.project || prepared.template != text || prepared.list != values {
+            return Err(AppError::new(
+                ErrorCode::IntentReused,
+                "This form was sent before with another text. Reload the page to send a new one.",
+            ));
+        }
+        self.store.drop_draft(draft_of(caller, &request.project)).await?;
+        self.shown(prepared).await
+    }
+
+    /// Puts all prompts of a batch in line, once.
+    pub async fn start_batch(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        batch: &str,
+    ) -> Result<Batch, AppError> {
+        let prepared = self.prepared(project, batch).await?;
+        let entries = self.checked(&prepared.template, &prepared.list)?;
+        self.store.start_batch(&prepared, &caller.user.id, &entries, self.clock.now()).await?;
+        self.batch(project, batch).await
+    }
+
+    pub async fn batch(&self, project: &ProjectId, batch: &str) -> Result<Batch, AppError> {
+        let prepared = self.prepared(project, batch).await?;
+        self.shown(prepared).await
+    }
+
+    /// Takes what waits still out of the queue.
+    pub async fn cancel_batch(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        batch: &str,
+    ) -> Result<Batch, AppError> {
+        let prepared = self.prepared(project, batch).await?;
+        let (_, waiting) = self.store.progress(&prepared.id).await?;
+        self.store.cancel(project, &waiting, &cancelled_by(caller), self.clock.now()).await?;
+        self.announce_settled();
+        self.shown(prepared).await
+    }
+
+    /// What the form starts from: the texts of another batch, or what could not become one, with the reason.
+    pub async fn batch_form(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        from: Option<&str>,
+    ) -> Result<BatchForm, AppError> {
+        let intent = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
+        if let Some(from) = from {
+            let earlier = self.prepared(project, from).await?;
+            return Ok(BatchForm { intent, text: earlier.template, values: earlier.list, problem: None });
+        }
+        let Some((kept, _)) = self.store.draft(draft_of(caller, project)).await? else {
+            return Ok(BatchForm { intent, text: String::new(), values: String::new(), problem: None });
+        };
+        let problem = self.checked(&kept.text, &kept.paths).err().map(|error| error.message);
+        Ok(BatchForm { intent, text: kept.text, values: kept.paths, problem })
+    }
+
+    async fn prepared(&self, project: &ProjectId, batch: &str) -> Result<PreparedBatch, AppError> {
+        let id: BatchId = batch.parse().map_err(AppError::bad_input)?;
+        let prepared = self.store.batch(project, &id).await?;
+        prepared.ok_or_else(|| AppError::not_found("That batch does not exist in this project."))
+    }
+
+    async fn shown(&self, prepared: PreparedBatch) -> Result<Batch, AppError> {
+        let entries = self.checked(&prepared.template, &prepared.list)?;
+        let (sent, waiting) = self.store.progress(&prepared.id).await?;
+        let queue = self.queue(&prepared.project).await?;
+        let of_batch = queue.waiting.iter().filter(|waiting| waiting.batch.as_ref() == Some(&prepared.id));
+        let is_started = prepared.started_at.is_some();
+        Ok(Batch {
+            expected_end: of_batch.filter_map(|waiting| waiting.expected_at).max(),
+            preview: if is_started { Vec::new() } else { entries.iter().map(preview).collect() },
+            jobs: self.store.jobs_of_batch(&prepared.id).await?,
+            total: entries.len() as u32,
+            sent,
+            waiting: waiting.len() as u32,
+            id: prepared.id,
+            project: prepared.project,
+            author: prepared.author,
+            text: prepared.template,
+            created_at: prepared.created_at,
+            started_at: prepared.started_at,
+        })
+    }
+
+    async fn keep_batch_draft(&self, caller: &Caller, request: &BatchRequest) -> Result<(), AppError> {
+        let (text, values) = (&request.text, &request.values);
+        if text.contains('\0') || values.contains('\0') || (text.is_empty() && values.is_empty()) {
+            return Ok(());
+        }
+        let draft = Draft { text: text.clone(), paths: values.clone(), ..Draft::default() };
+        let of = draft_of(caller, &request.project);
+        self.store.keep_draft(of, &draft, None, self.clock.now()).await?;
+        Ok(())
+    }
+
+    /// The prompts of a batch, each as good as if it had been typed by itself.
+    fn checked(&self, text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
+        if values.len() > LIST_MAX {
+            return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));
+        }
+        prompt(text, self.prompt_max)?;
+        let mut entries = batch::entries(text, values).map_err(AppError::bad_input)?;
+        for entry in &mut entries {
+            let typed = prompt(&entry.prompt, self.prompt_max).and_then(|_| paths(&entry.paths.join("\n")));
+            let typed = typed
+                .map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)))?;
+            entry.paths = page_path::of_job(typed, &entry.prompt);
+        }
+        Ok(entries)
+    }
+}
+
+fn draft_of<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftOf<'a> {
+    DraftOf { user_id: &caller.user.id, project, subject: DRAFT }
+}
+
+fn preview(entry: &Entry) -> String {
+    let mut text: String = entry.prompt.chars().take(PREVIEW_CHARS).collect();
+    if text.len() < entry.prompt.len() {
+        text.push('…');
+    }
+    text
+}

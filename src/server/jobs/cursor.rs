@@ -1,0 +1,101 @@
+//! Cursors of the list as texts. They say where a page lies and show nobody anything new, so they carry a digest against
+//! mistakes, bound to project and query, and no secret: a forged one leads to another page of the same list.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use crate::error::AppError;
+use crate::model::id::ProjectId;
+use crate::model::job_query::JobQuery;
+use crate::server::store::job_list::Cursor;
+
+/// Bytes of a cursor's content: a direction and four numbers.
+const CONTENT: usize = 1 + 4 * 8;
+const DIGEST: usize = 6;
+
+/// What makes the cursors of one list differ from those of any other.
+pub(super) struct Seal(Sha256);
+
+impl Seal {
+    /// `query` must be canonical.
+    pub(super) fn of(project: &ProjectId, query: &JobQuery) -> Self {
+        Self(Sha256::new_with_prefix(format!("{project}?{}", query.canonical())))
+    }
+
+    pub(super) fn write(&self, cursor: Cursor) -> String {
+        let numbers =
+            [cursor.top, cursor.changed_at, cursor.number, i64::try_from(cursor.before).unwrap_or(i64::MAX)];
+        let mut bytes = vec![u8::from(cursor.backward)];
+        bytes.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
+        bytes.extend(self.digest(&bytes));
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    pub(super) fn read(&self, text: &str) -> Result<Cursor, AppError> {
+        self.parse(text).ok_or_else(|| {
+            AppError::bad_input("That page of the list does not exist. Start again from the first page.")
+        })
+    }
+
+    fn parse(&self, text: &str) -> Option<Cursor> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (content, digest) = bytes.split_at_checked(CONTENT)?;
+        if digest != self.digest(content) {
+            return None;
+        }
+        let (direction, numbers) = content.split_first()?;
+        let number = |at: usize| {
+            let bytes = numbers.get(at * 8..at * 8 + 8)?;
+            Some(i64::from_be_bytes(bytes.try_into().ok()?)).filter(|number| *number >= 0)
+        };
+        Some(Cursor {
+            backward: *direction == 1,
+            top: number(0)?,
+            changed_at: number(1)?,
+            number: number(2)?,
+            before: number(3)?.unsigned_abs(),
+        })
+    }
+
+    fn digest(&self, content: &[u8]) -> Vec<u8> {
+        self.0.clone().chain_update(content).finalize()[..DIGEST].to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: Cursor =
+        Cursor { backward: true, top: 123_456, changed_at: 1_795_000_000_000, number: 7, before: 50 };
+
+    fn seal(project: &str, query: JobQuery) -> Option<Seal> {
+        Some(Seal::of(&project.parse().ok()?, &query))
+    }
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written() {
+        let read = seal("docs", JobQuery::default()).map(|seal| seal.parse(&seal.write(PLACE)));
+        assert_eq!(read, Some(Some(PLACE)));
+    }
+
+    #[test]
+    fn a_cursor_of_another_list_or_with_any_other_letter_is_none() {
+        let cursor = seal("docs", JobQuery::default()).map(|seal| seal.write(PLACE)).unwrap_or_default();
+        let reads = |project, query| seal(project, query).and_then(|seal| seal.parse(&cursor));
+        assert_eq!(reads("docs", JobQuery::default()), Some(PLACE));
+        assert_eq!(reads("api", JobQuery::default()), None);
+        assert_eq!(reads("docs", JobQuery::default().with("sort", "oldest")), None);
+        let seal = seal("docs", JobQuery::default());
+        for at in 0..cursor.len() {
+            let mut tampered = cursor.clone().into_bytes();
+            tampered[at] = if tampered[at] == b'A' { b'B' } else { b'A' };
+            let tampered = String::from_utf8(tampered).unwrap_or_default();
+            assert_eq!(seal.as_ref().and_then(|seal| seal.parse(&tampered)), None, "letter {at}");
+        }
+        for text in ["", "51", "AAAA", "%", &"A".repeat(10_000)] {
+            assert_eq!(seal.as_ref().and_then(|seal| seal.parse(text)), None, "{text}");
+        }
+    }
+}

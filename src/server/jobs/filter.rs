@@ -1,0 +1,84 @@
+//! What the texts of a query mean. Parsed here once; nothing deeper checks again.
+
+use crate::error::AppError;
+use crate::model::job_query::JobQuery;
+use crate::model::tag;
+use crate::server::store::job_list::{JobFilter, Place, Sort};
+
+/// The longest search, tag, page or name, in characters.
+const FIELD_MAX_CHARS: usize = 500;
+
+/// The query as it is written canonically, and what it means.
+pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError> {
+    let mut query = JobQuery::of(|name| {
+        query.values().iter().find(|(field, _)| *field == name).map(|(_, value)| (*value).to_owned())
+    });
+    if query.values().iter().any(|(_, value)| value.chars().count() > FIELD_MAX_CHARS) {
+        return Err(AppError::bad_input(format!(
+            "A search or a filter is at most {FIELD_MAX_CHARS} characters long."
+        )));
+    }
+    if query.sort == "newest" {
+        query.sort.clear();
+    }
+    if !query.tag.starts_with('/') {
+        query.tag = tag::fold(&query.tag);
+    }
+    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let filter = JobFilter {
+        state: given(&query.status).map(|status| status.parse()).transpose().map_err(AppError::bad_input)?,
+        text: given(&query.q),
+        author: given(&query.author),
+        label: given(&query.tag),
+        has_pull_request: one_of("pr", &query.pr, [("", None), ("yes", Some(true)), ("no", Some(false))])?,
+        needs_attention: one_of("needs", &query.needs, [("", false), ("attention", true)])?,
+        archived: Some(one_of("archived", &query.archived, [("", false), ("yes", true)])?),
+        sort: one_of(
+            "sort",
+            &query.sort,
+            [("", Sort::Newest), ("oldest", Sort::Oldest), ("changed", Sort::Changed)],
+        )?,
+        place: Place::default(),
+    };
+    Ok((query, filter))
+}
+
+/// What `value` stands for; the first word is the empty one of a field that is left out.
+fn one_of<T: Copy, const N: usize>(name: &str, value: &str, meanings: [(&str, T); N]) -> Result<T, AppError> {
+    meanings.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let words: Vec<&str> = meanings[1..].iter().map(|(word, _)| *word).collect();
+        AppError::bad_input(format!("“{name}” is {} or left out.", words.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_in_two_ways_is_one_query() {
+        let query = JobQuery::default().with("sort", "newest").with("tag", "SDK").with("q", "  fix  ");
+        let canonical = parse(&query).map(|(query, _)| query.canonical());
+        assert_eq!(canonical, Ok("q=fix&tag=sdk".to_owned()));
+        let page = JobQuery::default().with("tag", "/Guides");
+        assert_eq!(parse(&page).map(|(query, _)| query.canonical()), Ok("tag=/Guides".to_owned()));
+    }
+
+    #[test]
+    fn a_word_that_means_nothing_is_refused_and_the_words_that_do_are_said() {
+        for (name, words) in [
+            ("status", "queued, sending"),
+            ("pr", "yes, no"),
+            ("needs", "attention"),
+            ("archived", "yes"),
+            ("sort", "oldest, changed"),
+        ] {
+            let refused = parse(&JobQuery::default().with(name, "nonsense"));
+            let message = refused.map(|_| String::new()).unwrap_or_else(|error| error.message);
+            assert!(message.contains(words), "{name}: {message}");
+        }
+        for name in JobQuery::FIELDS {
+            assert!(parse(&JobQuery::default().with(name, &"x".repeat(501))).is_err(), "{name}");
+        }
+    }
+}

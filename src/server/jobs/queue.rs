@@ -1,0 +1,115 @@
+//! The queue as people see and change it. Must not send: deliveries take from it what its turn is.
+
+use crate::error::AppError;
+use crate::model::id::{MessageId, ProjectId};
+use crate::model::queue::{Queue, Waiting, Why};
+use crate::model::time::Timestamp;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::Jobs;
+use crate::server::store::queue::QueuedMessage;
+use crate::server::upstream::governor::Scope;
+
+impl Jobs {
+    /// What waits in the project, in order, with when each is expected to go.
+    pub async fn queue(&self, project: &ProjectId) -> Result<Queue, AppError> {
+        let queued = self.store.queued(project).await?;
+        let mut waiting = Vec::with_capacity(queued.len());
+        let mut lines =
+            [self.forecast(project, &queued, 0).await?, self.forecast(project, &queued, 1).await?];
+        for message in queued {
+            let line = &mut lines[usize::from(message.position > 0)];
+            let (why, expected_at) = match (message.is_held_up, message.in_line) {
+                (true, _) => (Why::JobBefore, None),
+                (false, false) => (Why::Sending, None),
+                (false, true) => line.next(),
+            };
+            waiting.push(entry(message, why, expected_at));
+        }
+        Ok(Queue { waiting })
+    }
+
+    /// Moves a prompt that waits in line: `to` is `first`, `up` or `down`.
+    pub async fn move_queued(&self, project: &ProjectId, message: &str, to: &str) -> Result<Queue, AppError> {
+        let message: MessageId = message.parse().map_err(AppError::bad_input)?;
+        let to = to.parse().map_err(AppError::bad_input)?;
+        if !self.store.move_in_line(project, &message, to).await? {
+            return Err(self.not_waiting(project, &message).await?);
+        }
+        self.queue(project).await
+    }
+
+    /// Takes a prompt out of the queue, as rejected: its text is kept, and nothing was sent.
+    pub async fn cancel_queued(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        message: &str,
+    ) -> Result<Queue, AppError> {
+        let message: MessageId = message.parse().map_err(AppError::bad_input)?;
+        let (reason, now) = (cancelled_by(caller), self.clock.now());
+        if self.store.cancel(project, std::slice::from_ref(&message), &reason, now).await? == 0 {
+            return Err(self.not_waiting(project, &message).await?);
+        }
+        self.announce_settled();
+        self.queue(project).await
+    }
+
+    async fn not_waiting(&self, project: &ProjectId, message: &MessageId) -> Result<AppError, AppError> {
+        Ok(match self.store.has_message(project, message).await? {
+            true => AppError::conflict(
+                "That prompt does not wait in line any more: it was sent, cancelled or waits for its job.",
+            ),
+            false => AppError::not_found("That prompt does not exist in this project."),
+        })
+    }
+
+    async fn forecast(
+        &self,
+        project: &ProjectId,
+        queued: &[QueuedMessage],
+        position: i64,
+    ) -> Result<Forecast, AppError> {
+        let in_this_line = |message: &&QueuedMessage| {
+            message.in_line && !message.is_held_up && (message.position > 0) == (position > 0)
+        };
+        let count = queued.iter().filter(in_this_line).count();
+        if count == 0 {
+            return Ok(Forecast { why: Why::Turn, times: Vec::new().into_iter() });
+        }
+        let (why, times) = self.governor.line(&Scope::of_message(project, position), count).await?;
+        Ok(Forecast { why, times: times.into_iter() })
+    }
+}
+
+/// Why a prompt is rejected that somebody took out of the queue.
+pub(super) fn cancelled_by(caller: &Caller) -> String {
+    format!("Cancelled by {} before it was sent.", caller.user.name)
+}
+
+/// Gives each message of a line, in order, its reason and time.
+struct Forecast {
+    why: Why,
+    times: std::vec::IntoIter<Timestamp>,
+}
+
+impl Forecast {
+    fn next(&mut self) -> (Why, Option<Timestamp>) {
+        let expected = self.times.next();
+        // What keeps the first one keeps the others as well; behind it they wait for their turn.
+        (std::mem::replace(&mut self.why, Why::Turn), expected)
+    }
+}
+
+fn entry(message: QueuedMessage, why: Why, expected_at: Option<Timestamp>) -> Waiting {
+    Waiting {
+        message: message.message,
+        job: message.job,
+        position: u32::try_from(message.position).unwrap_or(u32::MAX),
+        prompt: message.prompt,
+        author: message.author,
+        created_at: message.created_at,
+        why,
+        expected_at,
+        batch: message.batch,
+    }
+}

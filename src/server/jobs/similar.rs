@@ -1,0 +1,124 @@
+//! Finding what resembles a prompt before it is sent. Reads the ledger only, and decides nothing: people do.
+
+use anyhow::Context;
+
+use crate::error::AppError;
+use crate::model::id::ProjectId;
+use crate::model::job::EXCERPT_CHARS;
+use crate::model::likeness::{COMPARED_CHARS, Gist};
+use crate::model::page_path;
+use crate::model::similar::SimilarJob;
+use crate::server::jobs::Jobs;
+use crate::server::store::similar::Candidate;
+
+/// The most jobs that are named.
+const NAMED_MAX: usize = 5;
+/// How many jobs a prompt is compared with.
+const COMPARED_JOBS: u32 = 200;
+/// How long a result counts as open: nobody tells Docket when a pull request is merged.
+const OPEN_SECONDS: i64 = 14 * 86_400;
+
+impl Jobs {
+    /// Jobs that resemble `prompt` about the pages in `paths`, the nearest first. With `job`, those from before that job
+    /// that resemble it.
+    pub async fn similar(
+        &self,
+        project: &ProjectId,
+        prompt: Option<String>,
+        paths: Option<String>,
+        job: Option<String>,
+    ) -> Result<Vec<SimilarJob>, AppError> {
+        let itself = match job.filter(|job| !job.is_empty()) {
+            Some(job) => Some(self.get(project, &job).await?),
+            None => None,
+        };
+        let (prompt, typed, before) = match itself {
+            Some(job) => (job.prompt, job.paths, Some(job.id)),
+            None => {
+                // What is not a path yet is being typed still.
+                let typed = page_path::typed(&paths.unwrap_or_default()).unwrap_or_default();
+                (prompt.unwrap_or_default(), typed, None)
+            }
+        };
+        let since = self.clock.now().plus_seconds(-OPEN_SECONDS);
+        let mut candidates = self.store.candidates(project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
+        candidates.retain(|candidate| before.as_ref().is_none_or(|job| candidate.id < *job));
+        let paths = page_path::of_job(typed, &prompt);
+        // Comparing long texts takes a while, during which others want answers.
+        let compared = tokio::task::spawn_blocking(move || resembling(&prompt, &paths, candidates)).await;
+        compared.context("comparing prompts").map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), "similar jobs");
+            AppError::internal()
+        })
+    }
+}
+
+fn resembling(prompt: &str, paths: &[String], candidates: Vec<Candidate>) -> Vec<SimilarJob> {
+    let gist = Gist::of(prompt);
+    let mut found: Vec<SimilarJob> =
+        candidates.into_iter().filter_map(|candidate| resemblance(&gist, paths, candidate)).collect();
+    // Stable: the newest stay in front of each kind.
+    found.sort_by_key(|job| (!job.is_running_already(), !job.same_text));
+    found.truncate(NAMED_MAX);
+    found
+}
+
+fn resemblance(gist: &Gist, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
+    let page = candidate.paths.iter().find(|path| paths.contains(path)).cloned();
+    // The same words about other pages are another task: that is what templates are for.
+    let other_pages = page.is_none() && !paths.is_empty() && !candidate.paths.is_empty();
+    let same_text = !other_pages && gist.is_like(&Gist::of(&candidate.prompt));
+    let title = candidate.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    (same_text || page.is_some()).then(|| SimilarJob {
+        id: candidate.id,
+        title: title.chars().take(EXCERPT_CHARS).collect(),
+        author: candidate.author,
+        state: candidate.state,
+        created_at: candidate.created_at,
+        same_text,
+        page,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::JobState;
+    use crate::model::time::Timestamp;
+
+    fn candidate(number: u8, prompt: &str, state: JobState, paths: &[&str]) -> Candidate {
+        let id = format!("01920000-0000-7000-8000-0000000000{number:02}");
+        Candidate {
+            id: id.parse().unwrap_or_else(|error| panic!("{error}")),
+            prompt: prompt.to_owned(),
+            author: "ada".to_owned(),
+            state,
+            created_at: Timestamp::from_millis(0),
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn the_same_words_about_another_page_are_another_task() {
+        let text = "Check the page against the current SDK and fix what is out of date";
+        let other = candidate(1, text, JobState::Active, &["/b"]);
+        assert!(resembling(text, &["/a".to_owned()], vec![other]).is_empty());
+        let same = candidate(1, text, JobState::Active, &["/a", "/b"]);
+        let found = resembling(text, &["/a".to_owned()], vec![same]);
+        assert!(found[0].is_running_already() && found[0].page.as_deref() == Some("/a"));
+        let without = candidate(1, text, JobState::Active, &[]);
+        assert!(resembling(text, &["/a".to_owned()], vec![without])[0].same_text);
+    }
+
+    #[test]
+    fn what_runs_with_the_same_text_comes_first_and_five_are_enough() {
+        let text = "Sort the glossary by the alphabet of its language";
+        let mut candidates: Vec<_> =
+            (1..9).map(|n| candidate(n, "Another task", JobState::Completed, &["/a"])).collect();
+        candidates.push(candidate(9, text, JobState::Completed, &[]));
+        candidates.push(candidate(10, text, JobState::Queued, &["/a"]));
+        let found = resembling(text, &["/a".to_owned()], candidates);
+        let ids: Vec<_> = found.iter().map(|job| &job.id.as_str()[34..]).collect();
+        assert_eq!(ids, ["10", "09", "01", "02", "03"]);
+    }
+}

@@ -1,0 +1,192 @@
+//! What a template may be, and saving, changing and deleting one. Must not start anything.
+
+use crate::error::AppError;
+use crate::model::id::{ProjectId, TemplateId};
+use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACES, SavedTemplate, TemplateForm};
+use crate::model::template::places;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::Jobs;
+use crate::server::store::drafts::{Draft, DraftOf};
+
+/// The most templates of a project.
+const TEMPLATES_MAX: u32 = 100;
+/// The most places of a template.
+const PLACES_MAX: usize = 20;
+
+/// A template as posted: nothing in it is checked.
+pub struct Posted {
+    /// Nothing or empty for a new one.
+    pub template: Option<String>,
+    pub name: String,
+    pub text: String,
+}
+
+impl Jobs {
+    pub async fn templates(&self, project: &ProjectId) -> Result<Vec<SavedTemplate>, AppError> {
+        Ok(self.store.templates(project).await?)
+    }
+
+    /// What the form for a template starts from. A text that could not be saved goes before the saved one.
+    pub async fn template_form(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        template: Option<&str>,
+    ) -> Result<TemplateForm, AppError> {
+        let id = parsed(template)?;
+        let saved = match &id {
+            Some(id) => Some(self.store.template(project, id).await?.ok_or_else(missing)?),
+            None => None,
+        };
+        let (name, text) = saved.unwrap_or_default();
+        let kept = self.store.draft(draft_of(caller, project, &subject(id.as_ref()))).await?;
+        let (name, text) = match kept {
+            Some((kept, _)) => (kept.paths, kept.text),
+            None => (name, text),
+        };
+        Ok(TemplateForm { id, name, text, text_max: self.prompt_max })
+    }
+
+    /// Saves a new template or changes one. What could not be saved is kept for its author.
+    pub async fn save_template(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        posted: Posted,
+    ) -> Result<TemplateId, AppError> {
+        let id = parsed(posted.template.as_deref())?;
+        let subject = subject(id.as_ref());
+        let of = draft_of(caller, project, &subject);
+        let outcome = self.write_template(project, id.as_ref(), &posted).await;
+        let worth_keeping = !posted.text.contains('\0') && !posted.name.contains('\0');
+        match &outcome {
+            Ok(_) => self.store.drop_draft(of).await?,
+            // A draft has no field for a name; a template has none for pages.
+            Err(_) if worth_keeping => {
+                let (text, paths) = (posted.text.clone(), posted.name.clone());
+                let draft = Draft { text, paths, ..Draft::default() };
+                self.store.keep_draft(of, &draft, None, self.clock.now()).await?;
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    async fn write_template(
+        &self,
+        project: &ProjectId,
+        id: Option<&TemplateId>,
+        posted: &Posted,
+    ) -> Result<TemplateId, AppError> {
+        let name = name(&posted.name)?;
+        let text = text(&posted.text, self.prompt_max)?;
+        let now = self.clock.now();
+        let written = match id {
+            None => self.store.add_template(project, name, &text, TEMPLATES_MAX, now).await,
+            Some(id) => {
+                let changed = self.store.change_template(project, id, name, &text, now).await;
+                if matches!(changed, Ok(false)) {
+                    return Err(missing());
+                }
+                changed.map(|_| Some(id.clone()))
+            }
+        };
+        match written {
+            Ok(Some(id)) => Ok(id),
+            Ok(None) => Err(AppError::bad_input(format!(
+                "A project has at most {TEMPLATES_MAX} templates. Delete one that nobody uses first."
+            ))),
+            Err(error) if error.is_duplicate() => Err(AppError::bad_input(
+                "There is a template of that name in this project already. Choose another name.",
+            )),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn remove_template(&self, project: &ProjectId, template: &str) -> Result<(), AppError> {
+        let id = parsed(Some(template))?.ok_or_else(missing)?;
+        if self.store.remove_template(project, &id).await? { Ok(()) } else { Err(missing()) }
+    }
+
+    pub(super) async fn must_be_a_template(
+        &self,
+        project: &ProjectId,
+        id: &TemplateId,
+    ) -> Result<(), AppError> {
+        let found = self.store.template(project, id).await?;
+        found.map(|_| ()).ok_or_else(|| {
+            AppError::not_found(
+                "The template of this text is not in this project any more. Start the job without it.",
+            )
+        })
+    }
+}
+
+fn parsed(template: Option<&str>) -> Result<Option<TemplateId>, AppError> {
+    template.filter(|id| !id.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
+}
+
+fn missing() -> AppError {
+    AppError::not_found("That template does not exist in this project.")
+}
+
+fn subject(id: Option<&TemplateId>) -> String {
+    format!("template/{}", id.map(TemplateId::as_str).unwrap_or_default())
+}
+
+fn draft_of<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) -> DraftOf<'a> {
+    DraftOf { user_id: &caller.user.id, project, subject }
+}
+
+fn name(name: &str) -> Result<&str, AppError> {
+    let name = name.trim();
+    if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        return Err(AppError::bad_input(format!(
+            "A template's name has 1 to {NAME_MAX_CHARS} characters, and no control characters."
+        )));
+    }
+    Ok(name)
+}
+
+fn text(text: &str, most: u32) -> Result<String, AppError> {
+    let text = text.replace("\r\n", "\n");
+    let length = text.chars().count();
+    if text.trim().is_empty() || text.contains('\0') || length > most as usize {
+        return Err(AppError::bad_input(format!(
+            "A template's text has 1 to {most} characters, and no NUL character; this one has {length}."
+        )));
+    }
+    let places = places(&text);
+    if places.len() > PLACES_MAX {
+        return Err(AppError::bad_input(format!("A template has at most {PLACES_MAX} places.")));
+    }
+    if let Some(reserved) = places.iter().find(|place| RESERVED_PLACES.contains(place)) {
+        return Err(AppError::bad_input(format!(
+            "A place cannot be called {reserved}, because addresses use that word. Choose another name for it."
+        )));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_something_in_80_characters() {
+        assert_eq!(name("  Check a page "), Ok("Check a page"));
+        assert!(name(&"é".repeat(NAME_MAX_CHARS)).is_ok());
+        for wrong in ["", "  ", "a\nb", "a\0", &"x".repeat(NAME_MAX_CHARS + 1)] {
+            assert!(name(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_has_places_that_an_address_can_fill() {
+        assert_eq!(text("Check {{page}}\r\nnow", 100).as_deref(), Ok("Check {{page}}\nnow"));
+        assert!(text(" \n", 100).is_err() && text("a\0", 100).is_err() && text("abc", 2).is_err());
+        assert!(text("Do {{prompt}}", 100).is_err());
+        let many: String = (0..=PLACES_MAX).map(|n| format!("{{{{p{n}}}}}")).collect();
+        assert!(text(&many, 1_000).is_err());
+    }
+}

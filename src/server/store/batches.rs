@@ -1,0 +1,162 @@
+//! Batches: prepared, started once, and their jobs.
+
+use sqlx::{AssertSqlSafe, Row};
+
+use super::intents::{NewIntent, Place, insert};
+use super::{Store, StoreError, jobs, new_id, word};
+use crate::model::batch::Entry;
+use crate::model::id::{BatchId, IntentId, MessageId, ProjectId};
+use crate::model::job::Job;
+use crate::model::time::Timestamp;
+
+/// How long a batch that nobody started is kept.
+const PREPARED_MILLIS: i64 = 7 * 86_400_000;
+
+/// A batch as it was prepared.
+#[derive(Debug)]
+pub struct PreparedBatch {
+    pub id: BatchId,
+    pub project: ProjectId,
+    pub author: String,
+    pub template: String,
+    pub list: String,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+}
+
+/// What a person wants to prepare.
+pub struct NewBatch<'a> {
+    pub project: &'a ProjectId,
+    pub author_id: &'a str,
+    pub intent: &'a IntentId,
+    pub template: &'a str,
+    pub list: &'a str,
+}
+
+const SELECT_BATCH: &str = "SELECT b.*, u.name AS author FROM batches b JOIN users u ON u.id = b.author_id";
+
+impl Store {
+    /// Keeps a batch to be started later, and forgets what nobody started for long. The author's batch of this intent, if
+    /// there is one already.
+    pub async fn prepare_batch(
+        &self,
+        new: &NewBatch<'_>,
+        now: Timestamp,
+    ) -> Result<Option<PreparedBatch>, StoreError> {
+        sqlx::query("DELETE FROM batches WHERE started_at IS NULL AND created_at < $1")
+            .bind(now.as_millis() - PREPARED_MILLIS)
+            .execute(&self.pool)
+            .await?;
+        sqlx::query(
+            "INSERT INTO batches (id, project, author_id, intent, template, list, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (author_id, intent) DO NOTHING",
+        )
+        .bind(new_id())
+        .bind(new.project.as_str())
+        .bind(new.author_id)
+        .bind(new.intent.as_str())
+        .bind(new.template)
+        .bind(new.list)
+        .bind(now.as_millis())
+        .execute(&self.pool)
+        .await?;
+        let row =
+            sqlx::query(AssertSqlSafe(format!("{SELECT_BATCH} WHERE b.author_id = $1 AND b.intent = $2")))
+                .bind(new.author_id)
+                .bind(new.intent.as_str())
+                .fetch_optional(&self.pool)
+                .await?;
+        row.as_ref().map(prepared).transpose()
+    }
+
+    pub async fn batch(
+        &self,
+        project: &ProjectId,
+        id: &BatchId,
+    ) -> Result<Option<PreparedBatch>, StoreError> {
+        let row = sqlx::query(AssertSqlSafe(format!("{SELECT_BATCH} WHERE b.project = $1 AND b.id = $2")))
+            .bind(project.as_str())
+            .bind(id.as_str())
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref().map(prepared).transpose()
+    }
+
+    /// Puts every entry in line as a job of `author_id`, all or none; nothing if the batch was started already.
+    pub async fn start_batch(
+        &self,
+        batch: &PreparedBatch,
+        author_id: &str,
+        entries: &[Entry],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let started = sqlx::query("UPDATE batches SET started_at = $2 WHERE id = $1 AND started_at IS NULL")
+            .bind(batch.id.as_str())
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        if started.rows_affected() != 1 {
+            return Ok(());
+        }
+        for entry in entries {
+            let intent = format!("{}-{}", batch.id, entry.line);
+            let intent: IntentId =
+                intent.parse().map_err(|_| StoreError::Corrupt(format!("“{intent}” as an intent")))?;
+            let new = NewIntent {
+                project: &batch.project,
+                job: None,
+                author_id,
+                intent: &intent,
+                prompt: &entry.prompt,
+                paths: &entry.paths,
+                template: None,
+            };
+            if insert(&mut tx, &new, Place::InLine(Some(&batch.id)), now).await?.is_none() {
+                return Err(StoreError::Corrupt(format!("the intent {intent}")));
+            }
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// The jobs of a batch, as lists show them, in the order of its lines.
+    pub async fn jobs_of_batch(&self, batch: &BatchId) -> Result<Vec<Job>, StoreError> {
+        let sql = format!("{} WHERE j.batch_id = $1 ORDER BY j.id", jobs::SELECT_JOB);
+        let rows = sqlx::query(AssertSqlSafe(sql)).bind(batch.as_str()).fetch_all(&self.pool).await?;
+        let mut page = rows.iter().map(jobs::job).collect::<Result<Vec<Job>, _>>()?;
+        self.attach(&mut page).await?;
+        Ok(page)
+    }
+
+    /// How many jobs of a batch were sent, and which of its prompts wait.
+    pub async fn progress(&self, batch: &BatchId) -> Result<(u32, Vec<MessageId>), StoreError> {
+        let rows = sqlx::query(
+            "SELECT m.id, m.state, m.sent_at FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
+             WHERE j.batch_id = $1",
+        )
+        .bind(batch.as_str())
+        .fetch_all(&self.pool)
+        .await?;
+        let (mut sent, mut waiting) = (0, Vec::new());
+        for row in &rows {
+            if row.try_get::<String, _>("state")? == "queued" {
+                waiting.push(word(row, "id")?);
+            } else if row.try_get::<Option<i64>, _>("sent_at")?.is_some() {
+                sent += 1;
+            }
+        }
+        Ok((sent, waiting))
+    }
+}
+
+fn prepared(row: &sqlx::any::AnyRow) -> Result<PreparedBatch, StoreError> {
+    Ok(PreparedBatch {
+        id: word(row, "id")?,
+        project: word(row, "project")?,
+        author: row.try_get("author")?,
+        template: row.try_get("template")?,
+        list: row.try_get("list")?,
+        created_at: jobs::instant(row, "created_at")?,
+        started_at: row.try_get::<Option<i64>, _>("started_at")?.map(Timestamp::from_millis),
+    })
+}

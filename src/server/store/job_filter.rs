@@ -1,0 +1,127 @@
+//! What narrows the list of jobs down, in which order it comes, and where a page of it begins.
+
+use super::search::Search;
+use super::select::Select;
+use crate::model::id::ProjectId;
+use crate::model::job::JobState;
+
+/// Which jobs to list; what is left out does not filter.
+#[derive(Debug, Default)]
+pub struct JobFilter {
+    pub state: Option<JobState>,
+    /// Words of prompts and follow-ups.
+    pub text: Option<String>,
+    /// A person's name.
+    pub author: Option<String>,
+    /// A page, or a tag in small letters.
+    pub label: Option<String>,
+    pub has_pull_request: Option<bool>,
+    /// Only what a person has to look at.
+    pub needs_attention: bool,
+    /// Whether it was archived here.
+    pub archived: Option<bool>,
+    pub sort: Sort,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sort {
+    #[default]
+    Newest,
+    Oldest,
+    /// What changed last comes first.
+    Changed,
+}
+
+/// Where in the list a page begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// After so many jobs of the list as it is now.
+    Start(u64),
+    At(Cursor),
+}
+
+/// A place between two pages. Nothing that came after the first page was asked for is on any page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    /// Whether the page ends here, instead of beginning.
+    pub backward: bool,
+    /// The newest job there was when the first page was asked for.
+    pub top: i64,
+    /// The job beside the place: when it changed, and its number.
+    pub changed_at: i64,
+    pub number: i64,
+    /// How many jobs are before the place.
+    pub before: u64,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::Start(0)
+    }
+}
+
+/// The filter as conditions, all but its state and place.
+pub(super) fn select(project: &ProjectId, filter: &JobFilter) -> Select {
+    let mut select = Select::of(project.as_str());
+    if let Some(text) = &filter.text {
+        Search::parse(text).narrow(&mut select);
+    }
+    if let Some(label) = &filter.label {
+        let (owner, label) = (select.project(), select.bind(label));
+        if select.is_led() {
+            select.and(&format!(
+                "EXISTS (SELECT 1 FROM listed_labels p WHERE p.project = {owner} AND p.label = {label} AND p.number = l.number)"
+            ));
+        } else {
+            select.lead("listed_labels p", "p.number");
+            select.and(&format!("p.project = {owner} AND p.label = {label}"));
+        }
+    }
+    if let Some(archived) = filter.archived {
+        select.and(if archived { "l.archived = 1" } else { "l.archived = 0" });
+    }
+    if let Some(author) = &filter.author {
+        let author = select.bind(author);
+        select.and(&format!("l.author_id = (SELECT id FROM users WHERE name = {author})"));
+    }
+    if let Some(has) = filter.has_pull_request {
+        select.and(if has { "l.has_pr = 1" } else { "l.has_pr = 0" });
+    }
+    if filter.needs_attention {
+        select.and("l.attention = 1");
+    }
+    select
+}
+
+/// Keeps what is not newer than the job of that number.
+pub(super) fn up_to(select: &mut Select, sort: Sort, top: i64) {
+    let top = select.bind_number(top);
+    // The sign keeps SQLite from reading by number, and sorting what it read, where an index has the order.
+    let sign = if sort == Sort::Changed { "+" } else { "" };
+    select.and(&format!("{sign}{} <= {top}", select.number()));
+}
+
+/// Keeps what lies on the cursor's side that was asked for.
+pub(super) fn after(select: &mut Select, sort: Sort, cursor: Cursor) {
+    let sign = if descends(sort, cursor.backward) { '<' } else { '>' };
+    let number = select.bind_number(cursor.number);
+    if sort == Sort::Changed {
+        let changed_at = select.bind_number(cursor.changed_at);
+        select.and(&format!("(l.changed_at, {}) {sign} ({changed_at}, {number})", select.number()));
+    } else {
+        select.and(&format!("{} {sign} {number}", select.number()));
+    }
+}
+
+pub(super) fn order(select: &Select, sort: Sort, backward: bool) -> String {
+    let direction = if descends(sort, backward) { "DESC" } else { "ASC" };
+    match sort {
+        Sort::Changed => format!("l.changed_at {direction}, {} {direction}", select.number()),
+        _ => format!("{} {direction}", select.number()),
+    }
+}
+
+fn descends(sort: Sort, backward: bool) -> bool {
+    (sort == Sort::Oldest) == backward
+}

@@ -1,0 +1,296 @@
+//! What waits to be sent: its order, its turn, and the pause between two that leave the line.
+
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+
+use super::{Store, StoreError, intents, jobs, word};
+use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
+use crate::model::job::{DeliveryState, cut};
+use crate::model::queue::{Move, gap_millis};
+use crate::model::time::Timestamp;
+use crate::server::store::intents::Intent;
+
+/// True of a row of `messages` that nothing of its own job is before: a follow-up needs a job that the upstream has taken,
+/// and every earlier message of it sent.
+pub(super) const NOTHING_BEFORE_IT: &str = "(messages.position = 0 OR (
+     EXISTS (SELECT 1 FROM jobs t WHERE t.id = messages.job_id AND t.remote_id IS NOT NULL)
+     AND NOT EXISTS (SELECT 1 FROM messages b WHERE b.job_id = messages.job_id
+         AND b.position < messages.position AND b.state IN ('queued', 'sending'))))";
+
+/// A prompt that leaves the line is given up for lost by those behind it after this long. Longer than any delivery takes.
+const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
+
+/// Why a follow-up is rejected with the job it follows.
+const NOTHING_TO_FOLLOW: &str = "The job it follows was not taken, so this was not sent.";
+
+/// The next message of one line.
+#[derive(Debug)]
+pub struct Head {
+    pub message_id: String,
+    pub project: ProjectId,
+    pub position: i64,
+}
+
+/// A message that waits, as the queue shows it.
+#[derive(Debug)]
+pub struct QueuedMessage {
+    pub message: MessageId,
+    pub job: JobId,
+    pub position: i64,
+    pub prompt: String,
+    pub author: String,
+    pub created_at: Timestamp,
+    pub in_line: bool,
+    /// Whether an earlier message of its job has to go first.
+    pub is_held_up: bool,
+    pub batch: Option<BatchId>,
+}
+
+impl Store {
+    /// The next message of each line, of every project.
+    pub async fn heads(&self) -> Result<Vec<Head>, StoreError> {
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT q.id, q.project, q.position FROM (
+                 SELECT messages.id, j.project, messages.position, ROW_NUMBER() OVER (
+                     PARTITION BY j.project, CASE WHEN messages.position > 0 THEN 1 ELSE 0 END
+                     ORDER BY messages.rank, messages.id) AS place
+                 FROM messages JOIN jobs j ON j.id = messages.job_id
+                 WHERE messages.state = 'queued' AND messages.in_line = 1 AND {NOTHING_BEFORE_IT}) q
+             WHERE q.place = 1"
+        )))
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let (message_id, position) = (row.try_get("id")?, row.try_get("position")?);
+                Ok(Head { message_id, project: word(row, "project")?, position })
+            })
+            .collect()
+    }
+
+    /// Puts a queued message that could not go at once in line.
+    pub async fn line_up(&self, message_id: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued' AND in_line = 0")
+            .bind(message_id)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// When the line of `scope` may move again, if that is after `now`.
+    pub async fn line_rests_until(
+        &self,
+        scope: &str,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        // A longer pause than there can be was written by a clock that has been set back since.
+        let ends_at: Option<i64> = sqlx::query_scalar(
+            "SELECT ends_at FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
+        )
+        .bind(scope)
+        .bind(now.as_millis())
+        .bind(now.as_millis() + gap_millis(limit))
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(ends_at.map(Timestamp::from_millis))
+    }
+
+    /// What waits in `project`: the lines in their order, then what waits for its own job. Prompts are cut.
+    pub async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, StoreError> {
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT messages.id, messages.job_id, messages.position, messages.prompt, messages.created_at,
+                 messages.in_line, u.name AS author, j.batch_id,
+                 CASE WHEN {NOTHING_BEFORE_IT} THEN 0 ELSE 1 END AS held_up
+             FROM messages JOIN jobs j ON j.id = messages.job_id JOIN users u ON u.id = messages.author_id
+             WHERE messages.state = 'queued' AND j.project = $1
+             ORDER BY messages.in_line DESC, CASE WHEN messages.position > 0 THEN 1 ELSE 0 END,
+                 messages.rank, messages.id"
+        )))
+        .bind(project.as_str())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let mut prompt = row.try_get("prompt")?;
+                cut(&mut prompt);
+                Ok(QueuedMessage {
+                    message: word(row, "id")?,
+                    job: word(row, "job_id")?,
+                    position: row.try_get("position")?,
+                    prompt,
+                    author: row.try_get("author")?,
+                    created_at: jobs::instant(row, "created_at")?,
+                    in_line: row.try_get::<i64, _>("in_line")? == 1,
+                    is_held_up: row.try_get::<i64, _>("held_up")? == 1,
+                    batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
+                })
+            })
+            .collect()
+    }
+
+    /// Whether the message exists in the project, in whatever state.
+    pub async fn has_message(&self, project: &ProjectId, message: &MessageId) -> Result<bool, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.id = $1 AND j.project = $2",
+        )
+        .bind(message.as_str())
+        .bind(project.as_str())
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(count == 1)
+    }
+
+    /// Moves a message within its line; `false` if it does not wait in line any more.
+    pub async fn move_in_line(
+        &self,
+        project: &ProjectId,
+        message: &MessageId,
+        to: Move,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let line: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT m.id, m.rank FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE j.project = $1 AND m.state = 'queued' AND m.in_line = 1
+             AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END =
+                 (SELECT CASE WHEN position > 0 THEN 1 ELSE 0 END FROM messages WHERE id = $2)
+             ORDER BY m.rank, m.id",
+        )
+        .bind(project.as_str())
+        .bind(message.as_str())
+        .fetch_all(&mut *tx)
+        .await?;
+        let Some(at) = line.iter().position(|(id, _)| id == message.as_str()) else { return Ok(false) };
+        match to {
+            Move::First => rank(&mut tx, message.as_str(), line[0].1 - 1).await?,
+            Move::Up if at > 0 => swap(&mut tx, &line[at - 1], &line[at]).await?,
+            Move::Down if at + 1 < line.len() => swap(&mut tx, &line[at], &line[at + 1]).await?,
+            // It is there already.
+            Move::Up | Move::Down => {}
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Takes messages of the project out of the queue as rejected; gives how many still waited.
+    pub async fn cancel(
+        &self,
+        project: &ProjectId,
+        messages: &[MessageId],
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let mut tx = self.begin().await?;
+        let mut cancelled = 0;
+        for message in messages {
+            let row = sqlx::query(
+                "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
+                 FROM messages m JOIN jobs j ON j.id = m.job_id
+                 WHERE m.id = $1 AND j.project = $2 AND m.state = 'queued'",
+            )
+            .bind(message.as_str())
+            .bind(project.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
+            let Some(row) = row else { continue };
+            let intent = intents::from_row(&row)?;
+            reject(&mut tx, &intent, reason, now).await?;
+            if intent.position == 0 {
+                reject_follow_ups(&mut tx, &intent.job, now).await?;
+            }
+            cancelled += 1;
+        }
+        tx.commit().await?;
+        Ok(cancelled)
+    }
+}
+
+/// Lets a message out of its line, if nobody else is on the way out and the pause is over; the next pause begins.
+pub(super) async fn leave_line(
+    tx: &mut Transaction<'static, Any>,
+    intent: &Intent,
+    scope: &str,
+    limit: u32,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let (now, gap) = (now.as_millis(), gap_millis(limit));
+    let held: i64 = sqlx::query_scalar(
+        "SELECT (SELECT COUNT(*) FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3)
+         + (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
+            WHERE m.state = 'sending' AND m.in_line = 1 AND m.id <> $4 AND j.project = $5
+            AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END = $6 AND m.sent_at <= $2 AND m.sent_at > $7)",
+    )
+    .bind(scope)
+    .bind(now)
+    .bind(now + gap)
+    .bind(&intent.message_id)
+    .bind(intent.project.as_str())
+    .bind(i64::from(intent.position > 0))
+    .bind(now - LONGEST_DELIVERY_MILLIS)
+    .fetch_one(&mut **tx)
+    .await?;
+    if held > 0 {
+        return Ok(false);
+    }
+    sqlx::query(
+        "INSERT INTO line_pauses (scope, ends_at) VALUES ($1, $2)
+         ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at",
+    )
+    .bind(scope)
+    .bind(now + gap)
+    .execute(&mut **tx)
+    .await?;
+    Ok(true)
+}
+
+/// Rejects what waits to follow a job that was not taken.
+pub(super) async fn reject_follow_ups(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let rows = sqlx::query(
+        "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
+         FROM messages m JOIN jobs j ON j.id = m.job_id
+         WHERE m.job_id = $1 AND m.position > 0 AND m.state = 'queued' ORDER BY m.position",
+    )
+    .bind(job.as_str())
+    .fetch_all(&mut **tx)
+    .await?;
+    for row in &rows {
+        reject(tx, &intents::from_row(row)?, NOTHING_TO_FOLLOW, now).await?;
+    }
+    Ok(())
+}
+
+async fn reject(
+    tx: &mut Transaction<'static, Any>,
+    intent: &Intent,
+    reason: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE messages SET state = 'rejected', reason = $2, settled_at = $3 WHERE id = $1")
+        .bind(&intent.message_id)
+        .bind(reason)
+        .bind(now.as_millis())
+        .execute(&mut **tx)
+        .await?;
+    intents::enter(tx, intent, DeliveryState::Rejected, Some(reason), now).await
+}
+
+async fn swap(
+    tx: &mut Transaction<'static, Any>,
+    before: &(String, i64),
+    after: &(String, i64),
+) -> Result<(), StoreError> {
+    rank(tx, &before.0, after.1).await?;
+    rank(tx, &after.0, before.1).await
+}
+
+async fn rank(tx: &mut Transaction<'static, Any>, message: &str, rank: i64) -> Result<(), StoreError> {
+    sqlx::query("UPDATE messages SET rank = $2 WHERE id = $1")
+        .bind(message)
+        .bind(rank)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! What people decided about deliveries whose outcome was not known. Each decision counts once: it names the attempt that
+//! it is about, and only sending again begins another one.
+
+use super::{Store, StoreError, intents, jobs};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::{DeliveryState, RemoteJob};
+use crate::model::time::Timestamp;
+use crate::server::store::intents::Intent;
+
+/// The delivery a decision is about.
+pub struct Doubt<'a> {
+    pub project: &'a ProjectId,
+    pub job: &'a JobId,
+    pub position: i64,
+    /// As it was when the form was rendered.
+    pub attempt: i64,
+}
+
+/// What became of a follow-up that was taken, or of a job with what the upstream says of it.
+pub enum Started<'a> {
+    Job(&'a RemoteJob),
+    FollowUp,
+}
+
+impl Store {
+    /// The message of a job at a position.
+    pub async fn message_at(
+        &self,
+        project: &ProjectId,
+        job: &JobId,
+        position: i64,
+    ) -> Result<Option<Intent>, StoreError> {
+        let row = sqlx::query(
+            "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
+             FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE j.project = $1 AND m.job_id = $2 AND m.position = $3",
+        )
+        .bind(project.as_str())
+        .bind(job.as_str())
+        .bind(position)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(intents::from_row).transpose()
+    }
+
+    /// Our job that has the upstream's id, if any.
+    pub async fn job_of_remote(
+        &self,
+        project: &ProjectId,
+        remote_id: &str,
+    ) -> Result<Option<JobId>, StoreError> {
+        let id: Option<String> =
+            sqlx::query_scalar("SELECT id FROM jobs WHERE project = $1 AND remote_id = $2")
+                .bind(project.as_str())
+                .bind(remote_id)
+                .fetch_optional(&self.pool)
+                .await?;
+        Ok(id.and_then(|id| id.parse().ok()))
+    }
+
+    /// Queues a message again that was not started; `false` if that was decided already.
+    pub async fn send_again(
+        &self,
+        doubt: &Doubt<'_>,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let changed = sqlx::query(
+            "UPDATE messages SET state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4,
+                 sent_at = NULL, settled_at = NULL,
+                 rank = (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state = 'queued')
+             WHERE job_id = $1 AND position = $2 AND attempt = $3 AND state = 'unknown'",
+        )
+        .bind(doubt.job.as_str())
+        .bind(doubt.position)
+        .bind(doubt.attempt)
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let intent = doubt.decided(DeliveryState::Queued);
+        intents::enter(&mut tx, &intent, DeliveryState::Queued, Some(note), now).await?;
+        // The note belongs to the history; the job itself has nothing to explain.
+        sqlx::query("UPDATE jobs SET reason = NULL WHERE id = $1 AND state = 'queued'")
+            .bind(doubt.job.as_str())
+            .execute(&mut *tx)
+            .await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Records that a message was taken after all, and follows its job; `false` if that was decided already.
+    pub async fn was_started(
+        &self,
+        doubt: &Doubt<'_>,
+        started: Started<'_>,
+        note: &str,
+        next_read_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let changed = sqlx::query(
+            "UPDATE messages SET state = 'accepted', reason = NULL, settled_at = $4
+             WHERE job_id = $1 AND position = $2 AND attempt = $3 AND state = 'unknown'",
+        )
+        .bind(doubt.job.as_str())
+        .bind(doubt.position)
+        .bind(doubt.attempt)
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        if let Started::Job(remote) = started {
+            jobs::write_remote(&mut tx, doubt.job, remote, now).await?;
+        }
+        jobs::follow_from(&mut tx, doubt.job, next_read_at, now).await?;
+        let intent = doubt.decided(DeliveryState::Accepted);
+        intents::enter(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+impl Doubt<'_> {
+    fn decided(&self, state: DeliveryState) -> Intent {
+        Intent {
+            message_id: String::new(),
+            job: self.job.clone(),
+            project: self.project.clone(),
+            position: self.position,
+            prompt: String::new(),
+            state,
+            attempt: self.attempt,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Filters of the list of jobs that people keep under a name.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use super::{Store, StoreError, new_id};
+use crate::model::id::ProjectId;
+use crate::model::saved_view::{SavedView, ViewName};
+use crate::model::time::Timestamp;
+
+/// The most views of one person in one project.
+pub const VIEWS_MAX: i64 = 100;
+
+/// `true` and `false` as the database has them.
+const fn flag(value: bool) -> i64 {
+    value as i64
+}
+
+impl Store {
+    /// The views that this person may see: their own first, then what others share, by name.
+    pub async fn saved_views(
+        &self,
+        project: &ProjectId,
+        user_id: &str,
+    ) -> Result<Vec<SavedView>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT v.*, u.name AS owner FROM saved_views v JOIN users u ON u.id = v.owner_id
+             WHERE v.project = $1 AND (v.owner_id = $2 OR v.shared = 1)
+             ORDER BY CASE WHEN v.owner_id = $2 THEN 0 ELSE 1 END, LOWER(v.name), v.id",
+        )
+        .bind(project.as_str())
+        .bind(user_id)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| saved_view(row, user_id)).collect()
+    }
+
+    /// Keeps a view under a name of this person's; one of that name is replaced. `false` if there is no room for another.
+    pub async fn save_view(
+        &self,
+        project: &ProjectId,
+        user_id: &str,
+        name: &ViewName,
+        query: &str,
+        shared: bool,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let saved = sqlx::query(
+            "INSERT INTO saved_views (id, project, owner_id, name, query, shared, created_at)
+             SELECT $1, $2, $3, $4, $5, $6, $7 WHERE
+                 EXISTS (SELECT 1 FROM saved_views WHERE project = $2 AND owner_id = $3 AND name = $4)
+                 OR (SELECT COUNT(*) FROM saved_views WHERE project = $2 AND owner_id = $3) < $8
+             ON CONFLICT (project, owner_id, name) DO UPDATE SET query = excluded.query, shared = excluded.shared",
+        )
+        .bind(new_id())
+        .bind(project.as_str())
+        .bind(user_id)
+        .bind(name.as_str())
+        .bind(query)
+        .bind(flag(shared))
+        .bind(now.as_millis())
+        .bind(VIEWS_MAX)
+        .execute(&self.pool)
+        .await?;
+        Ok(saved.rows_affected() == 1)
+    }
+
+    /// Gives a person's own view another name, and shares it or not; what is left out stays. `false` if there is no such view.
+    pub async fn update_view(
+        &self,
+        project: &ProjectId,
+        user_id: &str,
+        id: &str,
+        name: Option<&ViewName>,
+        shared: Option<bool>,
+    ) -> Result<bool, StoreError> {
+        let updated = sqlx::query(
+            "UPDATE saved_views SET name = COALESCE($4, name), shared = COALESCE($5, shared)
+             WHERE project = $1 AND owner_id = $2 AND id = $3",
+        )
+        .bind(project.as_str())
+        .bind(user_id)
+        .bind(id)
+        .bind(name.map(ViewName::to_string))
+        .bind(shared.map(flag))
+        .execute(&self.pool)
+        .await?;
+        Ok(updated.rows_affected() == 1)
+    }
+
+    /// Forgets a person's own view, or, for somebody who `administers`, any shared one. `false` if there is no such view.
+    pub async fn remove_view(
+        &self,
+        project: &ProjectId,
+        user_id: &str,
+        id: &str,
+        administers: bool,
+    ) -> Result<bool, StoreError> {
+        let removed = sqlx::query(
+            "DELETE FROM saved_views WHERE project = $1 AND id = $3 AND (owner_id = $2 OR (shared = 1 AND $4 = 1))",
+        )
+        .bind(project.as_str())
+        .bind(user_id)
+        .bind(id)
+        .bind(flag(administers))
+        .execute(&self.pool)
+        .await?;
+        Ok(removed.rows_affected() == 1)
+    }
+}
+
+fn saved_view(row: &AnyRow, user_id: &str) -> Result<SavedView, StoreError> {
+    Ok(SavedView {
+        id: row.try_get("id")?,
+        name: row.try_get("name")?,
+        query: row.try_get("query")?,
+        shared: row.try_get::<i64, _>("shared")? == 1,
+        owner: row.try_get("owner")?,
+        own: row.try_get::<String, _>("owner_id")? == user_id,
+    })
+}

@@ -1,0 +1,291 @@
+//! The list as the store has it: pages, filters, and a search that takes any text.
+
+use super::*;
+use sqlx::AssertSqlSafe;
+
+use crate::model::id::JobId;
+use crate::server::store::job_list::{Listed, Place, Sort, counts, spots};
+
+impl Ledger {
+    async fn listed(&self, filter: &JobFilter) -> Listed {
+        self.store.jobs(&self.project, filter).await.unwrap()
+    }
+
+    async fn found(&self, text: &str) -> Vec<String> {
+        let filter = JobFilter { text: Some(text.to_owned()), ..JobFilter::default() };
+        let listed = self.listed(&filter).await;
+        assert_eq!(listed.counts.values().sum::<u64>(), listed.jobs.len() as u64, "{text:?}");
+        listed.jobs.into_iter().map(|job| job.prompt).collect()
+    }
+
+    /// Commits a job and brings it to an end.
+    async fn ended(&self, intent: &str, status: &str, pr_link: Option<&str>) -> JobId {
+        let message = self.commit(intent, intent).await.unwrap();
+        let claimed = self.claim(&message).await.unwrap();
+        let end = RemoteJob { pr_link: pr_link.map(str::to_owned), ..remote(&format!("r-{intent}"), status) };
+        self.store.settle(&claimed, &Settlement::Accepted(&end, NOON), NOON).await.unwrap();
+        claimed.job
+    }
+
+    /// How the database reads a page and counts, line by line.
+    async fn plans(&self, filter: &JobFilter) -> Vec<String> {
+        let mut lines = Vec::new();
+        for statement in [spots(&self.project, filter, 1_000), counts(&self.project, filter, 1_000)] {
+            let rows = statement.explained().query().fetch_all(&self.store.pool).await.unwrap();
+            lines.extend(rows.iter().map(|row| row.try_get::<String, _>("detail").unwrap()));
+        }
+        lines
+    }
+
+    async fn sql(&self, statement: &'static str) {
+        sqlx::query(statement).execute(&self.store.pool).await.unwrap();
+    }
+}
+
+fn prompts(listed: &Listed) -> Vec<&str> {
+    listed.jobs.iter().map(|job| job.prompt.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_search_finds_whole_words_and_the_beginning_of_the_last_one() {
+    let ledger = Ledger::new().await;
+    for (intent, prompt) in [
+        ("a", "Raise the coverage to 100%"),
+        ("b", "Use snake_case names"),
+        ("c", "Über die Éditions françaises"),
+        ("d", "Raise the glossary\nof names"),
+    ] {
+        ledger.commit(intent, prompt).await.unwrap();
+    }
+    for (text, count) in [
+        ("raise", 2),
+        ("RAISE the", 2),
+        ("the raise", 2),
+        ("rai", 2),
+        ("rai the", 0),
+        ("raise gloss", 1),
+        ("100", 1),
+        ("100%", 1),
+        ("100!", 0),
+        ("%", 1),
+        ("snake_case", 1),
+        ("snake-case", 0),
+        ("edition", 1),
+        ("FRANCAISES", 1),
+        ("uber", 1),
+        ("\"raise the glossary\"", 1),
+        ("\"the raise\"", 0),
+        ("\"glossary of\" names", 1),
+        ("e", 1),
+        ("", 4),
+    ] {
+        assert_eq!(ledger.found(text).await.len(), count, "{text:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_text_without_spaces_is_found() {
+    let ledger = Ledger::new().await;
+    for (intent, prompt) in [
+        ("a", "概要ページを更新してください"),
+        ("b", "请更新快速入门指南"),
+        ("c", "한국어문서를 SDK에 맞게"),
+        ("d", "แก้ไขหน้าเริ่มต้น"),
+        ("e", "Plain words"),
+    ] {
+        ledger.commit(intent, prompt).await.unwrap();
+    }
+    for (text, found) in [
+        ("ページを更新", "概要ページを更新してください"),
+        ("更新して", "概要ページを更新してください"),
+        ("入门", "请更新快速入门指南"),
+        ("速", "请更新快速入门指南"),
+        ("문서", "한국어문서를 SDK에 맞게"),
+        ("문서를 sdk", "한국어문서를 SDK에 맞게"),
+        ("sdk에 한국어", "한국어문서를 SDK에 맞게"),
+        ("หน้า", "แก้ไขหน้าเริ่มต้น"),
+    ] {
+        assert_eq!(ledger.found(text).await, [found], "{text}");
+    }
+    assert_eq!(ledger.found("更新").await.len(), 2);
+    assert_eq!(ledger.found("更新 plain").await.len(), 0);
+}
+
+#[tokio::test]
+async fn no_text_is_an_error_of_the_search() {
+    let ledger = Ledger::new().await;
+    ledger.commit("a", "Only a job").await.unwrap();
+    let mut odd: Vec<String> = [
+        "\"",
+        "\"\"",
+        "\"\"\"",
+        "'",
+        "*",
+        "a*",
+        "* *",
+        "^a",
+        "a^",
+        "-a",
+        "NOT",
+        "NOT a",
+        "a AND",
+        "OR OR",
+        "NEAR(a b, 2)",
+        "NEAR",
+        "text:a",
+        "{text} : a",
+        "a + b",
+        "(",
+        ")",
+        "((a)",
+        "a\0b",
+        "\0",
+        "\"a\0",
+        "🚀",
+        "🚀 a",
+        "\u{301}",
+        "\u{feff}",
+        "\u{202e}job",
+        "Ⓐ",
+        "!",
+        "!%_",
+        "\\",
+        "; DROP TABLE jobs",
+        "$1",
+        "?1",
+        "a\nb\tc",
+        "「",
+        "」",
+        "ー",
+        "﷽",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for unit in ["x", "x ", "\"", "(", "概", "概 ", "🚀", "\0", "a\" \""] {
+        odd.push(unit.repeat(32_768 / unit.chars().count()));
+    }
+    for text in odd {
+        let filter = JobFilter { text: Some(text.clone()), ..JobFilter::default() };
+        let listed = ledger.store.jobs(&ledger.project, &filter).await;
+        assert!(listed.is_ok(), "{:?}: {listed:?}", text.chars().take(20).collect::<String>());
+    }
+}
+
+#[tokio::test]
+async fn what_was_written_before_the_search_existed_is_found() {
+    let ledger = Ledger::new().await;
+    ledger.commit("a", "Kept since the first version").await.unwrap();
+    ledger.sql("DELETE FROM job_words").await;
+    assert_eq!(ledger.found("kept").await.len(), 0);
+    // As the migration does it.
+    ledger.sql("UPDATE listed_jobs SET texts = 1, state = state").await;
+    assert_eq!(ledger.found("kept").await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_search_follows_the_texts() {
+    let ledger = Ledger::new().await;
+    ledger.commit("a", "First words").await.unwrap();
+    ledger.sql("UPDATE messages SET prompt = 'Second thoughts 概要説明'").await;
+    assert_eq!((ledger.found("first").await.len(), ledger.found("thoughts").await.len()), (0, 1));
+    assert_eq!(ledger.found("要説明").await.len(), 1);
+    ledger.sql("DELETE FROM job_events").await;
+    ledger.sql("DELETE FROM job_paths").await;
+    ledger.sql("DELETE FROM messages").await;
+    ledger.sql("DELETE FROM jobs").await;
+    assert_eq!(ledger.found("thoughts").await.len(), 0);
+    for left in ["job_words", "job_characters", "listed_jobs", "listed_labels"] {
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT COUNT(*) FROM {left}")))
+            .fetch_one(&ledger.store.pool)
+            .await
+            .unwrap();
+        assert_eq!(count, 0, "{left}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_needs_attention_until_it_is_put_away() {
+    let ledger = Ledger::new().await;
+    for (intent, status, pr_link) in [
+        ("ready", "completed", Some("https://git.example/1")),
+        ("no-changes", "completed", None),
+        ("failed", "failed", None),
+        ("running", "active", None),
+        ("paused", "paused", None),
+        ("lost", "not found", None),
+        ("endless", "no end", None),
+    ] {
+        ledger.ended(intent, status, pr_link).await;
+    }
+    let needing = JobFilter { needs_attention: true, archived: Some(false), ..JobFilter::default() };
+    let listed = ledger.listed(&needing).await;
+    assert_eq!(prompts(&listed), ["endless", "lost", "failed", "no-changes"]);
+    assert_eq!(listed.attention, 4);
+    let ada = ledger.store.user_by_name("ada").await.unwrap().unwrap();
+    let ids: Vec<_> = listed.jobs.iter().map(|job| job.id.clone()).collect();
+    ledger.store.archive_here(&ledger.project, &ids[..2], &ada, NOON).await.unwrap();
+    assert_eq!(prompts(&ledger.listed(&needing).await), ["failed", "no-changes"]);
+    let all = JobFilter { archived: Some(true), ..JobFilter::default() };
+    assert_eq!(ledger.listed(&all).await.attention, 0);
+}
+
+#[tokio::test]
+async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
+    for sort in [Sort::Newest, Sort::Oldest, Sort::Changed] {
+        let ledger = Ledger::new().await;
+        for n in 0..160 {
+            ledger.commit(&format!("i-{n}"), &format!("job {n}")).await.unwrap();
+        }
+        // Several jobs changed at the same instant.
+        ledger.sql("UPDATE jobs SET changed_at = changed_at + 1000 * (CAST(substr(id, -1) AS BIGINT))").await;
+        let mut filter = JobFilter { sort, ..JobFilter::default() };
+        let (mut forward, mut places) = (Vec::new(), Vec::new());
+        for late in 0.. {
+            let listed = ledger.listed(&filter).await;
+            assert_eq!(listed.counts.get(&JobState::Queued), Some(&160), "{sort:?}");
+            assert_eq!(listed.before, forward.len() as u64, "{sort:?}");
+            forward.extend(listed.jobs.iter().map(|job| job.prompt.clone()));
+            ledger.commit(&format!("late-{late}"), "too late").await.unwrap();
+            let Some(next) = listed.next else { break };
+            places.push(listed.previous);
+            filter.place = Place::At(next);
+        }
+        let mut sorted = forward.clone();
+        sorted.sort();
+        sorted.dedup();
+        assert_eq!((forward.len(), sorted.len()), (160, 160), "{sort:?}");
+        assert!(!sorted.contains(&"too late".to_owned()));
+
+        // The way back leads over the same pages.
+        let mut backward = ledger.listed(&filter).await;
+        let mut pages = vec![prompts(&backward).join("|")];
+        while let Some(previous) = backward.previous {
+            filter.place = Place::At(previous);
+            backward = ledger.listed(&filter).await;
+            pages.insert(0, prompts(&backward).join("|"));
+        }
+        assert_eq!((pages.join("|"), backward.before), (forward.join("|"), 0), "{sort:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_list_is_read_by_an_index_whatever_it_is_filtered_by() {
+    let ledger = Ledger::new().await;
+    let filters = [
+        JobFilter::default(),
+        JobFilter { state: Some(JobState::Active), ..JobFilter::default() },
+        JobFilter { author: Some("ada".to_owned()), ..JobFilter::default() },
+        JobFilter { label: Some("sdk".to_owned()), ..JobFilter::default() },
+        JobFilter { has_pull_request: Some(true), ..JobFilter::default() },
+        JobFilter { needs_attention: true, ..JobFilter::default() },
+        JobFilter { text: Some("guide 概要説明".to_owned()), ..JobFilter::default() },
+        JobFilter { sort: Sort::Changed, ..JobFilter::default() },
+    ];
+    for filter in filters {
+        let filter = JobFilter { archived: Some(false), ..filter };
+        for plan in ledger.plans(&filter).await {
+            let scan = plan.starts_with("SCAN") && !plan.contains("VIRTUAL TABLE");
+            assert!(!scan && !plan.contains("TEMP B-TREE FOR ORDER BY"), "{filter:?}: {plan}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The outbox of the webhooks: what is to be told, committed together with what it tells of, and how the telling went.
+
+use sqlx::any::AnyRow;
+use sqlx::{Any, Row, Transaction};
+
+use super::{Store, StoreError, jobs, new_id, word};
+use crate::model::id::{JobId, ProjectId, WebhookId};
+use crate::model::job::{JobState, title};
+use crate::model::time::Timestamp;
+use crate::model::webhook::{
+    DeliveryOutcome, TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, event,
+};
+
+/// How many events of a webhook that are over are kept.
+const KEPT: i64 = 50;
+
+/// An event whose time to be tried has come, with where and how to tell it.
+#[derive(Clone)]
+pub struct DueEvent {
+    pub id: WebhookId,
+    pub webhook: WebhookId,
+    pub project: ProjectId,
+    pub kind: WebhookKind,
+    pub address: String,
+    pub secret: String,
+    pub event: String,
+    pub at: Timestamp,
+    /// Nothing in a test.
+    pub job: Option<EventJob>,
+    /// Tries so far.
+    pub attempts: i64,
+    planned_at: i64,
+}
+
+/// A job as it was when it came to rest.
+#[derive(Clone)]
+pub struct EventJob {
+    pub id: JobId,
+    pub title: String,
+    pub author: String,
+    pub state: JobState,
+    pub pr_link: Option<String>,
+}
+
+/// How one try went.
+pub struct Tried {
+    pub outcome: DeliveryOutcome,
+    pub status: Option<u16>,
+    pub note: Option<String>,
+    pub next_try_at: Option<Timestamp>,
+}
+
+const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.address, w.secret
+     FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id";
+
+/// Writes one event for each enabled webhook of the project of `job`, which has just come to rest.
+pub(super) async fn rested(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let webhooks: Vec<String> = sqlx::query_scalar(
+        "SELECT w.id FROM webhooks w JOIN jobs j ON j.project = w.project
+         WHERE j.id = $1 AND w.disabled_at IS NULL ORDER BY w.id",
+    )
+    .bind(job.as_str())
+    .fetch_all(&mut **tx)
+    .await?;
+    if webhooks.is_empty() {
+        return Ok(());
+    }
+    let row = sqlx::query(sqlx::AssertSqlSafe(format!("{} WHERE j.id = $1", jobs::SELECT_JOB)))
+        .bind(job.as_str())
+        .fetch_one(&mut **tx)
+        .await?;
+    let job = jobs::job(&row)?;
+    let remote = job.remote.as_ref();
+    let Some(event) = event(job.state, remote.map(|remote| remote.status.as_str())) else { return Ok(()) };
+    for webhook in webhooks {
+        sqlx::query(
+            "INSERT INTO webhook_deliveries
+             (id, webhook_id, event, at, job_id, title, author, job_state, pr_link, outcome, attempts, next_try_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'waiting', 0, $4)",
+        )
+        .bind(new_id())
+        .bind(webhook)
+        .bind(event)
+        .bind(now.as_millis())
+        .bind(job.id.as_str())
+        .bind(title(&job.prompt).chars().take(TITLE_MAX_CHARS).collect::<String>())
+        .bind(&job.author)
+        .bind(job.state.as_str())
+        .bind(remote.and_then(|remote| remote.pr_link.clone()))
+        .execute(&mut **tx)
+        .await?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Writes a test for a webhook, for the caller to try before `lease`; nothing if there is no such webhook.
+    pub async fn insert_test_event(
+        &self,
+        webhook: &WebhookId,
+        lease: Timestamp,
+        now: Timestamp,
+    ) -> Result<Option<WebhookId>, StoreError> {
+        let id = new_id();
+        let inserted = sqlx::query(
+            "INSERT INTO webhook_deliveries (id, webhook_id, event, at, outcome, attempts, next_try_at)
+             SELECT $1, id, $3, $4, 'waiting', 0, $5 FROM webhooks WHERE id = $2",
+        )
+        .bind(&id)
+        .bind(webhook.as_str())
+        .bind(TEST_EVENT)
+        .bind(now.as_millis())
+        .bind(lease.as_millis())
+        .execute(&self.pool)
+        .await?;
+        let id = id.parse().map_err(|_| StoreError::Corrupt(id));
+        (inserted.rows_affected() == 1).then_some(id).transpose()
+    }
+
+    /// Lets an event that is over be tried anew, by the caller before `lease`.
+    pub async fn revive_event(&self, id: &WebhookId, lease: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE webhook_deliveries SET outcome = 'waiting', attempts = 0, next_try_at = $2
+             WHERE id = $1 AND next_try_at IS NULL",
+        )
+        .bind(id.as_str())
+        .bind(lease.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// The longest waiting event of each webhook whose time has come. A plan later than `latest` was made before the
+    /// clock was set back, and is due as well.
+    pub async fn due_events(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DueEvent>, StoreError> {
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "{SELECT_DUE} WHERE e.id IN (
+                 SELECT MIN(id) FROM webhook_deliveries WHERE next_try_at <= $1 OR next_try_at > $2 GROUP BY webhook_id)"
+        )))
+        .bind(now.as_millis())
+        .bind(latest.as_millis())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(due_event).collect()
+    }
+
+    /// An event that waits to be tried, whether its time has come or not.
+    pub async fn waiting_event(&self, id: &WebhookId) -> Result<Option<DueEvent>, StoreError> {
+        let sql = format!("{SELECT_DUE} WHERE e.id = $1 AND e.next_try_at IS NOT NULL");
+        let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id.as_str()).fetch_optional(&self.pool).await?;
+        row.as_ref().map(due_event).transpose()
+    }
+
+    /// Takes a try for the caller alone. Should its end never be recorded, the event is due again at `lease`.
+    pub async fn claim_event(
+        &self,
+        due: &DueEvent,
+        lease: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let claimed = sqlx::query(
+            "UPDATE webhook_deliveries SET attempts = attempts + 1, tried_at = $4, next_try_at = $3, status = NULL, note = NULL
+             WHERE id = $1 AND next_try_at = $2",
+        )
+        .bind(due.id.as_str())
+        .bind(due.planned_at)
+        .bind(lease.as_millis())
+        .bind(now.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(claimed.rows_affected() == 1)
+    }
+
+    /// Records how a claimed try went, and forgets events that were over long ago.
+    pub async fn record_try(&self, due: &DueEvent, tried: &Tried) -> Result<(), StoreError> {
+        // One that was given up meanwhile, because the webhook was disabled, stays so unless it was delivered.
+        sqlx::query(
+            "UPDATE webhook_deliveries SET outcome = $3, status = $4, note = $5, next_try_at = $6
+             WHERE id = $1 AND attempts = $2 AND (next_try_at IS NOT NULL OR $3 = 'delivered')",
+        )
+        .bind(due.id.as_str())
+        .bind(due.attempts + 1)
+        .bind(tried.outcome.as_str())
+        .bind(tried.status.map(i64::from))
+        .bind(&tried.note)
+        .bind(tried.next_try_at.map(Timestamp::as_millis))
+        .execute(&self.pool)
+        .await?;
+        sqlx::query(
+            "DELETE FROM webhook_deliveries WHERE webhook_id = $1 AND next_try_at IS NULL AND id NOT IN (
+                 SELECT id FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2)",
+        )
+        .bind(due.webhook.as_str())
+        .bind(KEPT)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// The newest events of a webhook.
+    pub async fn webhook_log(&self, webhook: &WebhookId) -> Result<Vec<WebhookDelivery>, StoreError> {
+        let rows =
+            sqlx::query("SELECT * FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2")
+                .bind(webhook.as_str())
+                .bind(KEPT)
+                .fetch_all(&self.pool)
+                .await?;
+        rows.iter().map(delivery).collect()
+    }
+
+    /// An event of a webhook, and which webhook that is.
+    pub async fn webhook_event(
+        &self,
+        id: &WebhookId,
+    ) -> Result<Option<(WebhookId, WebhookDelivery)>, StoreError> {
+        let row = sqlx::query("SELECT * FROM webhook_deliveries WHERE id = $1").bind(id.as_str());
+        let row = row.fetch_optional(&self.pool).await?;
+        row.map(|row| Ok((word(&row, "webhook_id")?, delivery(&row)?))).transpose()
+    }
+}
+
+/// A row of `webhook_deliveries`.
+pub(super) fn delivery(row: &AnyRow) -> Result<WebhookDelivery, StoreError> {
+    let job: Option<String> = row.try_get("job_id")?;
+    let attempts: i64 = row.try_get("attempts")?;
+    let status: Option<i64> = row.try_get("status")?;
+    Ok(WebhookDelivery {
+        id: word(row, "id")?,
+        event: row.try_get("event")?,
+        at: jobs::instant(row, "at")?,
+        job: job.map(|_| word(row, "job_id")).transpose()?,
+        outcome: word(row, "outcome")?,
+        attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+        tried_at: jobs::optional_instant(row, "tried_at")?,
+        status: status.and_then(|status| u16::try_from(status).ok()),
+        note: row.try_get("note")?,
+        next_try_at: jobs::optional_instant(row, "next_try_at")?,
+    })
+}
+
+fn due_event(row: &AnyRow) -> Result<DueEvent, StoreError> {
+    let job: Option<String> = row.try_get("job_id")?;
+    Ok(DueEvent {
+        id: word(row, "id")?,
+        webhook: word(row, "webhook_id")?,
+        project: word(row, "project")?,
+        kind: word(row, "kind")?,
+        address: row.try_get("address")?,
+        secret: row.try_get("secret")?,
+        event: row.try_get("event")?,
+        at: jobs::instant(row, "at")?,
+        job: job.map(|_| event_job(row)).transpose()?,
+        attempts: row.try_get("attempts")?,
+        planned_at: row.try_get("next_try_at")?,
+    })
+}
+
+fn event_job(row: &AnyRow) -> Result<EventJob, StoreError> {
+    Ok(EventJob {
+        id: word(row, "job_id")?,
+        title: row.try_get("title")?,
+        author: row.try_get("author")?,
+        state: word(row, "job_state")?,
+        pr_link: row.try_get("pr_link")?,
+    })
+}

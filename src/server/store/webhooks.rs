@@ -1,0 +1,116 @@
+//! The webhooks themselves: where a project's events go.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use super::{Store, StoreError, new_id, webhook_events, word};
+use crate::model::id::{ProjectId, WebhookId};
+use crate::model::time::Timestamp;
+use crate::model::webhook::{Webhook, WebhookKind};
+
+impl Store {
+    /// `secret` is empty for kinds that are not signed.
+    pub async fn add_webhook(
+        &self,
+        project: &ProjectId,
+        kind: WebhookKind,
+        address: &str,
+        secret: &str,
+        now: Timestamp,
+    ) -> Result<WebhookId, StoreError> {
+        let id = new_id();
+        sqlx::query(
+            "INSERT INTO webhooks (id, project, kind, address, secret, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(&id)
+        .bind(project.as_str())
+        .bind(kind.as_str())
+        .bind(address)
+        .bind(secret)
+        .bind(now.as_millis())
+        .execute(&self.pool)
+        .await?;
+        id.parse().map_err(|_| StoreError::Corrupt(id))
+    }
+
+    /// All webhooks, oldest first, each with its whole address.
+    pub async fn webhooks(&self) -> Result<Vec<Webhook>, StoreError> {
+        let rows = sqlx::query("SELECT * FROM webhooks ORDER BY id").fetch_all(&self.pool).await?;
+        let mut webhooks = rows.iter().map(webhook).collect::<Result<Vec<_>, _>>()?;
+        let newest = sqlx::query(
+            "SELECT * FROM webhook_deliveries WHERE id IN (
+                 SELECT MAX(id) FROM webhook_deliveries WHERE attempts > 0 GROUP BY webhook_id)",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        for row in &newest {
+            let owner: WebhookId = word(row, "webhook_id")?;
+            if let Some(webhook) = webhooks.iter_mut().find(|webhook| webhook.id == owner) {
+                webhook.last = Some(webhook_events::delivery(row)?);
+            }
+        }
+        Ok(webhooks)
+    }
+
+    /// Enables a webhook, or disables it as of an instant and gives up what it was still to be told. `false` if there
+    /// is none.
+    pub async fn set_webhook_disabled(
+        &self,
+        id: &WebhookId,
+        disabled_at: Option<Timestamp>,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let found = sqlx::query("UPDATE webhooks SET disabled_at = $2 WHERE id = $1")
+            .bind(id.as_str())
+            .bind(disabled_at.map(Timestamp::as_millis))
+            .execute(&mut *tx)
+            .await?;
+        if disabled_at.is_some() {
+            sqlx::query(
+                "UPDATE webhook_deliveries SET outcome = 'given_up', next_try_at = NULL,
+                 note = 'The webhook was disabled before this was delivered.'
+                 WHERE webhook_id = $1 AND next_try_at IS NOT NULL",
+            )
+            .bind(id.as_str())
+            .execute(&mut *tx)
+            .await?;
+        }
+        tx.commit().await?;
+        Ok(found.rows_affected() == 1)
+    }
+
+    /// Replaces the secret of a webhook that has one; `false` if there is no such webhook.
+    pub async fn set_webhook_secret(&self, id: &WebhookId, secret: &str) -> Result<bool, StoreError> {
+        let found = sqlx::query("UPDATE webhooks SET secret = $2 WHERE id = $1 AND secret <> ''")
+            .bind(id.as_str())
+            .bind(secret)
+            .execute(&self.pool)
+            .await?;
+        Ok(found.rows_affected() == 1)
+    }
+
+    /// Forgets a webhook and its log; `false` if there is none.
+    pub async fn remove_webhook(&self, id: &WebhookId) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("DELETE FROM webhook_deliveries WHERE webhook_id = $1")
+            .bind(id.as_str())
+            .execute(&mut *tx)
+            .await?;
+        let found =
+            sqlx::query("DELETE FROM webhooks WHERE id = $1").bind(id.as_str()).execute(&mut *tx).await?;
+        tx.commit().await?;
+        Ok(found.rows_affected() == 1)
+    }
+}
+
+fn webhook(row: &AnyRow) -> Result<Webhook, StoreError> {
+    Ok(Webhook {
+        id: word(row, "id")?,
+        project: word(row, "project")?,
+        kind: word(row, "kind")?,
+        address: row.try_get("address")?,
+        enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
+        created_at: super::jobs::instant(row, "created_at")?,
+        last: None,
+    })
+}

@@ -1,0 +1,115 @@
+//! Which addresses a webhook may have, and how one is shown. Must not resolve names: `network` does, for each connection.
+
+use url::{Host, Url};
+
+use super::network;
+use crate::model::webhook::WebhookKind;
+
+/// The longest address, in bytes.
+const LONGEST: usize = 2_000;
+
+/// Where webhooks may lead besides the public internet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowed {
+    /// Into private networks, by https.
+    pub(super) private: bool,
+    /// To this machine by its loopback address, by plain http.
+    pub(super) plain_loopback: bool,
+}
+
+/// The address in `text`, or a sentence about what is wrong with it, which does not repeat it.
+pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
+    let text = text.trim();
+    let url = Url::parse(text).map_err(|_| "That is not an address. It begins with https://.".to_owned())?;
+    if url.as_str().len() > LONGEST {
+        return Err(format!("The address is too long: it may have {LONGEST} characters."));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("Leave user and password out of the address.".to_owned());
+    }
+    let literal = match url.host() {
+        Some(Host::Ipv4(address)) => Some(address.into()),
+        Some(Host::Ipv6(address)) => Some(address.into()),
+        Some(Host::Domain(_)) => None,
+        None => return Err("The address names no host.".to_owned()),
+    };
+    match (url.scheme(), literal) {
+        ("https", Some(ip)) if !allowed.private && !network::is_public(ip) => {
+            Err(network::REFUSED.to_owned())
+        }
+        ("https", _) => Ok(url),
+        ("http", Some(ip)) if allowed.plain_loopback && ip.is_loopback() => Ok(url),
+        ("http", _) => Err("Plain http would show what is sent to the network: use https.".to_owned()),
+        _ => Err("The address must begin with https://.".to_owned()),
+    }
+}
+
+/// An address for people and logs: what follows the host of a Slack webhook is a secret, and so may a query be.
+pub(super) fn shown(address: &str, kind: WebhookKind) -> String {
+    let Ok(url) = Url::parse(address) else { return "an address that cannot be read".to_owned() };
+    let origin = url.origin().ascii_serialization();
+    match kind {
+        WebhookKind::Slack => {
+            let end: Vec<char> = url.path().chars().rev().take(4).collect();
+            let end: String = end.into_iter().rev().collect();
+            format!("{origin}/…{end}")
+        }
+        WebhookKind::Json if url.query().is_some() => format!("{origin}{}?…", url.path()),
+        WebhookKind::Json => format!("{origin}{}", url.path()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STRICT: Allowed = Allowed { private: false, plain_loopback: false };
+    const LOCAL: Allowed = Allowed { private: false, plain_loopback: true };
+    const PRIVATE: Allowed = Allowed { private: true, plain_loopback: false };
+
+    #[test]
+    fn only_https_to_the_internet_is_taken_unless_configured_otherwise() {
+        for good in
+            ["https://hooks.example/x", "https://example.com:8443/?a=b", "https://8.8.8.8/", " https://a.b "]
+        {
+            assert!(parse(good, STRICT).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "hooks.example",
+            "ftp://hooks.example",
+            "file:///etc/passwd",
+            "http://hooks.example/",
+            "http://127.0.0.1:9/",
+            "https://user@hooks.example/",
+            "https://:secret@hooks.example/",
+            "https://127.0.0.1/",
+            "https://2130706433/",
+            "https://0x7f.1/",
+            "https://10.1.2.3/",
+            "https://169.254.169.254/latest/meta-data",
+            "https://[::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[fd00::1]/",
+        ] {
+            let problem = parse(bad, STRICT).err().unwrap_or_else(|| panic!("{bad}"));
+            assert!(problem.ends_with('.') && !problem.contains("secret"), "{problem}");
+        }
+        assert!(parse(&format!("https://a.example/{}", "x".repeat(LONGEST)), STRICT).is_err());
+        assert!(parse("https://10.1.2.3/", PRIVATE).is_ok());
+        assert!(parse("http://10.1.2.3/", PRIVATE).is_err());
+    }
+
+    #[test]
+    fn plain_http_leads_to_this_machine_only() {
+        assert!(parse("http://127.0.0.1:9/", LOCAL).is_ok() && parse("http://[::1]/", LOCAL).is_ok());
+        assert!(parse("http://localhost:9/", LOCAL).is_err() && parse("http://10.0.0.1/", LOCAL).is_err());
+    }
+
+    #[test]
+    fn what_is_secret_in_an_address_is_not_shown() {
+        let slack = "https://hooks.slack.com/services/T000/B000/abcdefWXYZ";
+        assert_eq!(shown(slack, WebhookKind::Slack), "https://hooks.slack.com/…WXYZ");
+        assert_eq!(shown("https://a.example/x?token=1", WebhookKind::Json), "https://a.example/x?…");
+    }
+}

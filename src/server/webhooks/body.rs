@@ -1,0 +1,100 @@
+//! What a receiver is told, in its form, and the signature of it. The prompt's title goes out, never its whole text.
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::json;
+use sha2::Sha256;
+
+use crate::model::job::{JobState, safe_link};
+use crate::model::webhook::WebhookKind;
+use crate::server::config::PublicUrl;
+use crate::server::store::webhook_events::{DueEvent, EventJob};
+
+/// The body of a request that tells of an event.
+pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {
+    let message = match due.kind {
+        WebhookKind::Json => json!({
+            "id": due.id,
+            "type": due.event,
+            "at": due.at,
+            "job": due.job.as_ref().map(|job| json!({
+                "id": job.id,
+                "project": due.project,
+                "title": job.title,
+                "author": job.author,
+                "state": job.state,
+                "pr_link": job.pr_link,
+                "url": url(due, job, public_url),
+            })),
+        }),
+        WebhookKind::Slack => json!({ "text": text(due, public_url) }),
+    };
+    message.to_string()
+}
+
+/// `v1=` and the HMAC-SHA-256 of `timestamp.body` in hexadecimal digits, under the characters of the secret.
+pub(super) fn signature(secret: &str, timestamp: i64, body: &str) -> String {
+    // A key of any length will do, so that this never fails.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return String::new() };
+    mac.update(format!("{timestamp}.{body}").as_bytes());
+    let code = mac.finalize().into_bytes();
+    let digits: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("v1={digits}")
+}
+
+fn url(due: &DueEvent, job: &EventJob, public_url: &PublicUrl) -> String {
+    format!("{}/p/{}/jobs/{}", public_url.origin(), due.project, job.id)
+}
+
+/// A line in Slack's mark-up.
+fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
+    let Some(job) = &due.job else {
+        return format!("A test from Docket, for the jobs of {}: it works.", due.project);
+    };
+    let outcome = match (job.state, due.event.as_str()) {
+        (JobState::Completed, _) if job.pr_link.is_some() => "A pull request is ready",
+        (JobState::Completed, _) => "Completed without changes",
+        (JobState::Failed, _) => "Failed",
+        (JobState::Archived, _) => "Archived",
+        (JobState::Rejected, _) => "Was not taken",
+        (JobState::Unknown, _) => "Needs a look, the outcome is not known",
+        (_, "job.not_found") => "Not found any more",
+        _ => "No end after 3 days",
+    };
+    let title = format!("<{}|{}>", linked(&url(due, job, public_url)), escaped(&job.title));
+    match job.pr_link.as_deref().and_then(safe_link) {
+        Some(link) => {
+            format!("{outcome}: {title} (<{}|pull request>), by {}", linked(link), escaped(&job.author))
+        }
+        None => format!("{outcome}: {title}, by {}", escaped(&job.author)),
+    }
+}
+
+/// The three characters that mean something in Slack's mark-up.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// An address between `<` and `|`.
+fn linked(address: &str) -> String {
+    escaped(&address.replace('|', "%7C"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signature_is_the_one_that_anybody_computes() {
+        // printf '%s' '1700000000.{"a":1}' | openssl dgst -sha256 -hmac 'whsec_test'
+        assert_eq!(
+            signature("whsec_test", 1_700_000_000, "{\"a\":1}"),
+            "v1=38877139021993b830af32feea6e18a8da83eb2f6e49ee50bd9e4cf4ca4d3789"
+        );
+    }
+
+    #[test]
+    fn a_text_cannot_leave_its_place_in_a_message() {
+        assert_eq!(escaped("<!channel> & <https://x|y>"), "&lt;!channel&gt; &amp; &lt;https://x|y&gt;");
+        assert_eq!(linked("https://x/a|b>c"), "https://x/a%7Cb&gt;c");
+    }
+}

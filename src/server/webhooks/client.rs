@@ -1,0 +1,129 @@
+//! One request to a receiver: a deadline over all of it, no redirects, no proxies, a small answer. Has connections of its
+//! own, so that nothing of the upstream's can go out here.
+
+use std::error::Error;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{Certificate, Response};
+use rustls::pki_types::CertificateDer;
+use url::Url;
+
+use super::address::Allowed;
+use super::network::{PublicOnly, REFUSED, Refused};
+
+/// For a whole exchange.
+pub(super) const DEADLINE: Duration = Duration::from_secs(10);
+
+/// How much of an answer is read, in bytes, and shown, in characters.
+const READ_MAX_BYTES: usize = 4 * 1024;
+const SHOWN_MAX_CHARS: usize = 300;
+
+/// What came of a request.
+pub(super) struct Heard {
+    /// Nothing if there was no answer.
+    pub(super) status: Option<u16>,
+    /// What the receiver said, or why nothing was heard; no part of the address.
+    pub(super) note: Option<String>,
+}
+
+/// Cloning it gives another handle.
+#[derive(Clone)]
+pub(super) struct Client {
+    allowed: Allowed,
+    authorities: Arc<[CertificateDer<'static>]>,
+    /// Made when first needed: without certificates to trust there is none, and Docket does all the rest.
+    https: Arc<OnceLock<Option<reqwest::Client>>>,
+    plain: Arc<OnceLock<Option<reqwest::Client>>>,
+}
+
+impl Client {
+    pub(super) fn new(allowed: Allowed, authorities: &[CertificateDer<'static>]) -> Self {
+        Self { allowed, authorities: authorities.into(), https: Arc::default(), plain: Arc::default() }
+    }
+
+    /// Posts JSON to `url`, which was parsed under the same rules.
+    pub(super) async fn post(&self, url: Url, headers: HeaderMap, body: String) -> Heard {
+        let client = match url.scheme() {
+            "http" => self.plain.get_or_init(|| self.client(false)),
+            _ => self.https.get_or_init(|| self.client(true)),
+        };
+        let Some(client) = client else {
+            return unheard(
+                "There are no certificates to trust: install the system’s, or set DOCKET_CA_FILE.",
+            );
+        };
+        let request = client.post(url).headers(headers).header(CONTENT_TYPE, "application/json").body(body);
+        match request.send().await {
+            Ok(answer) => heard(answer).await,
+            Err(error) => unheard(reason(&error)),
+        }
+    }
+
+    fn client(&self, encrypted: bool) -> Option<reqwest::Client> {
+        // A second call finds a provider installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = reqwest::Client::builder()
+            .timeout(DEADLINE)
+            .connect_timeout(DEADLINE / 2)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .no_proxy()
+            .no_gzip()
+            .no_brotli()
+            // Each connection is made to an address that was looked at just then.
+            .pool_max_idle_per_host(0)
+            .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")));
+        if !encrypted {
+            return builder.tls_certs_only([]).build().ok();
+        }
+        let trusted = self.authorities.iter().map(|certificate| Certificate::from_der(certificate));
+        let builder = builder.tls_certs_merge(trusted.collect::<Result<Vec<_>, _>>().ok()?);
+        match self.allowed.private {
+            true => builder.build().ok(),
+            false => builder.dns_resolver(Arc::new(PublicOnly)).build().ok(),
+        }
+    }
+}
+
+/// The status decides; a body that breaks off only costs the receiver's words.
+async fn heard(mut answer: Response) -> Heard {
+    let status = answer.status().as_u16();
+    let mut said = Vec::new();
+    while said.len() < READ_MAX_BYTES
+        && let Ok(Some(chunk)) = answer.chunk().await
+    {
+        said.extend_from_slice(&chunk[..chunk.len().min(READ_MAX_BYTES - said.len())]);
+    }
+    let said: String = String::from_utf8_lossy(&said).chars().filter(|c| !c.is_control()).collect();
+    let said: String = said.trim().chars().take(SHOWN_MAX_CHARS).collect();
+    let note = match (status, said.is_empty()) {
+        (300..400, _) => Some("The receiver sends elsewhere, and webhooks follow no redirects.".to_owned()),
+        (_, true) => None,
+        (_, false) => Some(said),
+    };
+    Heard { status: Some(status), note }
+}
+
+fn unheard(reason: &str) -> Heard {
+    Heard { status: None, note: Some(reason.to_owned()) }
+}
+
+/// Why there was no answer. In our own words: those of the libraries repeat the address.
+fn reason(error: &reqwest::Error) -> &'static str {
+    let mut cause: Option<&dyn Error> = error.source();
+    while let Some(inner) = cause {
+        if inner.is::<Refused>() {
+            return REFUSED;
+        }
+        cause = inner.source();
+    }
+    if error.is_timeout() {
+        "The receiver did not answer in time."
+    } else if error.is_connect() {
+        "The receiver could not be reached."
+    } else {
+        "The receiver broke off the connection."
+    }
+}

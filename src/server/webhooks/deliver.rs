@@ -1,0 +1,132 @@
+//! Sending events: at least once, each try claimed first, with longer and longer pauses between tries.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use rand::Rng;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::client::{DEADLINE, Heard};
+use super::{Webhooks, address, body};
+use crate::model::id::WebhookId;
+use crate::model::time::Timestamp;
+use crate::model::webhook::{DeliveryOutcome, TEST_EVENT, WebhookKind};
+use crate::server::store::webhook_events::{DueEvent, Tried};
+
+/// The pauses before further tries, in seconds; after the last of them an event is given up.
+const PAUSES: [u64; 6] = [10, 60, 300, 1_800, 7_200, 21_600];
+
+/// By how much of itself a pause may be longer.
+const JITTER: f64 = 0.2;
+
+/// After how long the end of a claimed try can be taken for lost.
+const LEASE: Duration = Duration::from_secs(DEADLINE.as_secs() * 3);
+
+/// How many receivers are told at once.
+const AT_ONCE: usize = 16;
+
+/// What a receiver answers that wants no more.
+const GONE: u16 = 410;
+
+impl Webhooks {
+    /// Tries one event of each webhook that has one whose time has come. Gives how many tries were made.
+    pub async fn deliver_due(&self) -> anyhow::Result<usize> {
+        let now = self.clock.now();
+        let longest = Duration::from_secs(PAUSES[PAUSES.len() - 1]).mul_f64(1.0 + JITTER);
+        let due = self.store.due_events(now, later(now, longest + LEASE)).await?;
+        let tries = futures::stream::iter(due)
+            .map(|due| async move {
+                let tried = self.try_event(&due).await;
+                tried.inspect_err(|error| {
+                    tracing::error!(event = %due.id, error = format!("{error:#}"), "a webhook’s event");
+                })
+            })
+            .buffer_unordered(AT_ONCE)
+            .filter(|tried| std::future::ready(matches!(tried, Ok(true))))
+            .count()
+            .await;
+        Ok(tries)
+    }
+
+    /// Tries one event now, if it waits; whether its time has come or not.
+    pub(super) async fn deliver_now(&self, id: &WebhookId) -> anyhow::Result<()> {
+        if let Some(due) = self.store.waiting_event(id).await? {
+            self.try_event(&due).await?;
+        }
+        Ok(())
+    }
+
+    async fn try_event(&self, due: &DueEvent) -> anyhow::Result<bool> {
+        let now = self.clock.now();
+        if !self.store.claim_event(due, leased(now), now).await? {
+            return Ok(false);
+        }
+        let heard = self.send(due, now).await;
+        let delivered = heard.status.is_some_and(|status| (200..300).contains(&status));
+        if !delivered {
+            let shown = address::shown(&due.address, due.kind);
+            tracing::warn!(event = %due.id, webhook = %due.webhook, address = shown, status = heard.status, "not delivered");
+        }
+        let pause = match (delivered, heard.status, due.event.as_str()) {
+            (true, ..) | (_, Some(GONE), _) | (_, _, TEST_EVENT) => None,
+            _ => usize::try_from(due.attempts).ok().and_then(|tries| PAUSES.get(tries)),
+        };
+        let next_try_at = pause.map(|seconds| {
+            let pause = Duration::from_secs(*seconds);
+            later(self.clock.now(), pause.mul_f64(1.0 + rand::rng().random_range(0.0..=JITTER)))
+        });
+        let outcome = match (delivered, next_try_at) {
+            (true, _) => DeliveryOutcome::Delivered,
+            (false, Some(_)) => DeliveryOutcome::Waiting,
+            (false, None) => DeliveryOutcome::GivenUp,
+        };
+        let tried = Tried { outcome, status: heard.status, note: heard.note, next_try_at };
+        self.store.record_try(due, &tried).await?;
+        Ok(true)
+    }
+
+    async fn send(&self, due: &DueEvent, now: Timestamp) -> Heard {
+        // The rules may be stricter now than when it was added.
+        let url = match address::parse(&due.address, self.allowed) {
+            Ok(url) => url,
+            Err(problem) => return Heard { status: None, note: Some(problem) },
+        };
+        let path = url.path().to_owned();
+        let body = body::body(due, &self.public_url);
+        let mut heard = self.client.post(url, headers(due, now, &body), body).await;
+        if due.kind == WebhookKind::Slack && path.len() > 1 {
+            // Should the receiver repeat it: it is a secret.
+            heard.note = heard.note.map(|note| note.replace(&path, "/…"));
+        }
+        heard
+    }
+}
+
+/// What comes with JSON; other receivers expect none of it.
+fn headers(due: &DueEvent, now: Timestamp, body: &str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if due.kind == WebhookKind::Json {
+        let seconds = now.as_millis().div_euclid(1000);
+        for (name, value) in [
+            ("docket-event", due.event.clone()),
+            ("docket-delivery", due.id.to_string()),
+            ("docket-timestamp", seconds.to_string()),
+            ("docket-signature", body::signature(&due.secret, seconds, body)),
+        ] {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
+    }
+    headers
+}
+
+/// Until when a try that begins now is nobody else’s.
+pub(super) fn leased(now: Timestamp) -> Timestamp {
+    later(now, LEASE)
+}
+
+fn later(now: Timestamp, by: Duration) -> Timestamp {
+    let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(now.as_millis().saturating_add(by))
+}

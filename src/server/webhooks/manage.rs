@@ -1,0 +1,118 @@
+//! What administrators do with webhooks: adding, changing, testing and looking at what became of events.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::deliver::leased;
+use super::{Webhooks, address};
+use crate::error::AppError;
+use crate::model::id::{ProjectId, WebhookId};
+use crate::model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};
+use crate::server::store::StoreError;
+
+impl Webhooks {
+    /// All webhooks, and the secret that `person` made last, if nobody has read it yet.
+    pub async fn list(&self, person: &str) -> Result<Listed, AppError> {
+        let mut webhooks = self.store.webhooks().await?;
+        for webhook in &mut webhooks {
+            webhook.address = address::shown(&webhook.address, webhook.kind);
+        }
+        let secret = self.secrets.remove(person).await;
+        let secret = secret.filter(|made| webhooks.iter().any(|webhook| webhook.id == made.id));
+        Ok(Listed { webhooks, secret })
+    }
+
+    pub async fn add(
+        &self,
+        person: &str,
+        project: &ProjectId,
+        kind: &str,
+        address: &str,
+    ) -> Result<NewSecret, AppError> {
+        let kind: WebhookKind = kind.parse().map_err(AppError::bad_input)?;
+        let url = address::parse(address, self.allowed).map_err(AppError::bad_input)?;
+        let secret = (kind == WebhookKind::Json).then(new_secret);
+        let (text, now) = (secret.as_deref().unwrap_or_default(), self.clock.now());
+        let id = self.store.add_webhook(project, kind, url.as_str(), text, now).await?;
+        tracing::info!(webhook = %id, %project, address = address::shown(url.as_str(), kind), "webhook added");
+        Ok(self.told_once(person, id, secret).await)
+    }
+
+    /// Makes a new secret; the old one signs nothing any more.
+    pub async fn renew(&self, person: &str, webhook: &str) -> Result<NewSecret, AppError> {
+        let (id, secret) = (parsed(webhook)?, new_secret());
+        found(self.store.set_webhook_secret(&id, &secret).await)?;
+        tracing::info!(webhook = %id, "webhook has a new secret");
+        Ok(self.told_once(person, id, Some(secret)).await)
+    }
+
+    pub async fn enable(&self, webhook: &str) -> Result<(), AppError> {
+        found(self.store.set_webhook_disabled(&parsed(webhook)?, None).await)
+    }
+
+    pub async fn disable(&self, webhook: &str) -> Result<(), AppError> {
+        found(self.store.set_webhook_disabled(&parsed(webhook)?, Some(self.clock.now())).await)
+    }
+
+    pub async fn remove(&self, webhook: &str) -> Result<(), AppError> {
+        let id = parsed(webhook)?;
+        found(self.store.remove_webhook(&id).await)?;
+        tracing::info!(webhook = %id, "webhook removed");
+        Ok(())
+    }
+
+    /// Sends a test, once, and gives what came of it.
+    pub async fn test(&self, webhook: &str) -> Result<WebhookDelivery, AppError> {
+        let now = self.clock.now();
+        let id = self.store.insert_test_event(&parsed(webhook)?, leased(now), now).await?;
+        let id = id.ok_or_else(missing)?;
+        Ok(self.tried(&id).await?.1)
+    }
+
+    /// The newest events of a webhook, the newest first.
+    pub async fn log(&self, webhook: &str) -> Result<Vec<WebhookDelivery>, AppError> {
+        Ok(self.store.webhook_log(&parsed(webhook)?).await?)
+    }
+
+    /// Sends an event anew that was delivered or given up, and gives its webhook and what came of it. One that waits
+    /// is tried at once.
+    pub async fn send_again(&self, event: &str) -> Result<(WebhookId, WebhookDelivery), AppError> {
+        let id = parsed(event)?;
+        self.store.revive_event(&id, leased(self.clock.now())).await?;
+        self.tried(&id).await
+    }
+
+    async fn tried(&self, event: &WebhookId) -> Result<(WebhookId, WebhookDelivery), AppError> {
+        self.deliver_now(event).await.map_err(|error| {
+            tracing::error!(%event, error = format!("{error:#}"), "a webhook’s event");
+            AppError::database_unavailable()
+        })?;
+        self.store.webhook_event(event).await?.ok_or_else(missing)
+    }
+
+    /// Keeps a secret for the next page that `person` sees.
+    async fn told_once(&self, person: &str, id: WebhookId, secret: Option<String>) -> NewSecret {
+        let made = NewSecret { id, secret };
+        if made.secret.is_some() {
+            self.secrets.insert(person.to_owned(), made.clone()).await;
+        }
+        made
+    }
+}
+
+/// 256 random bits.
+fn new_secret() -> String {
+    format!("whsec_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()))
+}
+
+fn parsed(id: &str) -> Result<WebhookId, AppError> {
+    id.parse().map_err(AppError::bad_input)
+}
+
+fn found(found: Result<bool, StoreError>) -> Result<(), AppError> {
+    if found? { Ok(()) } else { Err(missing()) }
+}
+
+fn missing() -> AppError {
+    AppError::not_found("That webhook or event does not exist any more.")
+}

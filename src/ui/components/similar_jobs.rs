@@ -1,0 +1,46 @@
+//! Jobs that resemble a text: who started them, when, and what became of them.
+
+use leptos::prelude::*;
+
+use crate::model::similar::SimilarJob;
+use crate::ui::components::badge::{name, shape};
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::moment::ago;
+use crate::ui::erase::Erase;
+use crate::ui::links;
+
+/// Nothing where there are none.
+pub fn similar_jobs(project: &str, heading: &'static str, jobs: &[SimilarJob]) -> AnyView {
+    if jobs.is_empty() {
+        return ().into_any();
+    }
+    let entries = jobs.iter().map(|job| entry(project, job)).collect_view();
+    view! {
+        <div class="notice similar">
+            {icon(icon::COPY)}
+            <div>
+                <p>{heading}</p>
+                <ul>{entries}</ul>
+            </div>
+        </div>
+    }
+    .erase()
+}
+
+fn entry(project: &str, job: &SimilarJob) -> AnyView {
+    let why = match (&job.page, job.same_text) {
+        (_, true) => "nearly the same text".to_owned(),
+        (Some(page), false) => format!("about {page}"),
+        (None, false) => String::new(),
+    };
+    view! {
+        <li>
+            <span class="badge" data-job=job.id.to_string() data-status=job.state.as_str()>
+                {icon(shape(job.state))} <span class="badge-word">{name(job.state)}</span>
+            </span>
+            <a href=links::job(project, job.id.as_str()) dir="auto">{job.title.clone()}</a>
+            <span class="faint">{why} " · " {job.author.clone()} " · " {ago(job.created_at)}</span>
+        </li>
+    }
+    .erase()
+}

@@ -1,0 +1,114 @@
+//! When one prompt was handed to the agent, how often, and what came of each time: read back from the job's history.
+
+use leptos::prelude::*;
+
+use crate::model::job::{DeliveryState, HistoryEntry, Job};
+use crate::model::time::Timestamp;
+use crate::ui::components::moment::exactly;
+use crate::ui::erase::Erase;
+
+/// One time that a prompt was handed over.
+#[derive(Debug, PartialEq)]
+struct Delivery<'a> {
+    sent_at: Timestamp,
+    /// When and how it ended, with the reason; nothing while it is on its way.
+    end: Option<(Timestamp, DeliveryState, Option<&'a str>)>,
+}
+
+/// The deliveries of the job's own prompt (0) or of one of its follow-ups; nothing before the first.
+pub(super) fn of(job: &Job, message: u32) -> AnyView {
+    let deliveries = read(&job.history, message);
+    let Some(last) = deliveries.last() else { return ().into_any() };
+    let mut summary = match deliveries.len() {
+        1 => "Delivery".to_owned(),
+        several => format!("{several} deliveries"),
+    };
+    if let Some((at, ..)) = last.end {
+        summary.push_str(", ");
+        summary.push_str(&duration(last.sent_at, at));
+    }
+    let entries = deliveries.iter().map(delivery).collect_view();
+    view! {
+        <details class="deliveries">
+            <summary>{summary}</summary>
+            {entries}
+        </details>
+    }
+    .erase()
+}
+
+fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {
+    let end = match end {
+        None => view! { <span>"on its way"</span> }.erase(),
+        Some((at, state, reason)) => {
+            let reason = reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> }.erase());
+            view! { <span>{outcome(*state)} " " {exactly(*at)}</span> {reason} }.into_any()
+        }
+    };
+    view! { <p><span>"Sent " {exactly(*sent_at)} ", "</span> {end}</p> }.erase()
+}
+
+fn outcome(state: DeliveryState) -> &'static str {
+    match state {
+        DeliveryState::Accepted => "taken",
+        DeliveryState::Rejected => "not taken",
+        DeliveryState::Unknown => "outcome not known since",
+        DeliveryState::Queued | DeliveryState::Sending => "waiting since",
+    }
+}
+
+/// What the history says of one message, oldest first.
+fn read(history: &[HistoryEntry], message: u32) -> Vec<Delivery<'_>> {
+    let mut deliveries: Vec<Delivery> = Vec::new();
+    for entry in history.iter().filter(|entry| entry.message == message) {
+        match (entry.state.parse(), deliveries.last_mut()) {
+            (Ok(DeliveryState::Sending), _) => deliveries.push(Delivery { sent_at: entry.at, end: None }),
+            // Only the first word after it is about the delivery: those of the agent's work follow.
+            (Ok(state), Some(last)) if last.end.is_none() => {
+                last.end = Some((entry.at, state, entry.detail.as_deref()));
+            }
+            _ => {}
+        }
+    }
+    deliveries
+}
+
+fn duration(from: Timestamp, to: Timestamp) -> String {
+    let millis = (to.as_millis() - from.as_millis()).max(0);
+    if millis < 1_000 { format!("{millis} ms") } else { format!("{} s", (millis + 500) / 1_000) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(at: i64, message: u32, state: &str, detail: Option<&str>) -> HistoryEntry {
+        HistoryEntry {
+            at: Timestamp::from_millis(at),
+            message,
+            state: state.to_owned(),
+            detail: detail.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn each_time_a_prompt_was_sent_is_one_delivery_with_its_own_end() {
+        let history = [
+            entry(1, 0, "queued", None),
+            entry(2, 0, "sending", None),
+            entry(3, 0, "unknown", Some("no answer")),
+            entry(4, 0, "queued", None),
+            entry(5, 0, "sending", None),
+            entry(6, 0, "accepted", None),
+            entry(7, 0, "completed", None),
+            entry(8, 1, "sending", None),
+        ];
+        let at = Timestamp::from_millis;
+        let first =
+            Delivery { sent_at: at(2), end: Some((at(3), DeliveryState::Unknown, Some("no answer"))) };
+        let second = Delivery { sent_at: at(5), end: Some((at(6), DeliveryState::Accepted, None)) };
+        assert_eq!(read(&history, 0), [first, second]);
+        assert_eq!(read(&history, 1), [Delivery { sent_at: at(8), end: None }]);
+        assert_eq!(read(&history, 2), []);
+    }
+}

@@ -1,0 +1,39 @@
+//! Where the page lies in the list, and the way to the pages beside it.
+
+use leptos::prelude::*;
+
+use crate::model::job::JobPage;
+use crate::ui::charts::number::{counted, grouped};
+use crate::ui::erase::Erase;
+use crate::ui::pages::jobs::query::{self, JobsAddress};
+
+pub(super) fn pager(project: &str, address: &JobsAddress, page: &JobPage) -> AnyView {
+    let (first, back, on) = match address.query.sort.as_str() {
+        "oldest" => ("Oldest", "Older", "Newer"),
+        "changed" => ("First page", "Previous", "Next"),
+        _ => ("Newest", "Newer", "Older"),
+    };
+    let at = |cursor: &String| query::page_href(project, &address.query, cursor);
+    let start = address.is_further_on().then(|| query::href(project, &address.query));
+    let shown = page.jobs.len() as u64;
+    let place = match shown {
+        0 => String::new(),
+        _ if shown == page.total => counted(page.total, "job", "jobs"),
+        _ => format!(
+            "{}–{} of {}",
+            grouped(page.before + 1),
+            grouped(page.before + shown),
+            counted(page.total, "job", "jobs")
+        ),
+    };
+    view! {
+        <nav class="pager" aria-label="Pages of the list">
+            <span class="pager-place numeric">{place}</span>
+            {start.map(|href| view! { <a class="button" href=href>{first}</a> }.erase())}
+            {page.previous.as_ref().map(at).map(|href| view! { <a class="button" rel="prev" href=href>{back}</a> }.erase())}
+            {page.next.as_ref().map(at).map(|href| view! { <a class="button" rel="next" href=href>{on}</a> }.erase())}
+            <a class="button no-js" href="">"Refresh"</a>
+        </nav>
+    }
+    .erase()
+}

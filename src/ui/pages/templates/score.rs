@@ -1,0 +1,57 @@
+//! How the jobs that came from a template ended.
+
+use leptos::prelude::*;
+
+use crate::model::saved_template::{Scorecard, percent};
+use crate::ui::charts::number::grouped;
+use crate::ui::erase::Erase;
+
+/// What is counted, for the foot of the list.
+pub(super) const EXPLAINED: &str = "A run is a job that the agent took. Shares are of the runs that are completed, failed or archived upstream now. The time is the median from being taken to the first end.";
+
+pub(super) fn score(score: &Scorecard) -> AnyView {
+    if score.runs == 0 {
+        return view! { <p class="score faint">"No runs yet"</p> }.erase();
+    }
+    let share = |name: &'static str, part: u64| {
+        percent(part, score.finished).map(|share| figure(name, format!("{share} %")))
+    };
+    view! {
+        <dl class="score">
+            {figure("Runs", grouped(score.runs))}
+            {share("Pull request", score.with_pull_request)}
+            {share("No change", score.without_change)}
+            {share("Failed", score.failed)}
+            {(score.finished == 0).then(|| figure("Finished", "none yet".to_owned()))}
+            {score.median_millis.map(|millis| figure("Median time", duration(millis)))}
+        </dl>
+    }
+    .erase()
+}
+
+fn figure(name: &'static str, value: String) -> AnyView {
+    view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.erase()
+}
+
+/// In the two largest units that say something: `4 min 20 s`.
+fn duration(millis: i64) -> String {
+    let seconds = (millis + 500) / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_said_in_two_units() {
+        assert_eq!(duration(400), "0 s");
+        assert_eq!(duration(59_400), "59 s");
+        assert_eq!(duration(260_000), "4 min 20 s");
+        assert_eq!(duration(3_720_000), "1 h 2 min");
+    }
+}

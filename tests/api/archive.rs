@@ -1,0 +1,105 @@
+//! Putting jobs away and bringing them back: here alone, and never for good.
+
+use serde_json::Value;
+
+use crate::helpers::{Browser, TestApp, intent, json};
+use crate::list::{list, prompts};
+
+fn id(job: &Value) -> &str {
+    job["id"].as_str().unwrap()
+}
+
+async fn file(person: &Browser, verb: &str, jobs: &str) -> Value {
+    person.ask(&format!("/api/jobs/{verb}"), &[("project", "docs"), ("jobs", jobs)]).await
+}
+
+#[tokio::test]
+async fn an_archived_job_leaves_the_list_and_comes_back_as_it_was() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Put me away").await;
+    operator.created("Leave me here").await;
+    let before = operator.job(&job).await;
+    let posts = app.upstream.requests().await.len();
+
+    assert_eq!(file(&operator, "archive", id(&job)).await, json!({"jobs": [id(&job)]}));
+    assert_eq!(file(&operator, "archive", id(&job)).await, json!({"jobs": []}));
+    let shown = list(&operator, &[]).await;
+    assert_eq!((prompts(&shown), &shown["total"]), (vec!["Leave me here"], &json!(1)));
+    let away = list(&operator, &[("archived", "yes")]).await;
+    assert_eq!((prompts(&away), &away["counts"]), (vec!["Put me away"], &json!({"active": 1})));
+    let archived = operator.job(&job).await;
+    assert_eq!(archived["archived_here"]["by"], "olga");
+    assert_eq!((&archived["state"], &archived["changed_at"]), (&json!("active"), &before["changed_at"]));
+    let last = archived["history"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["state"], &last["detail"]), (&json!("archived here"), &json!("by olga")));
+
+    assert_eq!(file(&operator, "unarchive", id(&job)).await, json!({"jobs": [id(&job)]}));
+    let mut after = operator.job(&job).await;
+    after["history"] = before["history"].clone();
+    assert_eq!(after, before);
+    assert_eq!(prompts(&list(&operator, &[]).await).len(), 2);
+    assert_eq!(app.upstream.requests().await.len(), posts, "the upstream heard of it");
+}
+
+#[tokio::test]
+async fn filing_needs_the_role_the_project_and_jobs() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let viewer = app.sign_in("vera").await;
+    for verb in ["archive", "unarchive", "tag", "untag"] {
+        let endpoint = format!("/api/jobs/{verb}");
+        let fields = [("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")];
+        viewer.post(&endpoint, &fields).await.refused(403, "forbidden");
+        let elsewhere = [("project", "api"), ("jobs", id(&job)), ("tag", "sdk")];
+        assert_eq!(operator.ask(&endpoint, &elsewhere).await, json!({"jobs": []}), "{verb}");
+        let nowhere = [("project", "nowhere"), ("jobs", id(&job)), ("tag", "sdk")];
+        operator.post(&endpoint, &nowhere).await.refused(404, "not_found");
+        let many = vec![id(&job); 201].join(",");
+        for jobs in ["", " , ", "1", "' OR 1=1 --", &many] {
+            let bad = [("project", "docs"), ("jobs", jobs), ("tag", "sdk")];
+            operator.post(&endpoint, &bad).await.refused(400, "bad_input");
+        }
+        operator.post(&endpoint, &[("project", "docs"), ("tag", "sdk")]).await.refused(400, "bad_input");
+    }
+    let untouched = operator.job(&job).await;
+    assert_eq!((&untouched["archived_here"], &untouched["tags"]), (&json!(null), &json!([])));
+}
+
+#[tokio::test]
+async fn a_viewer_sees_what_is_filed_and_no_form_to_file() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    operator.ask("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
+    let viewer = app.sign_in("vera").await;
+    for path in ["/p/docs/jobs".to_owned(), format!("/p/docs/jobs/{}", id(&job))] {
+        let page = viewer.get(&path).await.text;
+        assert!(page.contains("href=\"/p/docs/jobs?tag=sdk\""), "{path}");
+        for verb in ["archive", "unarchive", "tag", "untag"] {
+            assert!(!page.contains(&format!("action=\"/api/jobs/{verb}\"")), "{path}: {verb}");
+        }
+        let page = operator.get(&path).await.text;
+        assert!(
+            page.contains("action=\"/api/jobs/tag\"") && page.contains("action=\"/api/jobs/archive\""),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_archived_job_is_still_followed_and_followed_up() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    file(&operator, "archive", id(&job)).await;
+    let taken = crate::helpers::remote_job(job["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(taken)).await;
+    assert_eq!(operator.follow_up(&job, "And more", &intent()).await.status, 200);
+    assert_eq!(prompts(&list(&operator, &[("archived", "yes"), ("q", "more")]).await), ["Fix typos"]);
+}

@@ -1,0 +1,94 @@
+//! Tags, and filing many jobs at once, also by a form that the browser posts itself.
+
+use crate::helpers::{TestApp, json};
+use crate::list::{list, prompts};
+
+#[tokio::test]
+async fn a_tag_is_found_however_it_is_written_and_is_on_a_job_once() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let id = job["id"].as_str().unwrap();
+    let tag = async |verb: &str, tag: &str| {
+        operator.ask(&format!("/api/jobs/{verb}"), &[("project", "docs"), ("jobs", id), ("tag", tag)]).await
+    };
+    assert_eq!(tag("tag", "  SDK  v3 ").await, json!({"jobs": [id]}));
+    assert_eq!(tag("tag", "sdk V3").await, json!({"jobs": []}));
+    tag("tag", "Überblick").await;
+    assert_eq!(operator.job(&job).await["tags"], json!(["SDK v3", "Überblick"]));
+    assert_eq!(list(&operator, &[]).await["jobs"][0]["tags"], json!(["SDK v3", "Überblick"]));
+    for written in ["SDK v3", "sdk v3", "überblick"] {
+        assert_eq!(prompts(&list(&operator, &[("tag", written)]).await), ["Fix typos"], "{written}");
+    }
+    assert_eq!(list(&operator, &[("tag", "sdk")]).await["total"], 0);
+    for bad in ["", "  ", "/guides", "a,b", "<b>", "a\nb", &"x".repeat(41)] {
+        let fields = [("project", "docs"), ("jobs", id), ("tag", bad)];
+        operator.post("/api/jobs/tag", &fields).await.refused(400, "bad_input");
+    }
+    assert_eq!(tag("untag", "sdk v3").await, json!({"jobs": [id]}));
+    assert_eq!(list(&operator, &[("tag", "sdk v3")]).await["total"], 0);
+    assert_eq!(operator.job(&job).await["tags"], json!(["Überblick"]));
+}
+
+#[tokio::test]
+async fn jobs_may_be_named_in_one_list_or_one_by_one() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let mut ids = Vec::new();
+    for n in 0..4 {
+        ids.push(operator.created(&format!("job {n}")).await["id"].as_str().unwrap().to_owned());
+    }
+    let listed = [("project", "docs"), ("jobs", &format!("{},{}", ids[0], ids[1])), ("tag", "one & two")];
+    operator.post("/api/jobs/tag", &listed).await.refused(400, "bad_input");
+    let listed = [("project", "docs"), ("jobs", &format!("{},{}", ids[0], ids[1])), ("tag", "one list")];
+    assert_eq!(operator.ask("/api/jobs/tag", &listed).await["jobs"].as_array().unwrap().len(), 2);
+    let repeated = [("jobs", ids[2].as_str()), ("project", "docs"), ("jobs", &ids[3]), ("tag", "one by one")];
+    assert_eq!(operator.ask("/api/jobs/tag", &repeated).await["jobs"].as_array().unwrap().len(), 2);
+    assert_eq!(list(&operator, &[("tag", "one by one")]).await["total"], 2);
+    let all = ids.join(",");
+    assert_eq!(
+        operator.ask("/api/jobs/archive", &[("project", "docs"), ("jobs", &all)]).await["jobs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
+    assert_eq!(list(&operator, &[]).await["total"], 0);
+}
+
+#[tokio::test]
+async fn the_form_of_the_list_works_without_javascript() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        ids.push(operator.created(&format!("job {n}")).await["id"].as_str().unwrap().to_owned());
+    }
+    let address = "/p/docs/jobs?q=job";
+    let referer = format!("{}{address}", app.origin());
+    let page = operator.get(address).await.text;
+    for id in &ids {
+        assert!(page.contains(&format!("value=\"{id}\"")), "no checkbox for {id}");
+    }
+    let chosen = [("project", "docs"), ("jobs", ids[0].as_str()), ("jobs", &ids[2]), ("tag", "")];
+    let answer = operator.submit("/api/jobs/archive", &chosen, Some(&referer)).await;
+    assert_eq!((answer.status, answer.location()), (302, referer.as_str()));
+    assert_eq!(prompts(&list(&operator, &[]).await), ["job 1"]);
+
+    let none =
+        operator.submit("/api/jobs/archive", &[("project", "docs"), ("tag", "")], Some(&referer)).await;
+    assert_eq!(none.status, 302);
+    let path = none.location().strip_prefix(&app.origin()).unwrap_or(none.location()).to_owned();
+    assert!(operator.get(&path).await.text.contains("Choose at least one job"), "{path}");
+}
+
+#[tokio::test]
+async fn a_form_beyond_all_reason_is_refused() {
+    let app = TestApp::start().await;
+    let huge = "x".repeat(600 * 1024);
+    let fields = [("project", "docs"), ("jobs", huge.as_str())];
+    app.operator().await.post("/api/jobs/archive", &fields).await.refused(400, "bad_input");
+}

@@ -1,0 +1,234 @@
+//! The wall clock is set back or forward at any moment: nothing is sent twice, nothing waits for ever, nobody is locked
+//! out, and what people see stays in order.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::config::Budget;
+use docket::server::store::intents::NewIntent;
+use uuid::{NoContext, Uuid};
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Browser, Ledger, Settings, TestApp, intent, json, remote_job, until};
+
+const HOUR: i64 = 3_600;
+const DAY: i64 = 24 * HOUR;
+const YEAR: i64 = 365 * DAY;
+const JUMPS: [i64; 4] = [-HOUR, -DAY, DAY, YEAR];
+
+fn settings() -> Settings {
+    let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
+    Settings { clock, ..Settings::default() }
+}
+
+fn two_per_hour() -> Settings {
+    let budget = Budget { agent_per_hour: 2, analytics_per_hour: 2, analytics_reserve: 0, history_days: 90 };
+    Settings { budget, ..settings() }
+}
+
+fn jump(app: &TestApp, seconds: i64) {
+    app.clock().set(app.clock().now().plus_seconds(seconds));
+}
+
+/// Lets an hour pass in steps, until `probe` gives something: within it, or not at all.
+async fn within_an_hour<T>(app: &TestApp, what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
+    let latest = app.clock().now().plus_seconds(HOUR);
+    until(what, async || {
+        let found = probe().await;
+        if app.clock().now() < latest {
+            app.clock().advance(Duration::from_secs(30));
+        }
+        found
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_prompt_is_sent_once_though_the_clock_jumps_between_its_commit_and_its_start() {
+    for seconds in JUMPS {
+        let mut app = TestApp::prepared(settings()).await;
+        app.upstream.takes_jobs().await;
+        let store = app.open_store().await;
+        let author = store.user_by_name("olga").await.unwrap().unwrap();
+        let sent = intent();
+        let new = NewIntent {
+            project: &"docs".parse().unwrap(),
+            job: None,
+            author_id: &author.id,
+            intent: &sent.parse().unwrap(),
+            prompt: "Fix typos",
+            paths: &[],
+            template: None,
+        };
+        store.insert_intent(new, app.clock().now()).await.unwrap().unwrap();
+        store.close().await;
+        jump(&app, seconds);
+        app.begin().await;
+        let operator = app.operator().await;
+        until("it is sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+        let job = operator.create("Fix typos", &sent).await.json();
+        assert_eq!(job["state"], "active", "{seconds}: {job}");
+        jump(&app, -seconds);
+        app.restart().await;
+        let operator = app.operator().await;
+        assert_eq!(operator.create("Fix typos", &sent).await.json()["id"], job["id"]);
+        assert_eq!(app.upstream.posts().await.len(), 1, "{seconds}");
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_while_a_prompt_is_on_its_way_changes_nothing_about_its_end() {
+    for seconds in JUMPS {
+        let app = TestApp::with(settings()).await;
+        let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
+        app.upstream.on_create(slow.set_delay(Duration::from_millis(300))).await;
+        let operator = app.operator().await;
+        let sent = intent();
+        let (answer, ()) = futures::join!(operator.create("Fix typos", &sent), async {
+            until("it is upstream", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+            jump(&app, seconds);
+        });
+        if answer.status == 401 {
+            continue;
+        }
+        assert_eq!((answer.status, &answer.json()["state"]), (200, &json!("active")), "{}", answer.text);
+        jump(&app, -seconds);
+        let again = operator.create("Fix typos", &sent).await;
+        assert_eq!((again.status, &again.json()["id"]), (200, &answer.json()["id"]), "{}", again.text);
+        assert_eq!(app.upstream.posts().await.len(), 1, "{seconds}");
+    }
+}
+
+#[tokio::test]
+async fn calls_that_seem_to_lie_in_the_future_hold_the_budget_for_an_hour_at_most() {
+    for seconds in [-HOUR, -DAY, -YEAR] {
+        let app = TestApp::with(two_per_hour()).await;
+        app.upstream.takes_jobs().await;
+        let operator = app.operator().await;
+        operator.created("one").await;
+        operator.created("two").await;
+        jump(&app, seconds);
+        let next = until("the budget is told anew", async || {
+            let budgets = operator.ask("/api/upstream/budgets", &[("project", "docs")]).await;
+            let next: Timestamp = budgets["creates"]["next_fits_at"].as_str()?.parse().unwrap();
+            (next <= app.clock().now().plus_seconds(HOUR)).then_some(next)
+        })
+        .await;
+        // The two were made, whatever the clock says: no third one goes out at once.
+        let sent = intent();
+        operator.create("three", &sent).await;
+        assert_eq!(app.upstream.posts().await.len(), 2, "{seconds}");
+        app.clock().set(next);
+        until("the third is sent", async || {
+            let answer = operator.create("three", &sent).await;
+            (answer.status == 200 && answer.json()["state"] == "active").then_some(())
+        })
+        .await;
+        assert_eq!(app.upstream.posts().await.len(), 3, "{seconds}");
+    }
+}
+
+#[tokio::test]
+async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
+    let app = TestApp::with(settings()).await;
+    let wait = ResponseTemplate::new(429).insert_header("retry-after", "3600");
+    app.upstream.on_create(wait).await;
+    let operator = app.operator().await;
+    assert_eq!(operator.created("one").await["state"], "rejected");
+    operator.create("two", &intent()).await;
+    assert_eq!(app.upstream.posts().await.len(), 1, "the pause does not hold at all");
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    jump(&app, -DAY);
+    until("a prompt is sent again", async || {
+        operator.create("three", &intent()).await;
+        (!app.upstream.posts().await.is_empty()).then_some(())
+    })
+    .await;
+    // And once it is that late again, it holds no more than then.
+    until("it is forgotten", async || {
+        let pause = app.panel().store.paused_until("creates:docs", app.clock().now().plus_seconds(DAY)).await;
+        pause.unwrap().is_none().then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_job_is_read_on_within_minutes_after_the_clock_was_set_back() {
+    for seconds in [-HOUR, -DAY, -YEAR] {
+        let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..settings() }).await;
+        app.upstream.takes_jobs().await;
+        app.upstream.on_read(ResponseTemplate::new(404)).await;
+        let operator = app.operator().await;
+        let job = operator.created("Fix typos").await;
+        app.upstream.reset().await;
+        let done = remote_job(job["remote"]["id"].as_str().unwrap(), "completed");
+        app.upstream.on_read(ResponseTemplate::new(200).set_body_json(done)).await;
+        jump(&app, seconds);
+        within_an_hour(&app, "it is read to its end", async || {
+            (operator.job(&job).await["state"] == "completed").then_some(())
+        })
+        .await;
+    }
+}
+
+async fn is_signed_in(browser: &Browser) -> bool {
+    browser.post("/api/session/current", &[]).await.status == 200
+}
+
+#[tokio::test]
+async fn a_clock_set_back_signs_nobody_out() {
+    let app = TestApp::with(settings()).await;
+    let operator = app.operator().await;
+    for seconds in [-HOUR, -DAY, -YEAR] {
+        jump(&app, seconds);
+        assert!(is_signed_in(&operator).await, "{seconds}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_from_a_clock_a_year_ahead_lives_no_longer_than_any_other() {
+    let mut app = TestApp::with(settings()).await;
+    let before = app.operator().await;
+    jump(&app, YEAR);
+    assert!(!is_signed_in(&before).await, "a year has passed");
+    app.restart().await;
+    let operator = app.operator().await;
+    let ledger = Ledger::at(app.database_file());
+    let eternal =
+        async || ledger.count("SELECT COUNT(*) FROM sessions WHERE expires_at > 1743000000000").await;
+    assert_eq!(eternal().await, 1);
+    jump(&app, -YEAR);
+    until("no session lives for a year", async || (eternal().await == 0).then_some(())).await;
+    assert!(is_signed_in(&operator).await, "its person would have to sign in again");
+    jump(&app, 8 * DAY);
+    assert!(!is_signed_in(&operator).await, "it outlives a week");
+}
+
+#[tokio::test]
+async fn what_happens_after_a_clock_was_set_back_still_comes_after_what_happened_before() {
+    let mut app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let taken =
+        ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
+    app.upstream.on_follow_up(taken).await;
+    app.stop().await;
+    // As if all this had happened while the clock was an hour ahead.
+    let later = (app.clock().now().as_millis() / 1000 + HOUR) as u64;
+    let id = Uuid::new_v7(uuid::Timestamp::from_unix(NoContext, later, 0)).to_string();
+    let ledger = Ledger::at(app.database_file());
+    ledger.rename_last_event(&id).await;
+    app.begin().await;
+
+    let operator = app.operator().await;
+    let job = operator.follow_up(&job, "And more", &intent()).await.json();
+    let states: Vec<_> = job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
+    assert_eq!(states, ["queued", "sending", "accepted", "queued", "sending", "accepted"]);
+    let next = operator.created("Fix other typos").await;
+    assert!(next["id"].as_str().unwrap() > id.as_str(), "{next} sorts before {id}");
+    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    assert_eq!(list["jobs"][0]["id"], next["id"], "the newest job is not on top");
+}

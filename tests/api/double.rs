@@ -1,0 +1,102 @@
+//! Forms that are sent more than once at the same time: by a double click, from two tabs, by a retried fetch, with
+//! JavaScript and without. One prompt upstream for each, and one job.
+
+use std::collections::HashSet;
+
+use docket::server::config::Budget;
+use futures::StreamExt;
+use serde_json::Value;
+
+use crate::helpers::{Act, Answer, RawUpstream, Settings, TestApp, intent, json, remote_job};
+
+const FORMS: usize = 1_000;
+
+/// The job that an answer names; nothing if it says that the same form is on its way.
+fn named(answer: &Answer) -> Option<String> {
+    match answer.status {
+        200 => Some(answer.json()["id"].as_str().unwrap().to_owned()),
+        302 => Some(answer.location().rsplit('/').next().unwrap().to_owned()),
+        409 => None,
+        other => panic!("{other}: {}", answer.text),
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_forms_that_are_each_posted_twice_at_once_start_a_thousand_jobs() {
+    let budget =
+        Budget { agent_per_hour: 100_000, analytics_per_hour: 1, analytics_reserve: 0, history_days: 90 };
+    let app = TestApp::with(Settings { budget, ..Settings::default() }).await;
+    app.upstream.takes_jobs().await;
+    let (tab, other_tab) = (app.operator().await, app.operator().await);
+    let page = format!("{}/p/docs/jobs/new", app.origin());
+    let jobs: HashSet<String> = futures::stream::iter(0..FORMS)
+        .map(|n| {
+            let (tab, other_tab, page) = (&tab, &other_tab, page.as_str());
+            async move {
+                let (prompt, sent) = (format!("Fix page {n:04}"), intent());
+                let pairs = [("project", "docs"), ("prompt", prompt.as_str()), ("intent", sent.as_str())];
+                // With and without JavaScript, and from two tabs with it.
+                let other = async || match n % 2 {
+                    0 => other_tab.submit("/api/jobs/create", &pairs, Some(page)).await,
+                    _ => other_tab.create(&prompt, &sent).await,
+                };
+                let (first, second) = futures::join!(tab.create(&prompt, &sent), other());
+                let mut ids: Vec<String> = [first, second].iter().filter_map(named).collect();
+                ids.dedup();
+                assert_eq!(ids.len(), 1, "{prompt} is more than one job, or none");
+                ids.remove(0)
+            }
+        })
+        .buffer_unordered(8)
+        .collect()
+        .await;
+    assert_eq!(jobs.len(), FORMS);
+
+    let posts = app.upstream.posts().await;
+    let mut prompts: Vec<Value> = posts.iter().map(|post| post.body_json::<Value>().unwrap()).collect();
+    prompts.sort_by_key(|body| body["prompt"].as_str().unwrap().to_owned());
+    let once: Vec<Value> = (0..FORMS).map(|n| json!({"prompt": format!("Fix page {n:04}")})).collect();
+    assert_eq!(prompts, once);
+    let list = tab.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let counted: u64 = list["counts"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!(counted, FORMS as u64);
+}
+
+#[tokio::test]
+async fn the_same_intent_and_text_from_another_person_is_their_own_job_and_shows_nothing_of_the_first() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let (olga, otto, sent) = (app.operator().await, app.sign_in("otto").await, intent());
+    let hers = olga.create("Fix typos", &sent).await.json();
+    let his = otto.create("Fix typos", &sent).await.json();
+    assert_eq!((&his["author"], &hers["author"]), (&json!("otto"), &json!("olga")));
+    assert_ne!((&his["id"], &his["remote"]["id"]), (&hers["id"], &hers["remote"]["id"]));
+    // In a project where there is no such job, her intent opens no way to it either.
+    let pairs = [("project", "api"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
+    let other = otto.post("/api/jobs/create", &pairs).await;
+    let message = other.refused(422, "intent_reused");
+    assert!(!message.contains(hers["id"].as_str().unwrap()), "{message}");
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_prompt_on_a_connection_that_served_before_is_not_sent_again_when_it_breaks_off() {
+    let upstream = RawUpstream::start(|n| {
+        let job = remote_job(&format!("job_{n}"), "active").to_string();
+        match n {
+            0 => Act::Say(
+                format!("HTTP/1.1 201 Created\r\ncontent-length: {}\r\n\r\n{job}", job.len()).into_bytes(),
+            ),
+            _ => Act::HangUp(Vec::new()),
+        }
+    });
+    let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..Settings::default() }).await;
+    let operator = app.operator().await;
+    assert_eq!(operator.created("one").await["state"], "active");
+    let sent = intent();
+    // The client has the connection still open, and cannot tell it from one that works.
+    let job = operator.create("two", &sent).await.json();
+    assert_eq!((&job["state"], upstream.requests()), (&json!("unknown"), 2), "{job}");
+    assert_eq!(operator.create("two", &sent).await.json(), job);
+    assert_eq!(upstream.requests(), 2);
+}

@@ -1,0 +1,132 @@
+//! What somebody is writing is kept on the server: theirs alone, one text a form, and no longer than until it is sent.
+
+use serde_json::Value;
+
+use crate::helpers::{Browser, TestApp, intent, json};
+
+const DRAFT: &str = "/api/jobs/draft";
+
+async fn keep(person: &Browser, text: &str, more: &[(&str, &str)]) -> Value {
+    let fields: Vec<_> = [("project", "docs"), ("text", text)].iter().chain(more).copied().collect();
+    person.ask(DRAFT, &fields).await
+}
+
+async fn form(person: &Browser) -> Value {
+    person.ask("/api/jobs/form", &[("project", "docs")]).await
+}
+
+#[tokio::test]
+async fn what_is_written_is_found_again_with_its_pages_in_any_browser_of_the_same_person() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let kept = keep(&operator, "one\r\n", &[]).await;
+    assert!(kept["saved_at"].as_str().unwrap().ends_with('Z'));
+    let template = "01920000-0000-7000-8000-000000000000";
+    let newer = keep(&operator, "two\r\nlines ", &[("paths", "/a, /b"), ("template_id", template)]).await;
+    let elsewhere = form(&app.operator().await).await;
+    assert_eq!((&elsewhere["draft"], &elsewhere["draft_paths"]), (&json!("two\nlines "), &json!("/a, /b")));
+    assert_eq!(elsewhere["draft_saved_at"], newer["saved_at"]);
+    assert_eq!(elsewhere["draft_template"], template);
+    let page = app.operator().await.get("/p/docs/jobs/new").await.text;
+    assert!(page.contains("two\nlines ") && page.contains("value=\"/a, /b\""));
+
+    for (person, project) in [("otto", "docs"), ("olga", "api")] {
+        let other = app.sign_in(person).await.ask("/api/jobs/form", &[("project", project)]).await;
+        assert_eq!(other["draft"], "", "{person} in {project}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_text_ends_the_draft() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for nothing in ["", " \r\n"] {
+        keep(&operator, "one", &[]).await;
+        assert_eq!(keep(&operator, nothing, &[]).await["saved_at"], json!(null));
+        assert_eq!(form(&operator).await["draft"], "");
+        assert_eq!(form(&operator).await["draft_saved_at"], json!(null));
+    }
+}
+
+#[tokio::test]
+async fn drafts_of_a_new_job_and_of_each_follow_up_are_apart() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    keep(&operator, "for a new one", &[]).await;
+    keep(&operator, "for this one", &[("job", job["id"].as_str().unwrap())]).await;
+    assert_eq!(operator.draft(None).await, "for a new one");
+    assert_eq!(operator.draft(Some(&job)).await, "for this one");
+}
+
+#[tokio::test]
+async fn a_text_that_was_sent_is_no_draft_however_late_one_arrives() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let intent = intent();
+    keep(&operator, "Fix typos", &[("intent", &intent)]).await;
+    assert_eq!(operator.create("Fix typos", &intent).await.status, 200);
+    assert_eq!(form(&operator).await["draft"], "");
+    let late = keep(&operator, "Fix typ", &[("intent", &intent)]).await;
+    assert_eq!((&late["saved_at"], &form(&operator).await["draft"]), (&json!(null), &json!("")));
+    keep(&operator, "The next one", &[("intent", &crate::helpers::intent())]).await;
+    assert_eq!(form(&operator).await["draft"], "The next one");
+}
+
+#[tokio::test]
+async fn what_is_no_draft_is_refused_and_covers_nothing() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    keep(&operator, "kept", &[]).await;
+    let (long, many) = ("x".repeat(32_769), "/a,".repeat(9_000));
+    for (text, field) in [
+        (long.as_str(), ("paths", "")),
+        ("a\0", ("paths", "")),
+        ("a", ("paths", many.as_str())),
+        ("a", ("paths", "\0")),
+        ("a", ("job", "../..")),
+        ("a", ("intent", "a b")),
+        ("a", ("template_id", "a b")),
+    ] {
+        let fields = [("project", "docs"), ("text", text), field];
+        operator.post(DRAFT, &fields).await.refused(400, "bad_input");
+    }
+    let unknown = [("project", "docs"), ("text", "a"), ("job", "01920000-0000-7000-8000-000000000000")];
+    operator.post(DRAFT, &unknown).await.refused(404, "not_found");
+    operator.post(DRAFT, &[("project", "other"), ("text", "a")]).await.refused(404, "not_found");
+    assert_eq!(operator.draft(None).await, "kept");
+    app.sign_in("vera")
+        .await
+        .post(DRAFT, &[("project", "docs"), ("text", "a")])
+        .await
+        .refused(403, "forbidden");
+    app.stranger().post(DRAFT, &[("project", "docs"), ("text", "a")]).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn without_javascript_a_draft_is_discarded_by_a_button_of_its_form() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    keep(&operator, "Away with it", &[]).await;
+    let page = operator.get("/p/docs/jobs/new").await.text;
+    assert!(page.contains("formaction=\"/api/jobs/draft\""), "no button discards it");
+    let intent = intent();
+    let fields =
+        [("project", "docs"), ("intent", &intent), ("prompt", "Away with it"), ("paths", ""), ("text", "")];
+    let referer = format!("{}/p/docs/jobs/new", app.origin());
+    let answer = operator.submit(DRAFT, &fields, Some(&referer)).await;
+    let path = answer.location().trim_start_matches(&app.origin()).trim_end_matches('?');
+    assert_eq!((answer.status, path), (302, "/p/docs/jobs/new"));
+    assert!(!operator.get("/p/docs/jobs/new").await.text.contains("Away with it"));
+}
+
+#[tokio::test]
+async fn signing_out_leaves_the_draft_to_its_author() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    keep(&operator, "Mine", &[]).await;
+    assert_eq!(operator.post("/api/session/logout", &[]).await.status, 200);
+    assert_eq!(app.operator().await.draft(None).await, "Mine");
+}

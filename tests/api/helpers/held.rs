@@ -1,0 +1,101 @@
+//! An upstream that tells prompts apart by their text, counts how often each one came, and answers when a test lets it.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use docket::server::listen;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::upstream::{detached_job, remote_job};
+
+pub(crate) struct HeldUpstream {
+    address: SocketAddr,
+    seen: Arc<Seen>,
+    _stop: DropGuard,
+}
+
+struct Seen {
+    prompts: Mutex<Vec<String>>,
+    reads: AtomicUsize,
+    open: watch::Sender<bool>,
+}
+
+impl HeldUpstream {
+    /// One that answers at once until it is [held](Self::hold).
+    pub(crate) async fn start() -> Self {
+        let (open, _) = watch::channel(true);
+        let seen = Arc::new(Seen { prompts: Mutex::default(), reads: AtomicUsize::new(0), open });
+        let routes = Router::new()
+            .route("/v2/agent/{project}/job", post(create))
+            .route("/v2/agent/{project}/job/{job}/message", post(follow_up))
+            .route("/v2/agent/{project}/job/{job}", get(read))
+            .with_state(seen.clone());
+        let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        tokio::spawn(listen::serve(listener, routes, stop.clone()));
+        Self { address, seen, _stop: stop.drop_guard() }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Prompts are taken, and wait for their answer.
+    pub(crate) fn hold(&self) {
+        self.seen.open.send_replace(false);
+    }
+
+    pub(crate) fn let_go(&self) {
+        self.seen.open.send_replace(true);
+    }
+
+    /// How often this prompt came.
+    pub(crate) fn posts_of(&self, prompt: &str) -> usize {
+        self.seen.prompts.lock().unwrap().iter().filter(|seen| *seen == prompt).count()
+    }
+
+    /// Every prompt that came, in order.
+    pub(crate) fn prompts(&self) -> Vec<String> {
+        self.seen.prompts.lock().unwrap().clone()
+    }
+
+    pub(crate) fn reads(&self) -> usize {
+        self.seen.reads.load(Ordering::SeqCst)
+    }
+}
+
+impl Seen {
+    async fn take(&self, body: &Value) {
+        self.prompts.lock().unwrap().push(body["prompt"].as_str().unwrap().to_owned());
+        let mut open = self.open.subscribe();
+        open.wait_for(|open| *open).await.unwrap();
+    }
+}
+
+async fn create(State(seen): State<Arc<Seen>>, Json(body): Json<Value>) -> Response {
+    seen.take(&body).await;
+    (StatusCode::CREATED, Json(remote_job(&detached_job(), "active"))).into_response()
+}
+
+async fn follow_up(
+    State(seen): State<Arc<Seen>>,
+    Path((_, job)): Path<(String, String)>,
+    Json(body): Json<Value>,
+) -> Json<Value> {
+    seen.take(&body).await;
+    Json(remote_job(&job, "active"))
+}
+
+async fn read(State(seen): State<Arc<Seen>>, Path((_, job)): Path<(String, String)>) -> Json<Value> {
+    seen.reads.fetch_add(1, Ordering::SeqCst);
+    Json(remote_job(&job, "active"))
+}

@@ -1,0 +1,92 @@
+//! The database's file from outside of the process that uses it: looked into, held, and made to refuse.
+
+use std::path::PathBuf;
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+
+pub(crate) struct Ledger {
+    file: PathBuf,
+}
+
+/// As long as it is kept, nobody else can commit anything.
+pub(crate) struct HeldLedger {
+    connection: SqliteConnection,
+}
+
+impl Ledger {
+    pub(crate) fn at(file: PathBuf) -> Self {
+        Self { file }
+    }
+
+    async fn connection(&self) -> SqliteConnection {
+        SqliteConnectOptions::new().filename(&self.file).foreign_keys(false).connect().await.unwrap()
+    }
+
+    /// What a statement counts.
+    pub(crate) async fn count(&self, statement: &'static str) -> i64 {
+        let mut connection = self.connection().await;
+        let count = sqlx::query_scalar(statement).fetch_one(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        count
+    }
+
+    pub(crate) async fn run(&self, statement: &'static str) {
+        let mut connection = self.connection().await;
+        sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
+    /// Takes the write lock, which a process waits for some seconds.
+    pub(crate) async fn hold(&self) -> HeldLedger {
+        let mut connection = self.connection().await;
+        sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
+        HeldLedger { connection }
+    }
+
+    /// From now on no prompt can be marked as being sent: a queued one stays queued.
+    pub(crate) async fn refuse_sending(&self) {
+        self.run(
+            "CREATE TRIGGER refused BEFORE UPDATE OF state ON messages WHEN NEW.state = 'sending'
+             BEGIN SELECT RAISE(ABORT, 'refused by a test'); END",
+        )
+        .await;
+    }
+
+    pub(crate) async fn allow_sending(&self) {
+        self.run("DROP TRIGGER refused").await;
+    }
+
+    /// Checks that SQLite finds no fault with the file.
+    pub(crate) async fn is_sound(&self) {
+        let mut connection = self.connection().await;
+        let found: String =
+            sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
+        assert_eq!(found, "ok");
+        let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut connection).await.unwrap();
+        assert_eq!(dangling.len(), 0, "rows refer to rows that are not there");
+        connection.close().await.unwrap();
+    }
+
+    /// Gives the last line of all histories another id.
+    pub(crate) async fn rename_last_event(&self, id: &str) {
+        let mut connection = self.connection().await;
+        sqlx::query("UPDATE job_events SET id = $1 WHERE id = (SELECT MAX(id) FROM job_events)")
+            .bind(id)
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        connection.close().await.unwrap();
+    }
+
+    /// How many prompts could still be sent because of what the ledger says.
+    pub(crate) async fn unsettled(&self) -> i64 {
+        self.count("SELECT COUNT(*) FROM messages WHERE state IN ('queued', 'sending')").await
+    }
+}
+
+impl HeldLedger {
+    pub(crate) async fn release(self) {
+        self.connection.close().await.unwrap();
+    }
+}

@@ -1,0 +1,238 @@
+//! The real process is killed at each step of a prompt's life, as a power cut or the kernel would: afterwards every
+//! prompt was sent once at most, the same form again gives the same job, and the database is sound.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+use crate::helpers::{
+    Answer, Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, black_hole, intent, until,
+};
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Create,
+    FollowUp,
+}
+
+const KINDS: [Kind; 2] = [Kind::Create, Kind::FollowUp];
+const PROMPT: &str = "Fix every typo in the guides";
+
+/// A form that is about to be posted to a running process.
+struct Scene {
+    kind: Kind,
+    intent: String,
+    upstream: HeldUpstream,
+    place: Workplace,
+    ledger: Ledger,
+    server: Served,
+    browser: Arc<Browser>,
+    /// What is followed up.
+    job: Value,
+}
+
+impl Scene {
+    async fn of(kind: Kind) -> Self {
+        let upstream = HeldUpstream::start().await;
+        let place = place_for(&upstream.url());
+        let (server, browser) = begin(&place).await;
+        let job = if kind == Kind::FollowUp { browser.created("The job before").await } else { Value::Null };
+        let ledger = Ledger::at(place.path("docket.db"));
+        Self { kind, intent: intent(), upstream, place, ledger, server, browser, job }
+    }
+
+    /// Posts the form; what comes of it is the answer, or nothing if the process ended before.
+    fn post(&self) -> JoinHandle<Option<Answer>> {
+        let mut pairs = vec![("project", "docs"), ("prompt", PROMPT), ("intent", self.intent.as_str())];
+        let endpoint = match self.kind {
+            Kind::Create => "/api/jobs/create",
+            Kind::FollowUp => {
+                pairs.push(("job", self.job["id"].as_str().unwrap()));
+                "/api/jobs/message"
+            }
+        };
+        let request = self.browser.call(endpoint, &pairs);
+        let browser = self.browser.clone();
+        tokio::spawn(async move { browser.try_send(request).await })
+    }
+
+    async fn kill(&self) {
+        self.server.signal("KILL");
+        assert_eq!(self.server.ended().await.code(), None);
+        self.ledger.is_sound().await;
+    }
+
+    async fn begin_again(&mut self) {
+        (self.server, self.browser) = begin(&self.place).await;
+    }
+
+    /// How the delivery of the prompt stands, if it is in the ledger.
+    async fn state(&self) -> Option<String> {
+        let list = self.browser.ask("/api/jobs/list", &[("project", "docs")]).await;
+        let mut messages = list["jobs"].as_array().unwrap().clone();
+        messages
+            .extend(messages.clone().iter().flat_map(|job| job["follow_ups"].as_array().unwrap().clone()));
+        let mut found = messages.iter().filter(|message| message["prompt"] == PROMPT);
+        let state = found.next().map(|message| message["state"].as_str().unwrap().to_owned());
+        assert!(found.next().is_none(), "the prompt is there twice");
+        state
+    }
+
+    /// Checks that the prompt ends accepted or unknown as told, after so many posts; that nothing is left to send;
+    /// and that the same form again gives the same job.
+    async fn ends(&self, accepted: bool, posts: usize) {
+        let expected = match (accepted, self.kind) {
+            (false, _) => "unknown",
+            (true, Kind::Create) => "active",
+            (true, Kind::FollowUp) => "accepted",
+        };
+        until("the delivery has ended", async || (self.state().await? == expected).then_some(())).await;
+        let first = self.post().await.unwrap().unwrap();
+        let second = self.post().await.unwrap().unwrap();
+        assert_eq!((first.status, second.status), (200, 200), "{} {}", first.text, second.text);
+        assert_eq!(first.json()["id"], second.json()["id"]);
+        assert_eq!(self.state().await.unwrap(), expected);
+        assert_eq!(self.ledger.unsettled().await, 0);
+        assert_eq!(self.upstream.posts_of(PROMPT), posts);
+        self.ledger.is_sound().await;
+    }
+}
+
+fn place_for(upstream: &str) -> Workplace {
+    Workplace::configured(upstream)
+        .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+        .set("DOCKET_LOG", "info,sqlx=debug")
+        .set("DOCKET_POLL_SECONDS", "1")
+}
+
+async fn begin(place: &Workplace) -> (Served, Arc<Browser>) {
+    let server = place.serve(&["serve"]);
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+    (server, Arc::new(browser))
+}
+
+#[tokio::test]
+async fn killed_before_the_row_nothing_was_taken_on_and_the_form_can_be_posted_again() {
+    for kind in KINDS {
+        let mut scene = Scene::of(kind).await;
+        let lookups = || {
+            let output = scene.server.output();
+            output.lines().filter(|line| line.contains("messages") && line.contains("intent = ")).count()
+        };
+        let before = lookups();
+        let held = scene.ledger.hold().await;
+        let waiting = scene.post();
+        until("the form has come", async || (lookups() > before).then_some(())).await;
+        scene.kill().await;
+        held.release().await;
+        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert_eq!(scene.upstream.posts_of(PROMPT), 0);
+
+        scene.begin_again().await;
+        assert_eq!(scene.state().await, None);
+        assert_eq!(scene.post().await.unwrap().unwrap().status, 200);
+        scene.ends(true, 1).await;
+    }
+}
+
+#[tokio::test]
+async fn killed_after_the_row_the_prompt_is_sent_once_by_the_next_process() {
+    for kind in KINDS {
+        let mut scene = Scene::of(kind).await;
+        scene.ledger.refuse_sending().await;
+        let waiting = scene.post();
+        until("the row is committed", async || (scene.ledger.unsettled().await == 1).then_some(())).await;
+        scene.kill().await;
+        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+        assert_eq!(scene.upstream.posts_of(PROMPT), 0);
+
+        scene.ledger.allow_sending().await;
+        scene.begin_again().await;
+        scene.ends(true, 1).await;
+    }
+}
+
+#[tokio::test]
+async fn killed_while_it_connects_the_prompt_is_unknown_and_never_sent() {
+    let (_hole, nowhere) = black_hole();
+    let place = place_for(&nowhere);
+    let (server, browser) = begin(&place).await;
+    let upstream = HeldUpstream::start().await;
+    let ledger = Ledger::at(place.path("docket.db"));
+    let mut scene = Scene {
+        kind: Kind::Create,
+        intent: intent(),
+        place: place.set("DOCKET_UPSTREAM_URL", &upstream.url()),
+        upstream,
+        ledger,
+        server,
+        browser,
+        job: Value::Null,
+    };
+    let waiting = scene.post();
+    let sending = "SELECT COUNT(*) FROM messages WHERE state = 'sending'";
+    until("the prompt is claimed", async || (scene.ledger.count(sending).await == 1).then_some(())).await;
+    scene.kill().await;
+    assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+
+    scene.begin_again().await;
+    scene.ends(false, 0).await;
+}
+
+#[tokio::test]
+async fn killed_during_the_request_the_prompt_is_unknown_and_never_sent_again() {
+    for kind in KINDS {
+        let mut scene = Scene::of(kind).await;
+        scene.upstream.hold();
+        let waiting = scene.post();
+        until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
+        scene.kill().await;
+        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+
+        scene.upstream.let_go();
+        scene.begin_again().await;
+        scene.ends(false, 1).await;
+    }
+}
+
+#[tokio::test]
+async fn killed_between_the_answer_and_its_record_the_prompt_is_unknown_and_never_sent_again() {
+    for kind in KINDS {
+        let mut scene = Scene::of(kind).await;
+        scene.upstream.hold();
+        let waiting = scene.post();
+        until("the upstream has it", async || (scene.upstream.posts_of(PROMPT) == 1).then_some(())).await;
+        let answers = || scene.server.output().matches("remote=\"job_").count();
+        let before = answers();
+        let held = scene.ledger.hold().await;
+        scene.upstream.let_go();
+        until("the answer has come", async || (answers() > before).then_some(())).await;
+        scene.kill().await;
+        held.release().await;
+        assert!(waiting.await.unwrap().is_none(), "an answer came from a dead process");
+
+        scene.begin_again().await;
+        scene.ends(false, 1).await;
+    }
+}
+
+#[tokio::test]
+async fn killed_after_the_record_the_prompt_stays_accepted_and_its_job_is_followed_on() {
+    for kind in KINDS {
+        let mut scene = Scene::of(kind).await;
+        let answer = scene.post();
+        let accepted = "SELECT COUNT(*) FROM messages WHERE state = 'accepted'";
+        let prompts = if kind == Kind::Create { 1 } else { 2 };
+        until("it is recorded", async || (scene.ledger.count(accepted).await == prompts).then_some(())).await;
+        scene.kill().await;
+        // Whether the answer came out in time decides nothing.
+        drop(answer.await.unwrap());
+
+        let reads = scene.upstream.reads();
+        scene.begin_again().await;
+        scene.ends(true, 1).await;
+        until("the job is read", async || (scene.upstream.reads() > reads).then_some(())).await;
+    }
+}

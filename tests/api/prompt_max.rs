@@ -1,0 +1,66 @@
+//! The longest prompt is configured, and everything that has to know it does.
+
+use crate::helpers::{Settings, TestApp, intent, tags};
+
+async fn with_limit(prompt_max: u32) -> TestApp {
+    let app = TestApp::with(Settings { prompt_max, ..Settings::default() }).await;
+    app.upstream.takes_jobs().await;
+    app
+}
+
+#[tokio::test]
+async fn a_prompt_has_as_many_characters_as_configured_and_no_more() {
+    let app = with_limit(5).await;
+    let operator = app.operator().await;
+    operator.created("été ☀").await;
+    let message = operator.create("été ☀!", &intent()).await.refused(400, "bad_input");
+    assert!(message.contains('6') && message.contains("at most 5 "), "{message}");
+    let job = operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
+    operator.follow_up(&job, "123456", &intent()).await.refused(400, "bad_input");
+    let form = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
+    assert_eq!(form["prompt_max"], 5);
+    let template = [("project", "docs"), ("name", "n"), ("text", "123456")];
+    operator.post("/api/templates/save", &template).await.refused(400, "bad_input");
+    let draft = [("project", "docs"), ("text", "123456")];
+    operator.post("/api/jobs/draft", &draft).await.refused(400, "bad_input");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_longest_prompt_that_can_be_configured_goes_through_at_its_widest() {
+    let app = with_limit(100_000).await;
+    let operator = app.operator().await;
+    let longest = "\u{1F4DA}".repeat(100_000);
+    assert_eq!(operator.created(&longest).await["prompt"], longest.as_str());
+    operator.create(&(longest + "x"), &intent()).await.refused(400, "bad_input");
+}
+
+#[tokio::test]
+async fn without_javascript_the_limit_is_said_and_the_text_is_kept() {
+    let app = with_limit(1_000).await;
+    let operator = app.operator().await;
+    let (text, intent) = (format!("keep {}", "x".repeat(1_000)), intent());
+    let fields = [("project", "docs"), ("prompt", &text), ("intent", &intent), ("paths", "/kept")];
+    // A text that the address brought is covered by what was made of it.
+    let referer = format!("{}/p/docs/jobs/new?prompt=brought", app.origin());
+    let answer = operator.submit("/api/jobs/create", &fields, Some(&referer)).await;
+    let page = operator.get(answer.location().trim_start_matches(&app.origin())).await;
+    assert!(page.text.contains("between 1 and 1,000 characters"), "the limit is not on the page");
+    assert!(
+        page.text.contains(&text) && page.text.contains("value=\"/kept\""),
+        "the text is not on the page"
+    );
+}
+
+#[tokio::test]
+async fn any_script_comes_back_as_typed_and_lies_in_its_own_direction() {
+    let app = with_limit(32_768).await;
+    let operator = app.operator().await;
+    let prompt = "  שלום \u{202E}abc\u{202C}\n\n\tمرحبا 日本語 \u{1F469}\u{200D}\u{1F4BB} e\u{301} ";
+    let job = operator.created(prompt).await;
+    assert_eq!(operator.job(&job).await["prompt"], prompt);
+    let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
+    assert!(page.contains(prompt), "the prompt is not on the page as typed");
+    let shown = tags(&page).into_iter().find(|tag| tag.attribute("class") == "message-text").unwrap();
+    assert_eq!(shown.attribute("dir"), "auto");
+}

@@ -1,0 +1,353 @@
+//! Prompts that wait: in order, evenly, one at a time, through restarts; and people who change the order or cancel.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::config::Budget;
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, remote_job, until};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// So many prompts of each kind an hour, from a quarter past ten on.
+fn per_hour(agent_per_hour: u32) -> Settings {
+    Settings {
+        budget: Budget { agent_per_hour, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 },
+        clock: Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap()),
+        ..Settings::default()
+    }
+}
+
+/// A panel whose hour has room for two, both of them taken.
+async fn spent() -> (TestApp, Browser) {
+    let app = TestApp::with(per_hour(2)).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    operator.created("one").await;
+    operator.created("two").await;
+    (app, operator)
+}
+
+async fn create(person: &Browser, prompt: &str, sent: &str) -> Answer {
+    let pairs = [("project", "docs"), ("prompt", prompt), ("intent", sent), ("queue", "on")];
+    person.post("/api/jobs/create", &pairs).await
+}
+
+/// Queues a new job, and gives it.
+async fn queued(person: &Browser, prompt: &str) -> Value {
+    let answer = create(person, prompt, &intent()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let job = answer.json();
+    assert_eq!(job["state"], "queued", "{prompt}");
+    job
+}
+
+async fn waiting(person: &Browser) -> Vec<Value> {
+    let queue = person.ask("/api/queue/list", &[("project", "docs")]).await;
+    queue["waiting"].as_array().unwrap().clone()
+}
+
+async fn order(person: &Browser) -> Vec<String> {
+    waiting(person).await.iter().map(|entry| entry["prompt"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn moved(person: &Browser, message: &Value, to: &str) -> Answer {
+    let pairs = [("project", "docs"), ("message", message.as_str().unwrap()), ("to", to)];
+    person.post("/api/queue/move", &pairs).await
+}
+
+async fn cancelled(person: &Browser, message: &Value) -> Answer {
+    person.post("/api/queue/cancel", &[("project", "docs"), ("message", message.as_str().unwrap())]).await
+}
+
+/// The texts that went upstream, in order.
+async fn sent(app: &TestApp) -> Vec<String> {
+    let posts = app.upstream.posts().await;
+    let text = |body: Value| body["prompt"].as_str().unwrap().to_owned();
+    posts.iter().map(|post| text(post.body_json().unwrap())).collect()
+}
+
+/// Waits until so many went upstream; several looks of the panel later there must be no more.
+async fn exactly(app: &TestApp, count: usize) {
+    until(&format!("{count} are sent"), async || (sent(app).await.len() >= count).then_some(())).await;
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    assert_eq!(sent(app).await.len(), count, "{:?}", sent(app).await);
+}
+
+#[tokio::test]
+async fn what_may_wait_is_queued_where_the_budget_has_no_room_and_refused_otherwise() {
+    let (app, operator) = spent().await;
+    let form = intent();
+    operator.create("three", &form).await.refused(429, "budget_spent");
+    assert_eq!(operator.draft(None).await, "three");
+    let answer = create(&operator, "three", &form).await;
+    assert_eq!(
+        (answer.status, &answer.json()["state"]),
+        (200, &json!("queued")),
+        "a refused intent was never used"
+    );
+    assert_eq!(operator.draft(None).await, "");
+    assert_eq!(create(&operator, "three", &form).await.json()["id"], answer.json()["id"]);
+    create(&operator, "other", &form).await.refused(422, "intent_reused");
+
+    let list = waiting(&operator).await;
+    assert_eq!(list.len(), 1);
+    let entry = &list[0];
+    assert_eq!(
+        (&entry["prompt"], &entry["author"], &entry["why"], &entry["job"], &entry["position"]),
+        (&json!("three"), &json!("olga"), &json!("budget"), &answer.json()["id"], &json!(0))
+    );
+    assert_eq!(entry["expected_at"], "2025-03-10T11:15:00Z");
+    assert_eq!(sent(&app).await, ["one", "two"]);
+}
+
+#[tokio::test]
+async fn with_room_a_prompt_goes_at_once_whether_it_may_wait_or_not() {
+    let app = TestApp::with(per_hour(2)).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    assert_eq!(create(&operator, "one", &intent()).await.json()["state"], "active");
+    assert_eq!(waiting(&operator).await.len(), 0);
+}
+
+#[tokio::test]
+async fn the_line_moves_in_order_one_at_a_time_and_evenly_through_restarts() {
+    let (mut app, operator) = spent().await;
+    for prompt in ["three", "four", "five"] {
+        queued(&operator, prompt).await;
+    }
+    assert_eq!(order(&operator).await, ["three", "four", "five"]);
+    let expected: Vec<_> =
+        waiting(&operator).await.iter().map(|entry| entry["expected_at"].clone()).collect();
+    assert_eq!(expected, ["2025-03-10T11:15:00Z", "2025-03-10T11:45:00Z", "2025-03-10T12:15:00Z"]);
+
+    app.restart().await;
+    exactly(&app, 2).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 3).await;
+    app.restart().await;
+    app.clock().advance(Duration::from_secs(1_799));
+    exactly(&app, 3).await;
+    let operator = app.operator().await;
+    assert_eq!(waiting(&operator).await[0]["why"], "turn");
+    app.clock().advance(Duration::from_secs(1));
+    exactly(&app, 4).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 5).await;
+    assert_eq!(sent(&app).await, ["one", "two", "three", "four", "five"]);
+    assert_eq!(waiting(&app.operator().await).await.len(), 0);
+}
+
+#[tokio::test]
+async fn two_panels_on_one_database_send_each_prompt_of_the_line_once() {
+    let (app, operator) = spent().await;
+    for n in 0..4 {
+        queued(&operator, &format!("queued {n}")).await;
+    }
+    let second = app.idle_panel(app.clock().clone(), Duration::from_secs(3)).await;
+    let stop = tokio_util::sync::CancellationToken::new();
+    let running = tokio::spawn({
+        let (jobs, stop) = (second.jobs.clone(), stop.clone());
+        async move { jobs.run(stop).await }
+    });
+    for count in 3..=6 {
+        app.clock().advance(HOUR);
+        exactly(&app, count).await;
+    }
+    stop.cancel();
+    running.await.unwrap();
+    let mut texts = sent(&app).await;
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), 6);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_does_not_stop_the_line() {
+    let app = TestApp::with(per_hour(2)).await;
+    app.upstream.takes_jobs().await;
+    let scope = "creates:docs";
+    let far = app.clock().now().plus_seconds(86_400);
+    let store = app.open_store().await;
+    assert_eq!(store.line_rests_until(scope, 2, far).await.unwrap(), None);
+    let operator = app.operator().await;
+    operator.created("one").await;
+    operator.created("two").await;
+    queued(&operator, "three").await;
+    app.clock().advance(HOUR);
+    exactly(&app, 3).await;
+    let rests = store.line_rests_until(scope, 2, app.clock().now()).await.unwrap();
+    assert_eq!(rests, Some(app.clock().now().plus_seconds(1_800)));
+    let before = app.clock().now().plus_seconds(-86_400);
+    assert_eq!(store.line_rests_until(scope, 2, before).await.unwrap(), None);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn the_order_can_be_changed() {
+    let (app, operator) = spent().await;
+    for prompt in ["a", "b", "c"] {
+        queued(&operator, prompt).await;
+    }
+    let message = async |prompt: &str| {
+        let list = waiting(&operator).await;
+        list.iter().find(|entry| entry["prompt"] == prompt).unwrap()["message"].clone()
+    };
+    let colleague = app.sign_in("otto").await;
+    for (prompt, to, then) in [
+        ("c", "up", ["a", "c", "b"]),
+        ("a", "down", ["c", "a", "b"]),
+        ("b", "first", ["b", "c", "a"]),
+        ("b", "up", ["b", "c", "a"]),
+        ("a", "down", ["b", "c", "a"]),
+    ] {
+        let answer = moved(&colleague, &message(prompt).await, to).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        let told = answer.json();
+        let told: Vec<_> = told["waiting"].as_array().unwrap().iter().map(|entry| &entry["prompt"]).collect();
+        assert_eq!(told, then, "{prompt} {to}");
+        assert_eq!(order(&operator).await, then);
+    }
+    moved(&operator, &message("a").await, "last").await.refused(400, "bad_input");
+    moved(&operator, &json!("x"), "up").await.refused(400, "bad_input");
+    app.clock().advance(HOUR);
+    exactly(&app, 3).await;
+    assert_eq!(sent(&app).await.last().unwrap(), "b");
+}
+
+#[tokio::test]
+async fn a_cancelled_prompt_is_rejected_with_the_name_and_never_sent() {
+    let (app, operator) = spent().await;
+    let job = queued(&operator, "three").await;
+    let message = waiting(&operator).await[0]["message"].clone();
+    let colleague = app.sign_in("otto").await;
+    let answer = cancelled(&colleague, &message).await;
+    assert_eq!((answer.status, answer.json()), (200, json!({"waiting": []})));
+    let job = operator.job(&job).await;
+    assert_eq!(
+        (&job["state"], &job["reason"], &job["prompt"]),
+        (&json!("rejected"), &json!("Cancelled by otto before it was sent."), &json!("three"))
+    );
+    let again = cancelled(&operator, &message).await.refused(409, "conflict");
+    assert!(again.contains("cancelled"), "{again}");
+    moved(&operator, &message, "up").await.refused(409, "conflict");
+    app.clock().advance(HOUR);
+    exactly(&app, 2).await;
+    assert!(operator.get("/p/docs/queue").await.text.contains("Nothing waits"));
+}
+
+#[tokio::test]
+async fn what_was_sent_can_be_neither_moved_nor_cancelled() {
+    let (app, operator) = spent().await;
+    queued(&operator, "three").await;
+    let message = waiting(&operator).await[0]["message"].clone();
+    app.clock().advance(HOUR);
+    exactly(&app, 3).await;
+    cancelled(&operator, &message).await.refused(409, "conflict");
+    moved(&operator, &message, "first").await.refused(409, "conflict");
+}
+
+#[tokio::test]
+async fn only_operators_change_the_queue_and_only_that_of_the_project() {
+    let (app, operator) = spent().await;
+    let job = queued(&operator, "three").await;
+    let message = waiting(&operator).await[0]["message"].clone();
+    let viewer = app.sign_in("vera").await;
+    assert_eq!(order(&viewer).await, ["three"]);
+    cancelled(&viewer, &message).await.refused(403, "forbidden");
+    moved(&viewer, &message, "up").await.refused(403, "forbidden");
+    let text = message.as_str().unwrap();
+    for (project, code) in [("api", "not_found"), ("nowhere", "not_found")] {
+        let pairs = [("project", project), ("message", text), ("to", "up")];
+        operator.post("/api/queue/move", &pairs).await.refused(404, code);
+        operator.post("/api/queue/cancel", &pairs[..2]).await.refused(404, code);
+    }
+    let none = json!("01930000-0000-7000-8000-000000000000");
+    cancelled(&operator, &none).await.refused(404, "not_found");
+    moved(&operator, &none, "up").await.refused(404, "not_found");
+    assert_eq!(operator.ask("/api/queue/list", &[("project", "api")]).await, json!({"waiting": []}));
+    app.stranger().post("/api/queue/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
+    assert_eq!(operator.job(&job).await["state"], "queued");
+    // Those who may not change the queue are not offered to.
+    let page = viewer.get("/p/docs/queue").await.text;
+    assert!(page.contains("three") && !page.contains("/api/queue/"), "{page}");
+}
+
+#[tokio::test]
+async fn a_follow_up_waits_for_the_prompt_before_it_and_goes_after_it() {
+    let (app, operator) = spent().await;
+    let job = queued(&operator, "three").await;
+    let remote = remote_job("job_three", "active");
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote)).await;
+    let answer = operator.follow_up(&job, "and more", &intent()).await;
+    assert_eq!(answer.json()["follow_ups"][0]["state"], "queued", "{}", answer.text);
+    let list = waiting(&operator).await;
+    assert_eq!((&list[1]["prompt"], &list[1]["why"]), (&json!("and more"), &json!("job_before")));
+    moved(&operator, &list[1]["message"], "first").await.refused(409, "conflict");
+    exactly(&app, 2).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 4).await;
+    assert_eq!(sent(&app).await, ["one", "two", "three", "and more"]);
+    until("it is taken", async || {
+        (operator.job(&job).await["follow_ups"][0]["state"] == "accepted").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_waits_for_a_job_that_is_not_taken_is_rejected_with_it() {
+    let (app, operator) = spent().await;
+    let refused = queued(&operator, "three").await;
+    let cancelled_one = queued(&operator, "four").await;
+    for job in [&refused, &cancelled_one] {
+        assert_eq!(operator.follow_up(job, "and more", &intent()).await.status, 200);
+    }
+    let message = waiting(&operator).await[1]["message"].clone();
+    assert_eq!(cancelled(&operator, &message).await.status, 200);
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(400)).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    for job in [&refused, &cancelled_one] {
+        let job = operator.job(job).await;
+        let follow_up = &job["follow_ups"][0];
+        assert_eq!((&job["state"], &follow_up["state"]), (&json!("rejected"), &json!("rejected")));
+        assert!(follow_up["reason"].as_str().unwrap().contains("was not taken"), "{follow_up}");
+    }
+    assert_eq!(waiting(&operator).await.len(), 0);
+    operator.follow_up(&refused, "again", &intent()).await.refused(400, "bad_input");
+}
+
+#[tokio::test]
+async fn the_queue_works_with_forms_alone() {
+    let (app, operator) = spent().await;
+    let pairs = [("project", "docs"), ("prompt", "three"), ("intent", &intent())];
+    let form = format!("{}/p/docs/jobs/new", app.origin());
+    let refused = operator.submit("/api/jobs/create", &pairs, Some(&form)).await;
+    let page = operator.get(refused.location().trim_start_matches(&app.origin())).await.text;
+    assert!(page.contains("Queue it") && page.contains("name=\"queue\""), "the refused form offers no queue");
+    assert!(page.contains("three"));
+    let job = queued(&operator, "three").await;
+    let list = operator.get("/p/docs/jobs").await.text;
+    assert!(
+        list.contains("href=\"/p/docs/queue\"") && list.contains("1 prompt waits"),
+        "no way to the queue"
+    );
+    let own = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
+    assert!(own.contains("href=\"/p/docs/queue\""), "no way from the job to the queue");
+
+    let message = waiting(&operator).await[0]["message"].as_str().unwrap().to_owned();
+    let page = operator.get("/p/docs/queue").await.text;
+    assert!(page.contains("three") && page.contains("/api/queue/move"));
+    assert!(!page.contains("/api/queue/cancel"), "cancelling is confirmed first");
+    let page = operator.get(&format!("/p/docs/queue?cancel={message}")).await.text;
+    assert!(page.contains("/api/queue/cancel"), "no confirmation");
+    let from = format!("{}/p/docs/queue?cancel={message}", app.origin());
+    let pairs = [("project", "docs"), ("message", message.as_str())];
+    let answer = operator.submit("/api/queue/cancel", &pairs, Some(&from)).await;
+    assert!(answer.location().ends_with("/p/docs/queue"), "{}", answer.location());
+    assert_eq!(operator.job(&job).await["state"], "rejected");
+}

@@ -1,0 +1,238 @@
+//! Deliveries whose outcome is not known: a person decides, and each decision counts once.
+
+use futures::future::join_all;
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Answer, Browser, TestApp, intent, json, remote_job};
+
+const GONE: &str = "01930000-0000-7000-8000-000000000000";
+
+/// A panel with a job whose start may have been taken or not.
+async fn in_doubt() -> (TestApp, Browser, Value) {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    assert_eq!((&job["state"], &job["attempt"]), (&json!("unknown"), &json!(0)));
+    app.upstream.reset().await;
+    (app, operator, job)
+}
+
+async fn resolve(
+    person: &Browser,
+    job: &Value,
+    message: u32,
+    attempt: u32,
+    outcome: &[(&str, &str)],
+) -> Answer {
+    let (message, attempt) = (message.to_string(), attempt.to_string());
+    let mut pairs = vec![
+        ("project", "docs"),
+        ("job", job["id"].as_str().unwrap()),
+        ("message", message.as_str()),
+        ("attempt", attempt.as_str()),
+    ];
+    pairs.extend_from_slice(outcome);
+    person.post("/api/jobs/resolve", &pairs).await
+}
+
+const NOT_STARTED: &[(&str, &str)] = &[("outcome", "not_started")];
+
+#[tokio::test]
+async fn what_was_not_started_is_sent_again_and_the_history_says_who_decided() {
+    let (app, operator, job) = in_doubt().await;
+    app.upstream.takes_jobs().await;
+    let colleague = app.sign_in("otto").await;
+    let answer = resolve(&colleague, &job, 0, 0, NOT_STARTED).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let read = operator.job(&job).await;
+    assert_eq!(
+        (&read["state"], &read["reason"], &read["author"]),
+        (&json!("active"), &json!(null), &json!("olga"))
+    );
+    let posts = app.upstream.posts().await;
+    assert_eq!(posts.len(), 1);
+    assert_eq!(posts[0].body_json::<Value>().unwrap(), json!({"prompt": "Fix typos"}));
+    let states: Vec<_> = read["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
+    assert_eq!(states, ["queued", "sending", "unknown", "queued", "sending", "accepted"]);
+    assert!(read["history"][3]["detail"].as_str().unwrap().starts_with("otto found"), "{read}");
+}
+
+#[tokio::test]
+async fn two_clicks_two_people_and_a_form_sent_again_send_once() {
+    let (app, operator, job) = in_doubt().await;
+    app.upstream.takes_jobs().await;
+    let colleague = app.sign_in("otto").await;
+    let clicks = [&operator, &operator, &colleague].map(|person| resolve(person, &job, 0, 0, NOT_STARTED));
+    for answer in join_all(clicks).await {
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    }
+    assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.json()["state"], "active");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    // Another decision about the same attempt comes too late.
+    let late = resolve(&colleague, &job, 0, 0, &[("outcome", "started"), ("remote_id", "job_9")]).await;
+    late.refused(409, "conflict");
+    assert_eq!(app.upstream.requests().await.len(), 1);
+}
+
+#[tokio::test]
+async fn each_decision_is_about_one_attempt() {
+    let (app, operator, job) = in_doubt().await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let again = resolve(&operator, &job, 0, 0, NOT_STARTED).await.json();
+    assert_eq!((&again["state"], &again["attempt"]), (&json!("unknown"), &json!(1)));
+    // The old form, from before that attempt, sends nothing.
+    assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.json()["state"], "unknown");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    assert_eq!(resolve(&operator, &job, 0, 1, NOT_STARTED).await.json()["state"], "active");
+    resolve(&operator, &job, 0, 2, NOT_STARTED).await.refused(409, "conflict");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_started_is_followed_once_the_upstream_knows_its_id() {
+    let (app, operator, job) = in_doubt().await;
+    let started = |id: &'static str| [("outcome", "started"), ("remote_id", id)];
+    app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no"}))).await;
+    let message = resolve(&operator, &job, 0, 0, &started("job_9")).await.refused(404, "not_found");
+    assert!(message.contains("job_9"), "{message}");
+    assert_eq!(operator.job(&job).await, job, "nothing changed");
+
+    app.upstream.reset().await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_9", "completed"))).await;
+    let found = resolve(&operator, &job, 0, 0, &started(" job_9 ")).await;
+    assert_eq!(found.status, 200, "{}", found.text);
+    let found = found.json();
+    assert_eq!((&found["state"], &found["remote"]["id"]), (&json!("completed"), &json!("job_9")));
+    assert_eq!(found["reason"], json!(null));
+    let requests = app.upstream.requests().await;
+    assert_eq!((requests.len(), requests[0].url.path()), (1, "/v2/agent/docs/job/job_9"));
+    resolve(&operator, &job, 0, 0, &started("job_9")).await.refused(409, "conflict");
+    resolve(&operator, &job, 0, 0, NOT_STARTED).await.refused(409, "conflict");
+    assert!(app.upstream.posts().await.is_empty());
+}
+
+#[tokio::test]
+async fn an_id_of_another_job_or_of_no_job_is_refused_and_nothing_changes() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
+    let operator = app.operator().await;
+    let first = operator.created("Taken").await;
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let job = operator.created("In doubt").await;
+    app.upstream.reset().await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
+    let message = resolve(&operator, &job, 0, 0, &[("outcome", "started"), ("remote_id", "job_1")]).await;
+    let message = message.refused(409, "conflict");
+    assert!(message.contains(first["id"].as_str().unwrap()), "{message}");
+    for hostile in ["", " ", "..", "a/b", "a%2fb", "a?b", "a#b", "a\\b", "a\r\nb", "a\0b", &"x".repeat(201)] {
+        let outcome = [("outcome", "started"), ("remote_id", hostile)];
+        resolve(&operator, &job, 0, 0, &outcome).await.refused(400, "bad_input");
+    }
+    resolve(&operator, &job, 0, 0, &[("outcome", "started")]).await.refused(400, "bad_input");
+    resolve(&operator, &job, 0, 0, &[("outcome", "perhaps")]).await.refused(400, "bad_input");
+    assert!(app.upstream.requests().await.is_empty(), "nothing of that was asked upstream");
+    // The upstream may know one job by two names.
+    let alias = resolve(&operator, &job, 0, 0, &[("outcome", "started"), ("remote_id", "JOB_1")]).await;
+    alias.refused(409, "conflict");
+    assert_eq!(operator.job(&job).await, job);
+}
+
+#[tokio::test]
+async fn a_follow_up_in_doubt_is_sent_again_or_taken_for_delivered() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "completed"))).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(502)).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    for text in ["first", "second"] {
+        assert_eq!(operator.follow_up(&job, text, &intent()).await.status, 200);
+    }
+    app.upstream.reset().await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
+    let taken = resolve(&operator, &job, 2, 0, &[("outcome", "started")]).await.json();
+    assert_eq!(
+        (&taken["follow_ups"][0]["state"], &taken["follow_ups"][1]["state"]),
+        (&json!("unknown"), &json!("accepted"))
+    );
+    assert!(app.upstream.requests().await.is_empty());
+    let again = resolve(&operator, &job, 1, 0, NOT_STARTED).await.json();
+    assert_eq!((&again["follow_ups"][0]["state"], &again["state"]), (&json!("accepted"), &json!("active")));
+    let posts = app.upstream.posts().await;
+    assert_eq!(posts.len(), 1);
+    assert_eq!(posts[0].body_json::<Value>().unwrap(), json!({"prompt": "first"}));
+}
+
+#[tokio::test]
+async fn follow_ups_wait_while_the_start_of_their_job_is_in_doubt() {
+    let app = TestApp::start().await;
+    let slow = ResponseTemplate::new(500).set_delay(std::time::Duration::from_millis(500));
+    app.upstream.on_create(slow).await;
+    let operator = app.operator().await;
+    let form = intent();
+    let (started, job) = tokio::join!(operator.create("Fix typos", &form), async {
+        let job = crate::helpers::until("it is being sent", async || {
+            let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+            (list["jobs"][0]["state"] == "sending").then(|| list["jobs"][0].clone())
+        })
+        .await;
+        assert_eq!(operator.follow_up(&job, "and more", &intent()).await.status, 200);
+        job
+    });
+    assert_eq!(started.json()["state"], "unknown");
+    assert_eq!(operator.job(&job).await["follow_ups"][0]["state"], "queued");
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
+    assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.status, 200);
+    crate::helpers::until("the follow-up is taken", async || {
+        (operator.job(&job).await["follow_ups"][0]["state"] == "accepted").then_some(())
+    })
+    .await;
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn only_operators_decide_and_only_about_jobs_of_the_project() {
+    let (app, operator, job) = in_doubt().await;
+    let viewer = app.sign_in("vera").await;
+    resolve(&viewer, &job, 0, 0, NOT_STARTED).await.refused(403, "forbidden");
+    assert!(
+        !viewer
+            .get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()))
+            .await
+            .text
+            .contains("/api/jobs/resolve")
+    );
+    resolve(&operator, &json!({"id": GONE}), 0, 0, NOT_STARTED).await.refused(404, "not_found");
+    resolve(&operator, &json!({"id": "x"}), 0, 0, NOT_STARTED).await.refused(400, "bad_input");
+    resolve(&operator, &job, 1, 0, NOT_STARTED).await.refused(404, "not_found");
+    let id = job["id"].as_str().unwrap();
+    let pairs =
+        [("project", "api"), ("job", id), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
+    operator.post("/api/jobs/resolve", &pairs).await.refused(404, "not_found");
+    assert_eq!(operator.job(&job).await, job);
+    assert!(app.upstream.requests().await.is_empty());
+}
+
+#[tokio::test]
+async fn the_page_of_a_job_in_doubt_offers_both_choices_as_plain_forms() {
+    let (app, operator, job) = in_doubt().await;
+    app.upstream.takes_jobs().await;
+    let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
+    let page = operator.get(&path).await.text;
+    for words in ["It was not started: send again", "It was started: enter its id", "/api/jobs/resolve"] {
+        assert!(page.contains(words), "{words} is not on the page");
+    }
+    let id = job["id"].as_str().unwrap();
+    let pairs =
+        [("project", "docs"), ("job", id), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
+    let from = format!("{}{path}", app.origin());
+    let answer = operator.submit("/api/jobs/resolve", &pairs, Some(&from)).await;
+    assert!(answer.location().ends_with(&path), "{}", answer.location());
+    assert_eq!(operator.job(&job).await["state"], "active");
+}

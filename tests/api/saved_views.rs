@@ -1,0 +1,152 @@
+//! Filters kept under a name: one's own, and those that others share.
+
+use serde_json::Value;
+
+use crate::helpers::{Browser, TestApp, json};
+
+async fn save(person: &Browser, name: &str, query: &str, shared: &str) -> Value {
+    let fields = [("project", "docs"), ("name", name), ("query", query), ("shared", shared)];
+    person.ask("/api/views/save", &fields).await
+}
+
+async fn views(person: &Browser) -> Vec<(String, String, bool)> {
+    let views = person.ask("/api/views/list", &[("project", "docs")]).await;
+    let view = |view: &Value| {
+        let text = |field: &str| view[field].as_str().unwrap().to_owned();
+        (text("name"), text("owner"), view["own"].as_bool().unwrap())
+    };
+    views.as_array().unwrap().iter().map(view).collect()
+}
+
+fn own(name: &str, owner: &str) -> (String, String, bool) {
+    (name.to_owned(), owner.to_owned(), true)
+}
+
+#[tokio::test]
+async fn a_view_is_its_owners_until_it_is_shared() {
+    let app = TestApp::start().await;
+    let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
+    let saved = save(&olga, "  Needs me ", "needs=attention&author=olga", "false").await;
+    let view = &saved[0];
+    assert_eq!(
+        (&view["name"], &view["query"], &view["shared"], &view["own"]),
+        (&json!("Needs me"), &json!("author=olga&needs=attention"), &json!(false), &json!(true))
+    );
+    assert_eq!(views(&vera).await, []);
+    let id = view["id"].as_str().unwrap();
+    olga.ask("/api/views/update", &[("project", "docs"), ("view", id), ("shared", "true")]).await;
+    assert_eq!(views(&vera).await, [("Needs me".to_owned(), "olga".to_owned(), false)]);
+    olga.ask("/api/views/update", &[("project", "docs"), ("view", id), ("name", "Mine")]).await;
+    assert_eq!(views(&vera).await[0].0, "Mine");
+    assert_eq!(olga.ask("/api/views/list", &[("project", "api")]).await, json!([]));
+    let page = vera.get("/p/docs/jobs").await.text;
+    assert!(
+        page.contains("href=\"/p/docs/jobs?author=olga&amp;needs=attention\""),
+        "the view is not on the page"
+    );
+
+    olga.ask("/api/views/remove", &[("project", "docs"), ("view", id)]).await;
+    assert_eq!((views(&olga).await, views(&vera).await), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn only_known_fields_are_kept_and_never_an_address() {
+    let app = TestApp::start().await;
+    let viewer = app.sign_in("vera").await;
+    for (query, kept) in [
+        ("?q=sdk+v3&status=failed", "status=failed&q=sdk%20v3"),
+        ("status=failed&status=active&cursor=abc&page=3&evil=1", "status=failed"),
+        ("sort=newest&tag=SDK", "tag=sdk"),
+        ("q=%22%3E%3Cscript%3E&archived=yes", "q=%22%3E%3Cscript%3E&archived=yes"),
+        ("q=//evil.example/", "q=//evil.example/"),
+    ] {
+        assert_eq!(save(&viewer, "One", query, "false").await[0]["query"], kept, "{query}");
+    }
+    for query in ["", "cursor=abc", "https://evil.example/", "status=finished", "pr=maybe", "sort=x&q=y"] {
+        let fields = [("project", "docs"), ("name", "Bad"), ("query", query)];
+        viewer.post("/api/views/save", &fields).await.refused(400, "bad_input");
+    }
+    for name in ["", "  ", "a\nb", &"x".repeat(61)] {
+        let fields = [("project", "docs"), ("name", name), ("query", "q=a")];
+        viewer.post("/api/views/save", &fields).await.refused(400, "bad_input");
+    }
+    assert_eq!(views(&viewer).await, [own("One", "vera")]);
+}
+
+#[tokio::test]
+async fn nobody_touches_the_views_of_others_but_an_administrator_what_is_shared() {
+    let app = TestApp::start().await;
+    let (olga, otto, ada) = (app.operator().await, app.sign_in("otto").await, app.sign_in("ada").await);
+    let saved = save(&olga, "Private", "q=a", "false").await;
+    let private = saved[0]["id"].as_str().unwrap().to_owned();
+    let saved = save(&olga, "Shared", "q=b", "true").await;
+    let shared = saved[1]["id"].as_str().unwrap().to_owned();
+    for (person, id) in [(&otto, &private), (&otto, &shared), (&ada, &private)] {
+        let fields = [("project", "docs"), ("view", id.as_str())];
+        person.post("/api/views/remove", &fields).await.refused(404, "not_found");
+    }
+    for person in [&otto, &ada] {
+        for id in [&private, &shared] {
+            let fields = [("project", "docs"), ("view", id.as_str()), ("name", "Theirs"), ("shared", "true")];
+            person.post("/api/views/update", &fields).await.refused(404, "not_found");
+        }
+    }
+    let elsewhere = [("project", "api"), ("view", private.as_str())];
+    olga.post("/api/views/remove", &elsewhere).await.refused(404, "not_found");
+    assert_eq!(views(&olga).await, [own("Private", "olga"), own("Shared", "olga")]);
+    ada.ask("/api/views/remove", &[("project", "docs"), ("view", &shared)]).await;
+    assert_eq!(views(&olga).await, [own("Private", "olga")]);
+}
+
+#[tokio::test]
+async fn a_viewer_keeps_views_and_shares_none() {
+    let app = TestApp::start().await;
+    let viewer = app.sign_in("vera").await;
+    let saved = save(&viewer, "Mine", "q=a", "false").await;
+    let id = saved[0]["id"].as_str().unwrap();
+    let fields = [("project", "docs"), ("name", "For all"), ("query", "q=a"), ("shared", "true")];
+    viewer.post("/api/views/save", &fields).await.refused(403, "forbidden");
+    let fields = [("project", "docs"), ("view", id), ("shared", "true")];
+    viewer.post("/api/views/update", &fields).await.refused(403, "forbidden");
+    assert_eq!(views(&app.operator().await).await, []);
+    assert_eq!(views(&viewer).await, [own("Mine", "vera")]);
+}
+
+#[tokio::test]
+async fn a_name_is_there_once_for_each_person() {
+    let app = TestApp::start().await;
+    let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
+    save(&olga, "Mine", "q=a", "false").await;
+    let replaced = save(&olga, "Mine", "q=b", "false").await;
+    assert_eq!((replaced.as_array().unwrap().len(), &replaced[0]["query"]), (1, &json!("q=b")));
+    save(&otto, "Mine", "q=c", "false").await;
+    let others = save(&olga, "Other", "q=d", "false").await;
+    let other = others[1]["id"].as_str().unwrap();
+    let fields = [("project", "docs"), ("view", other), ("name", "Mine")];
+    let message = olga.post("/api/views/update", &fields).await.refused(400, "bad_input");
+    assert!(message.contains("name already"), "{message}");
+}
+
+#[tokio::test]
+async fn the_forms_about_views_work_without_javascript() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let referer = format!("{}/p/docs/jobs?q=sdk", app.origin());
+    let page = olga.get("/p/docs/jobs?q=sdk").await.text;
+    assert!(
+        page.contains("action=\"/api/views/save\"") && page.contains("value=\"q=sdk\""),
+        "no form to save"
+    );
+    let fields = [("project", "docs"), ("query", "q=sdk"), ("name", "About the SDK"), ("shared", "true")];
+    let saved = olga.submit("/api/views/save", &fields, Some(&referer)).await;
+    assert_eq!((saved.status, saved.location()), (302, referer.as_str()));
+    let page = olga.get("/p/docs/jobs?q=sdk").await.text;
+    assert!(
+        page.contains("About the SDK") && page.contains("action=\"/api/views/remove\""),
+        "the view cannot be edited"
+    );
+    let fields = [("project", "docs"), ("query", "q=sdk"), ("name", " ")];
+    let refused = olga.submit("/api/views/save", &fields, Some(&referer)).await;
+    let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
+    assert!(olga.get(&path).await.text.contains("1 to 60 characters"), "{path}");
+}

@@ -1,0 +1,163 @@
+//! Before a prompt is sent, what resembles it is named: never more than five, never a reason to refuse.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use serde_json::Value;
+use wiremock::{Request, ResponseTemplate};
+
+use crate::helpers::{Browser, Settings, TestApp, detached_job, intent, job_with, json, remote_job};
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+const TEXT: &str = "Rewrite the quickstart so that a newcomer sends a first request in five minutes";
+
+async fn similar(person: &Browser, prompt: &str, paths: &str) -> Vec<Value> {
+    let fields = [("project", "docs"), ("prompt", prompt), ("paths", paths)];
+    person.ask("/api/jobs/similar", &fields).await.as_array().unwrap().clone()
+}
+
+/// An upstream that does at once what a prompt's last word says.
+async fn obedient(app: &TestApp) {
+    let answer = |request: &Request| {
+        let prompt = request.body_json::<Value>().unwrap()["prompt"].as_str().unwrap().to_owned();
+        let link = json!("https://git.example/pull/1");
+        match prompt.rsplit(' ').next().unwrap() {
+            "request" => ResponseTemplate::new(201).set_body_json(job_with(
+                &detached_job(),
+                "completed",
+                "prLink",
+                link,
+            )),
+            "break" => ResponseTemplate::new(500),
+            "refuse" => ResponseTemplate::new(400),
+            "nothing" => ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "completed")),
+            "fail" => ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "failed")),
+            _ => ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active")),
+        }
+    };
+    app.upstream.on_create(answer).await;
+}
+
+#[tokio::test]
+async fn a_nearly_equal_text_that_is_under_way_is_named_with_its_author() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let job = app.operator().await.created(TEXT).await;
+    let colleague = app.sign_in("otto").await;
+    let found = similar(&colleague, &TEXT.to_uppercase().replace(' ', "\n "), "").await;
+    assert_eq!(
+        found,
+        [json!({
+            "id": job["id"], "title": TEXT, "author": "olga", "state": "active", "created_at": job["created_at"],
+            "same_text": true, "page": null,
+        })]
+    );
+    assert_eq!(similar(&colleague, "Sort the glossary", "").await, [json!(null); 0]);
+    assert_eq!(similar(&colleague, "", "").await, [json!(null); 0]);
+    let elsewhere = [("project", "api"), ("prompt", TEXT)];
+    assert_eq!(colleague.ask("/api/jobs/similar", &elsewhere).await, json!([]), "another project");
+}
+
+#[tokio::test]
+async fn what_is_about_the_same_page_is_named_too() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    operator.created("Fix the links in /guides/a").await;
+    for (prompt, paths) in
+        [("Something else about `/guides/a`", ""), ("Something else", "/guides/a/"), ("", "/guides/a")]
+    {
+        let found = similar(&operator, prompt, paths).await;
+        assert_eq!((&found[0]["same_text"], &found[0]["page"]), (&json!(false), &json!("/guides/a")));
+    }
+    assert!(
+        similar(&operator, "Fix the links in /guides/b", "").await.is_empty(),
+        "the same about another page"
+    );
+}
+
+#[tokio::test]
+async fn only_what_runs_or_has_an_open_result_is_named() {
+    let app = TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    for end in ["request", "break", "refuse", "nothing", "fail", "go"] {
+        operator.created(&format!("{TEXT} {end}")).await;
+    }
+    let states = async |operator: &Browser| {
+        let found = similar(operator, TEXT, "").await;
+        found.iter().map(|job| job["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(states(&operator).await, ["active", "unknown", "completed"]);
+    for (days, expected) in [(14, 3), (15, 1)] {
+        let panel =
+            app.idle_panel(Clock::frozen(NOON.plus_seconds(days * 86_400)), Duration::from_secs(3)).await;
+        let (project, prompt) = ("docs".parse().unwrap(), Some(TEXT.to_owned()));
+        let found = panel.jobs.similar(&project, prompt, None, None).await.unwrap();
+        assert_eq!(found.len(), expected, "after {days} days");
+        panel.store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn at_most_five_are_named_and_what_runs_with_the_same_text_first() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    operator.created(TEXT).await;
+    for n in 0..7 {
+        operator.created(&format!("Task {n} for /a")).await;
+    }
+    let found = similar(&operator, TEXT, "/a").await;
+    assert_eq!(found.len(), 5);
+    assert_eq!(found[0]["same_text"], true);
+}
+
+#[tokio::test]
+async fn a_job_is_compared_with_those_before_it_and_never_with_itself() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    let first = operator.created(TEXT).await;
+    let second = operator.created(TEXT).await;
+    let of = async |job: &Value| {
+        let fields = [("project", "docs"), ("job", job["id"].as_str().unwrap())];
+        operator.ask("/api/jobs/similar", &fields).await
+    };
+    assert_eq!(of(&first).await, json!([]));
+    assert_eq!(of(&second).await[0]["id"], first["id"]);
+    let notice = "When this was started, a similar job was running";
+    let page =
+        async |job: &Value| operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
+    assert!(page(&second).await.text.contains(notice), "not said without JavaScript");
+    assert!(!page(&first).await.text.contains(notice));
+    let foreign = [("project", "api"), ("job", first["id"].as_str().unwrap())];
+    operator.post("/api/jobs/similar", &foreign).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn nothing_similar_keeps_a_prompt_from_being_sent() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    operator.created(TEXT).await;
+    assert_eq!(operator.create(TEXT, &intent()).await.status, 200);
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn the_longest_prompts_and_hostile_ones_are_compared() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    let long: String = (0..32_768).map(|n| char::from(b'a' + (n % 7) as u8)).collect();
+    for prompt in [&long, "</textarea><script>alert(1)</script>", "\u{202E}\u{1F4DA}", "' OR 1=1 --"] {
+        operator.created(prompt).await;
+        assert!(similar(&operator, prompt, "/x,\u{7}").await.len() <= 5, "{prompt:.30}");
+    }
+    app.stranger()
+        .post("/api/jobs/similar", &[("project", "docs"), ("prompt", "x")])
+        .await
+        .refused(401, "unauthenticated");
+}

@@ -1,0 +1,178 @@
+//! What the database's file is written to may fail, and more than one process may use it: nothing is sent that could not
+//! be recorded first, and nothing is sent by both.
+
+use std::collections::HashSet;
+
+use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, json, until};
+
+fn place_for(upstream: &str) -> Workplace {
+    Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+}
+
+async fn signed_in(server: &Served) -> Browser {
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+    browser
+}
+
+#[tokio::test]
+async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_there_is_room_again() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let server = place.serve_within_limits(&["serve"]);
+    let browser = signed_in(&server).await;
+    let job = browser.created("The job before").await;
+
+    server.may_write("0");
+    let (create, follow_up) = (intent(), intent());
+    for _ in 0..2 {
+        browser.create("Fix typos", &create).await.refused(503, "database_unavailable");
+        browser.follow_up(&job, "And more", &follow_up).await.refused(503, "database_unavailable");
+    }
+    assert_eq!(browser.job(&job).await["state"], "active", "what is there can be read");
+    assert_eq!(upstream.prompts(), ["The job before"]);
+
+    server.may_write("unlimited");
+    let answer = browser.create("Fix typos", &create).await;
+    assert_eq!((answer.status, &answer.json()["state"]), (200, &json!("active")), "{}", answer.text);
+    let answer = browser.follow_up(&job, "And more", &follow_up).await;
+    assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted", "{}", answer.text);
+    assert_eq!(upstream.prompts(), ["The job before", "Fix typos", "And more"]);
+    Ledger::at(place.path("docket.db")).is_sound().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let server = place.serve_within_limits(&["serve"]);
+    let browser = signed_in(&server).await;
+    upstream.hold();
+    let sent = intent();
+    let (pairs, seen) =
+        ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
+    let request = browser.call("/api/jobs/create", &pairs);
+    let (answer, ()) = futures::join!(browser.try_send(request), async {
+        until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
+        server.may_write("0");
+        seen.let_go();
+        until("the answer has come", async || server.output().contains("remote=\"job_").then_some(())).await;
+        server.may_write("unlimited");
+    });
+    let answer = answer.unwrap();
+    assert_eq!((answer.status, &answer.json()["state"]), (200, &json!("active")), "{}", answer.text);
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
+}
+
+#[tokio::test]
+async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let server = place.serve_within_limits(&["serve"]);
+    let browser = signed_in(&server).await;
+    upstream.hold();
+    let sent = intent();
+    let (pairs, seen) =
+        ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
+    let request = browser.call("/api/jobs/create", &pairs);
+    let (answer, ()) = futures::join!(browser.try_send(request), async {
+        until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
+        server.may_write("0");
+        seen.let_go();
+        until("it was tried often", async || {
+            (server.output().matches("cannot be recorded yet").count() > 9).then_some(())
+        })
+        .await;
+        server.may_write("unlimited");
+    });
+    assert_eq!(answer.unwrap().json()["state"], "active");
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
+}
+
+#[tokio::test]
+async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_outcome() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let first = place.serve(&["serve"]);
+    let browser = signed_in(&first).await;
+    upstream.hold();
+    let sent = intent();
+    let (pairs, seen) =
+        ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
+    let request = browser.call("/api/jobs/create", &pairs);
+    let (_answer, second) = futures::join!(browser.try_send(request), async {
+        until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
+        let second = place.serve(&["serve"]);
+        let ledger = Ledger::at(place.path("docket.db"));
+        let unknown = "SELECT COUNT(*) FROM messages WHERE state = 'unknown'";
+        until("it is called unknown", async || (ledger.count(unknown).await == 1).then_some(())).await;
+        seen.let_go();
+        second
+    });
+    let other = signed_in(&second).await;
+    let job = until("the outcome is known", async || {
+        let answer = other.create("Fix typos", &sent).await.json();
+        (answer["state"] == "active").then_some(answer)
+    })
+    .await;
+    assert!(job["remote"]["id"].is_string(), "{job}");
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
+}
+
+#[tokio::test]
+async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
+    let (one, other) = (signed_in(&first).await, signed_in(&second).await);
+    upstream.hold();
+    let sent = intent();
+    let began = std::time::Instant::now();
+    let (first, second, ()) =
+        futures::join!(one.create("Fix typos", &sent), other.create("Fix typos", &sent), async {
+            until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
+            upstream.let_go();
+        });
+    assert_eq!((&first.json()["state"], &second.json()["state"]), (&json!("active"), &json!("active")));
+    // An exchange may take thirty seconds; that is how long a process waits that hears nothing.
+    assert!(began.elapsed().as_secs() < 20, "it was not heard of");
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
+}
+
+#[tokio::test]
+async fn processes_that_start_at_once_on_a_new_database_all_serve_it() {
+    let place = place_for("http://127.0.0.1:9");
+    let servers: Vec<Served> = (0..4).map(|_| place.serve(&["serve"])).collect();
+    for server in &servers {
+        signed_in(server).await;
+    }
+}
+
+#[tokio::test]
+async fn two_processes_on_one_database_send_each_prompt_once() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let first = place.serve(&["serve"]);
+    let one = signed_in(&first).await;
+    let second = place.serve(&["serve"]);
+    let other = signed_in(&second).await;
+    let intents: Vec<String> = (0..50).map(|_| intent()).collect();
+    let posts = intents.iter().enumerate().map(|(n, sent)| {
+        let (prompt, one, other) = (format!("Fix page {n:02}"), &one, &other);
+        async move {
+            let (first, second) = futures::join!(one.create(&prompt, sent), other.create(&prompt, sent));
+            assert_eq!((first.status, second.status), (200, 200), "{} {}", first.text, second.text);
+            assert_eq!(first.json()["id"], second.json()["id"]);
+            first.json()["id"].to_string()
+        }
+    });
+    let jobs: HashSet<String> = futures::future::join_all(posts).await.into_iter().collect();
+    assert_eq!(jobs.len(), 50);
+    let ledger = Ledger::at(place.path("docket.db"));
+    until("all have ended", async || (ledger.unsettled().await == 0).then_some(())).await;
+    let mut prompts = upstream.prompts();
+    prompts.sort();
+    assert_eq!(prompts, (0..50).map(|n| format!("Fix page {n:02}")).collect::<Vec<_>>());
+    let accepted = ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'accepted'").await;
+    assert_eq!(accepted, 50, "an outcome was lost between the two");
+}

@@ -1,0 +1,332 @@
+//! Templates: who may write them, what they may be, what their scorecards count, and what jobs remember of them.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use serde_json::Value;
+use wiremock::{Request, ResponseTemplate};
+
+use crate::helpers::{Browser, Settings, TestApp, intent, job_with, json, remote_job, tags};
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+async fn save(person: &Browser, name: &str, text: &str) -> String {
+    let fields = [("project", "docs"), ("name", name), ("text", text)];
+    person.ask("/api/templates/save", &fields).await.as_str().unwrap().to_owned()
+}
+
+async fn list(person: &Browser, project: &str) -> Vec<Value> {
+    person.ask("/api/templates/list", &[("project", project)]).await.as_array().unwrap().clone()
+}
+
+async fn create(person: &Browser, prompt: &str, template: &str) -> crate::helpers::Answer {
+    let intent = intent();
+    let fields = [("project", "docs"), ("prompt", prompt), ("intent", &intent), ("template_id", template)];
+    person.post("/api/jobs/create", &fields).await
+}
+
+#[tokio::test]
+async fn a_template_is_saved_changed_listed_by_name_and_deleted() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let id = save(&operator, " Zeta ", "Check {{page}}\r\nnow").await;
+    save(&operator, "alpha", "No place").await;
+    let listed = list(&operator, "docs").await;
+    let names: Vec<_> = listed.iter().map(|template| template["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["alpha", "Zeta"]);
+    assert_eq!(listed[1]["text"], "Check {{page}}\nnow");
+    assert_eq!(listed[1]["score"]["runs"], 0);
+    assert_eq!(list(&operator, "api").await.len(), 0, "another project has its own");
+
+    let change = [("project", "docs"), ("template", &id), ("name", "Beta"), ("text", "Changed")];
+    assert_eq!(operator.ask("/api/templates/save", &change).await, json!(id));
+    let form = operator.ask("/api/templates/form", &[("project", "docs"), ("template", &id)]).await;
+    assert_eq!((&form["name"], &form["text"]), (&json!("Beta"), &json!("Changed")));
+    operator.ask("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;
+    assert_eq!(list(&operator, "docs").await.len(), 1);
+    operator
+        .post("/api/templates/remove", &[("project", "docs"), ("template", &id)])
+        .await
+        .refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn what_is_no_template_is_refused_with_a_sentence_and_its_text_is_kept() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    save(&operator, "Taken", "x").await;
+    let (long_name, long_text) = ("n".repeat(81), "x".repeat(32_769));
+    let many: String = (0..21).map(|n| format!("{{{{p{n}}}}}")).collect();
+    for (name, text) in [
+        ("", "x"),
+        ("a\nb", "x"),
+        (&long_name, "x"),
+        ("Taken", "another"),
+        ("n", ""),
+        ("n", " \n"),
+        ("n", "a\0"),
+        ("n", &long_text),
+        ("n", &many),
+        ("n", "Do {{prompt}}"),
+    ] {
+        let fields = [("project", "docs"), ("name", name), ("text", text)];
+        operator.post("/api/templates/save", &fields).await.refused(400, "bad_input");
+    }
+    assert_eq!(list(&operator, "docs").await.len(), 1);
+    let form = operator.ask("/api/templates/form", &[("project", "docs")]).await;
+    assert_eq!((&form["name"], &form["text"]), (&json!("n"), &json!("Do {{prompt}}")));
+    save(&operator, "n", "Do {{task}}").await;
+    let form = operator.ask("/api/templates/form", &[("project", "docs")]).await;
+    assert_eq!(form["text"], "", "what was saved is kept no longer");
+    let colleague = app.sign_in("otto").await;
+    assert_eq!(colleague.ask("/api/templates/form", &[("project", "docs")]).await["text"], "");
+}
+
+#[tokio::test]
+async fn two_templates_cannot_get_one_name_by_changing_either() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    save(&operator, "One", "1").await;
+    let two = save(&operator, "Two", "2").await;
+    let fields = [("project", "docs"), ("template", two.as_str()), ("name", "One"), ("text", "2")];
+    let message = operator.post("/api/templates/save", &fields).await.refused(400, "bad_input");
+    assert!(message.contains("name"), "{message}");
+    assert_eq!(list(&operator, "docs").await[1]["name"], "Two");
+}
+
+#[tokio::test]
+async fn a_viewer_reads_templates_and_changes_none() {
+    let app = TestApp::start().await;
+    let id = save(&app.operator().await, "One", "Check {{page}}").await;
+    let viewer = app.sign_in("vera").await;
+    assert_eq!(list(&viewer, "docs").await.len(), 1);
+    let fields = [("project", "docs"), ("template", id.as_str()), ("name", "Mine"), ("text", "x")];
+    viewer.post("/api/templates/save", &fields).await.refused(403, "forbidden");
+    viewer.post("/api/templates/remove", &fields[..2]).await.refused(403, "forbidden");
+    let page = viewer.get("/p/docs/templates").await;
+    assert!(page.text.contains("One") && !page.text.contains("/api/templates/remove"), "offered to a viewer");
+    app.stranger().post("/api/templates/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
+    app.stranger().post("/api/templates/save", &fields).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn a_template_of_another_project_does_not_exist_here() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let fields = [("project", "api"), ("name", "Theirs"), ("text", "x")];
+    let id = operator.ask("/api/templates/save", &fields).await.as_str().unwrap().to_owned();
+    let change = [("project", "docs"), ("template", id.as_str()), ("name", "Mine"), ("text", "y")];
+    operator.post("/api/templates/save", &change).await.refused(404, "not_found");
+    operator.post("/api/templates/form", &change[..2]).await.refused(404, "not_found");
+    operator.post("/api/templates/remove", &change[..2]).await.refused(404, "not_found");
+    create(&operator, "Fix typos", &id).await.refused(404, "not_found");
+    create(&operator, "Fix typos", "no-id").await.refused(400, "bad_input");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+    assert_eq!(operator.draft(None).await, "Fix typos", "the text is kept");
+    assert_eq!(list(&operator, "api").await[0]["name"], "Theirs");
+}
+
+#[tokio::test]
+async fn a_job_remembers_its_template_whatever_becomes_of_that() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let id = save(&operator, "Check", "Check {{page}}").await;
+    let job = create(&operator, "Check /a", &id).await.json();
+    assert_eq!(job["template"], json!({"id": id, "name": "Check"}));
+    let change = [("project", "docs"), ("template", id.as_str()), ("name", "Other"), ("text", "y")];
+    operator.ask("/api/templates/save", &change).await;
+    assert_eq!(operator.job(&job).await["template"]["id"], json!(id));
+    operator.ask("/api/templates/remove", &change[..2]).await;
+    let job = operator.job(&job).await;
+    assert_eq!(job["template"], json!({"id": null, "name": "Check"}));
+    assert_eq!(job["prompt"], "Check /a");
+    assert_eq!(operator.created("Fix typos").await["template"], json!(null));
+}
+
+/// The same form again after its template is gone: the answer it had.
+#[tokio::test]
+async fn a_template_that_goes_does_not_change_the_answer_to_a_form() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let (id, intent) = (save(&operator, "Check", "Check it").await, intent());
+    let fields = [("project", "docs"), ("prompt", "Check it"), ("intent", &intent), ("template_id", &id)];
+    let first = operator.ask("/api/jobs/create", &fields).await;
+    operator.ask("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;
+    assert_eq!(operator.ask("/api/jobs/create", &fields).await["id"], first["id"]);
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+/// Jobs that end as their prompt's second word says, read when the clock says so.
+async fn scored() -> (TestApp, Browser, String) {
+    let app = TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await;
+    let take = |request: &Request| {
+        let prompt = request.body_json::<Value>().unwrap()["prompt"].as_str().unwrap().to_owned();
+        let Some(end) = prompt.strip_prefix("end ") else { return ResponseTemplate::new(400) };
+        let id = format!("{end}-{}", uuid::Uuid::new_v4().simple());
+        ResponseTemplate::new(201).set_body_json(remote_job(&id, "active"))
+    };
+    app.upstream.on_create(take).await;
+    app.upstream
+        .on_read(|request: &Request| {
+            let id = request.url.path_segments().unwrap().next_back().unwrap().to_owned();
+            let link = json!("https://git.example/pull/1");
+            let job = match id.split('-').next().unwrap() {
+                "request" => job_with(&id, "completed", "prLink", link),
+                "nothing" => remote_job(&id, "completed"),
+                status => remote_job(&id, status),
+            };
+            ResponseTemplate::new(200).set_body_json(job)
+        })
+        .await;
+    let operator = app.operator().await;
+    let id = save(&operator, "Check", "Check it").await;
+    (app, operator, id)
+}
+
+/// Reads every job once, `seconds` after all were taken.
+async fn read_after(app: &TestApp, seconds: i64) {
+    let panel = app.idle_panel(Clock::frozen(NOON.plus_seconds(seconds)), Duration::from_secs(3)).await;
+    panel.jobs.poll_due().await.unwrap();
+    panel.store.close().await;
+}
+
+#[tokio::test]
+async fn a_scorecard_is_right_for_no_run_and_for_one() {
+    let (app, operator, id) = scored().await;
+    let none = json!({
+        "runs": 0, "finished": 0, "with_pull_request": 0, "without_change": 0, "failed": 0, "median_millis": null,
+    });
+    assert_eq!(list(&operator, "docs").await[0]["score"], none);
+    create(&operator, "refuse it", &id).await;
+    assert_eq!(list(&operator, "docs").await[0]["score"], none, "what was not taken is no run");
+    create(&operator, "end request", &id).await;
+    let running = &list(&operator, "docs").await[0]["score"];
+    assert_eq!((&running["runs"], &running["finished"]), (&json!(1), &json!(0)));
+    read_after(&app, 7_200).await;
+    let one = json!({
+        "runs": 1, "finished": 1, "with_pull_request": 1, "without_change": 0, "failed": 0,
+        "median_millis": 7_200_000,
+    });
+    assert_eq!(list(&operator, "docs").await[0]["score"], one);
+}
+
+#[tokio::test]
+async fn a_scorecard_counts_every_end_of_its_own_jobs_alone() {
+    let (app, operator, id) = scored().await;
+    let other = save(&operator, "Other", "x").await;
+    create(&operator, "end request", &id).await;
+    create(&operator, "end nothing", &id).await;
+    read_after(&app, 4_000).await;
+    create(&operator, "end failed", &id).await;
+    create(&operator, "end archived", &id).await;
+    create(&operator, "end active", &id).await;
+    create(&operator, "end failed", &other).await;
+    operator.created("end failed").await;
+    read_after(&app, 9_000).await;
+    let listed = list(&operator, "docs").await;
+    let score = |name: &str| &listed.iter().find(|template| template["name"] == name).unwrap()["score"];
+    assert_eq!(
+        score("Check"),
+        &json!({
+            "runs": 5, "finished": 4, "with_pull_request": 1, "without_change": 2, "failed": 1,
+            // Two took 4,000 s and two 9,000 s.
+            "median_millis": 6_500_000,
+        })
+    );
+    assert_eq!((&score("Other")["failed"], &score("Other")["runs"]), (&json!(1), &json!(1)));
+    let page = operator.get("/p/docs/templates").await.text;
+    for words in ["<dd>5", "25 %", "50 %", "1 h 48 min", "A run is a job that the agent took"] {
+        assert!(page.contains(words), "{words} is not on the page");
+    }
+    drop(app);
+}
+
+#[tokio::test]
+async fn without_javascript_a_template_fills_the_form_by_its_address() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let id = save(&operator, "Check", "Check {{page}} for {{audience}}, and {{page}} again").await;
+    let page = operator.get(&format!("/p/docs/jobs/new?template={id}&path=/guides/a")).await;
+    let prompt = |page: &str| {
+        let tags = tags(page);
+        let area = tags.iter().find(|tag| tag.name == "textarea").unwrap();
+        area.raw_text.trim_start_matches('\n').to_owned()
+    };
+    assert_eq!(prompt(&page.text), "Check /guides/a for {{audience}}, and /guides/a again");
+    let found = tags(&page.text);
+    let value = |name: &str| {
+        found
+            .iter()
+            .find(|tag| tag.name == "input" && tag.attribute("name") == name)
+            .unwrap()
+            .attribute("value")
+    };
+    assert_eq!((value("template_id"), value("page"), value("audience")), (id.as_str(), "/guides/a", ""));
+    assert_eq!(value("paths"), "/guides/a");
+    let page = operator.get(&format!("/p/docs/jobs/new?template={id}&page=%2Fb&audience=%3Cb%3E%26")).await;
+    assert_eq!(prompt(&page.text), "Check /b for &lt;b>&amp;, and /b again");
+
+    let unknown = operator.get("/p/docs/jobs/new?template=01920000-0000-7000-8000-000000000000").await;
+    assert!(unknown.status == 200 && !unknown.text.contains("template_id"));
+}
+
+#[tokio::test]
+async fn run_again_brings_the_prompt_the_pages_and_the_template() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let id = save(&operator, "Check", "Check {{page}}").await;
+    let job = create(&operator, "Check /a and /b", &id).await.json();
+    let page = operator.get(&format!("/p/docs/jobs/new?from={}", job["id"].as_str().unwrap())).await;
+    let found = tags(&page.text);
+    assert!(found.iter().any(|tag| tag.attribute("name") == "template_id" && tag.attribute("value") == id));
+    assert!(found.iter().any(|tag| tag.attribute("name") == "paths" && tag.attribute("value") == "/a, /b"));
+    assert!(found.iter().any(|tag| tag.name == "textarea" && tag.raw_text.trim() == "Check /a and /b"));
+}
+
+#[tokio::test]
+async fn hostile_text_in_a_template_is_text_on_every_page() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let name = "<img src=x onerror=1>\u{202E}\u{1F4DA}";
+    let text = "</textarea><script>alert(1)</script><img src=x> {{page}} \u{202E}\u{1F4DA} ";
+    let id = save(&operator, name, &(text.to_owned() + &"é".repeat(20_000))).await;
+    for path in [
+        "/p/docs/templates".to_owned(),
+        format!("/p/docs/templates?edit={id}"),
+        format!("/p/docs/jobs/new?template={id}&page=%3Cscript%3E"),
+        "/p/docs/templates?edit=%3Cscript%3E".to_owned(),
+    ] {
+        let page = operator.get(&path).await;
+        let found = tags(&page.text);
+        assert!(!found.iter().any(|tag| tag.name == "img"), "{path}");
+        assert!(!found.iter().any(|tag| tag.name == "script" && tag.raw_text.starts_with("alert")), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn without_javascript_templates_are_forms_that_lead_back_to_the_list() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let referer = format!("{}/p/docs/templates?edit=new", app.origin());
+    let fields = [("project", "docs"), ("template", ""), ("name", "One"), ("text", "Check {{page}}")];
+    let saved = operator.submit("/api/templates/save", &fields, Some(&referer)).await;
+    assert_eq!((saved.status, saved.location()), (302, "/p/docs/templates"));
+
+    let again = operator.submit("/api/templates/save", &fields, Some(&referer)).await;
+    let path = again.location().trim_start_matches(&app.origin()).to_owned();
+    let page = operator.get(&path).await;
+    assert!(page.text.contains("A template has a name of its own"), "the reason is not on the page");
+    assert!(page.text.contains("Check {{page}}"), "the text is not on the page");
+
+    let id = list(&operator, "docs").await[0]["id"].as_str().unwrap().to_owned();
+    let referer = format!("{}/p/docs/templates", app.origin());
+    let fields = [("project", "docs"), ("template", id.as_str())];
+    let removed = operator.submit("/api/templates/remove", &fields, Some(&referer)).await;
+    assert_eq!((removed.status, removed.location()), (302, "/p/docs/templates"));
+    assert!(operator.get("/p/docs/templates").await.text.contains("No templates yet"));
+}

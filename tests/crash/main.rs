@@ -1,0 +1,79 @@
+//! `docket serve` is killed at random moments while several people post prompts, and started again on the same database:
+//! every prompt ends accepted, rejected or unknown, and none reached the upstream twice. A few rounds are part of
+//! `make test`; `make crash` makes three hundred.
+//!
+//! The seed decides what people do, how the upstream behaves and when the process is killed; how the threads of a machine
+//! interleave it cannot decide, so that a run with the same seed is alike and not the same.
+//! Must not use Docket's own types: what is checked is what the process answers and what its file holds.
+
+#![expect(clippy::print_stdout, reason = "it reports what it has checked")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed check")]
+
+mod panel;
+mod people;
+mod random;
+mod upstream;
+mod verdict;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use panel::Panel;
+use people::{Book, People};
+use random::Random;
+use upstream::Upstream;
+
+/// Rounds when nobody asks for more, as in `make test`.
+const FEW_ROUNDS: u64 = 15;
+const PEOPLE: u64 = 6;
+
+/// One kill in so many comes while the process still starts.
+const KILLED_WHILE_STARTING: u64 = 8;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // A list of tests is asked for by tools only; there is none.
+    if std::env::args().any(|argument| argument == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    let rounds = number("CRASH_ROUNDS").unwrap_or(FEW_ROUNDS);
+    let seed = number("CRASH_SEED").unwrap_or(4);
+    println!("\n{rounds} kills, SEED={seed}");
+    let began = Instant::now();
+    let upstream = Upstream::start(Random::of(seed, 0)).await;
+    let mut panel = Panel::new(&upstream.url());
+    panel.start().await;
+    panel.sign_in().await;
+    let book = Arc::new(Book::default());
+    let people = People::begin(PEOPLE, seed, &panel, &book);
+    kill(&mut panel, rounds, &mut Random::of(seed, 1)).await;
+    people.end().await;
+    panel.settled().await;
+    let verdict = verdict::on(&panel, &upstream, &book, rounds).await;
+    println!("{} s", began.elapsed().as_secs());
+    panel.stop();
+    verdict.end()
+}
+
+/// Kills the process so many times; in the end it runs.
+async fn kill(panel: &mut Panel, rounds: u64, random: &mut Random) {
+    for round in 1..=rounds {
+        tokio::time::sleep(Duration::from_millis(random.below(400))).await;
+        panel.kill().await;
+        if random.one_in(KILLED_WHILE_STARTING) {
+            panel.spawn();
+            tokio::time::sleep(Duration::from_millis(random.below(60))).await;
+            panel.kill().await;
+        }
+        panel.start().await;
+        if round % 50 == 0 {
+            println!("    {round} rounds");
+        }
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok().filter(|text| !text.is_empty())?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is a whole number, not “{text}”")))
+}

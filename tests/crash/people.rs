@@ -1,0 +1,149 @@
+//! People who post prompts, some of them twice at once, and post them again when no answer comes.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::panel::{Panel, Visitor};
+use super::random::Random;
+
+/// How often a form is posted before its person gives up.
+const PATIENCE: u32 = 40;
+
+/// What people know of their prompts, by their texts.
+#[derive(Default)]
+pub(crate) struct Book(Mutex<HashMap<String, Entry>>);
+
+#[derive(Clone, Default)]
+pub(crate) struct Entry {
+    /// How often it was posted to the panel.
+    pub(crate) posts: u64,
+    /// The jobs that answers named: one, or none if no answer came.
+    pub(crate) jobs: Vec<String>,
+    /// Answers that are none of those a form can get.
+    pub(crate) strange: Vec<String>,
+}
+
+pub(crate) struct People {
+    tasks: JoinSet<()>,
+    enough: Arc<AtomicBool>,
+}
+
+/// One of them.
+struct Person {
+    name: u64,
+    visitor: Visitor,
+    random: Random,
+    book: Arc<Book>,
+    /// Jobs that were accepted, to be followed up.
+    jobs: Vec<String>,
+}
+
+/// A form that is filled in.
+struct Form {
+    /// The job it follows up; nothing to start one.
+    job: Option<String>,
+    prompt: String,
+    intent: String,
+}
+
+impl Book {
+    pub(crate) fn entries(&self) -> HashMap<String, Entry> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn note(&self, prompt: &str, note: impl FnOnce(&mut Entry)) {
+        note(self.0.lock().unwrap().entry(prompt.to_owned()).or_default());
+    }
+}
+
+impl People {
+    pub(crate) fn begin(count: u64, seed: u64, panel: &Panel, book: &Arc<Book>) -> Self {
+        let enough = Arc::new(AtomicBool::new(false));
+        let mut tasks = JoinSet::new();
+        for name in 0..count {
+            let (visitor, random) = (panel.visitor(), Random::of(seed, 100 + name));
+            let mut person = Person { name, visitor, random, book: book.clone(), jobs: Vec::new() };
+            let enough = enough.clone();
+            tasks.spawn(async move {
+                for number in 0.. {
+                    if enough.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    person.work(number).await;
+                }
+            });
+        }
+        Self { tasks, enough }
+    }
+
+    /// Lets everybody finish what they are at.
+    pub(crate) async fn end(mut self) {
+        self.enough.store(true, Ordering::SeqCst);
+        while let Some(ended) = self.tasks.join_next().await {
+            ended.unwrap();
+        }
+    }
+}
+
+impl Person {
+    async fn work(&mut self, number: u64) {
+        let form = self.form(number);
+        let gives_up = self.random.one_in(6);
+        for attempt in 0..PATIENCE {
+            let twice = self.random.one_in(3);
+            let (first, second) =
+                tokio::join!(self.post(&form), async { if twice { self.post(&form).await } else { None } });
+            if let Some(job) = first.or(second) {
+                self.remember(&form, &job);
+                break;
+            }
+            if gives_up && attempt > 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20 + self.random.below(150))).await;
+        }
+    }
+
+    fn form(&mut self, number: u64) -> Form {
+        let follows_up = self.random.one_in(3) && !self.jobs.is_empty();
+        let job = follows_up.then(|| self.jobs[self.random.below(self.jobs.len() as u64) as usize].clone());
+        let prompt = format!("prompt {number} of person {}", self.name);
+        Form { job, prompt, intent: self.random.intent() }
+    }
+
+    /// The job that a form is answered with.
+    async fn post(&self, form: &Form) -> Option<Value> {
+        self.book.note(&form.prompt, |entry| entry.posts += 1);
+        let mut pairs =
+            vec![("project", "docs"), ("prompt", form.prompt.as_str()), ("intent", form.intent.as_str())];
+        let endpoint = match &form.job {
+            Some(job) => {
+                pairs.push(("job", job));
+                "/api/jobs/message"
+            }
+            None => "/api/jobs/create",
+        };
+        let answer = self.visitor.call(endpoint, &pairs).await?;
+        let status = answer.status().as_u16();
+        let body: Value = serde_json::from_str(&answer.text().await.ok()?).ok()?;
+        self.book.note(&form.prompt, |entry| match (status, body["id"].as_str()) {
+            (200, Some(job)) => entry.jobs.push(job.to_owned()),
+            // To be tried again.
+            (409 | 429 | 502..=504, _) => {}
+            _ => entry.strange.push(format!("{status} {body}")),
+        });
+        (status == 200).then_some(body)
+    }
+
+    /// A job that has started may be followed up later.
+    fn remember(&mut self, form: &Form, job: &Value) {
+        if form.job.is_none() && !job["remote"].is_null() && self.jobs.len() < 20 {
+            self.jobs.extend(job["id"].as_str().map(str::to_owned));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! An upstream that keeps count of every prompt, and is slow, fails, refuses and hangs up as chance has it.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::to_bytes;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use docket::server::listen;
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tower::service_fn;
+
+use super::random::Random;
+
+pub(crate) struct Upstream {
+    address: SocketAddr,
+    record: Arc<Mutex<Record>>,
+}
+
+struct Record {
+    random: Random,
+    /// By its text, every prompt that came: how often, and how often it was taken.
+    prompts: HashMap<String, Seen>,
+    jobs: u64,
+}
+
+#[derive(Default, Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) posts: u64,
+    pub(crate) taken: u64,
+    /// Whether the last one was taken and answered as it should be.
+    pub(crate) well: bool,
+}
+
+/// What happens to a prompt.
+enum Chance {
+    Take,
+    TakeAndFail,
+    TakeAndHangUp,
+    Fail,
+    Refuse,
+    HangUp,
+}
+
+/// The connection is to be closed without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("hung up")]
+struct HungUp;
+
+impl Upstream {
+    pub(crate) async fn start(random: Random) -> Self {
+        let record = Record { random, prompts: HashMap::new(), jobs: 0 };
+        let record = Arc::new(Mutex::new(record));
+        let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = record.clone();
+        let service = service_fn(move |request: hyper::Request<Incoming>| {
+            let record = seen.clone();
+            async move { answer(&record, request.map(axum::body::Body::new)).await }
+        });
+        tokio::spawn(listen::serve(listener, service, CancellationToken::new()));
+        Self { address, record }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Every prompt that came.
+    pub(crate) fn prompts(&self) -> HashMap<String, Seen> {
+        self.record.lock().unwrap().prompts.clone()
+    }
+}
+
+async fn answer(record: &Mutex<Record>, request: Request) -> Result<Response, HungUp> {
+    let path: Vec<String> = request.uri().path().split('/').map(str::to_owned).collect();
+    let job = path.get(5).cloned();
+    if request.method() == Method::GET {
+        return Ok(Json(shown(&job.unwrap(), "completed")).into_response());
+    }
+    let body = to_bytes(request.into_body(), usize::MAX).await.map_err(|_| HungUp)?;
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    let (chance, pause, job) = record.lock().unwrap().meet(body["prompt"].as_str().unwrap(), job);
+    tokio::time::sleep(pause).await;
+    match chance {
+        Chance::Take => Ok((StatusCode::CREATED, Json(shown(&job, "active"))).into_response()),
+        Chance::TakeAndFail | Chance::Fail => Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response()),
+        Chance::Refuse => Ok((StatusCode::BAD_REQUEST, Json(json!({"error": "not today"}))).into_response()),
+        Chance::TakeAndHangUp | Chance::HangUp => Err(HungUp),
+    }
+}
+
+impl Record {
+    /// What happens to a prompt, after which time, and the job it belongs to.
+    fn meet(&mut self, prompt: &str, job: Option<String>) -> (Chance, Duration, String) {
+        let chance = match self.random.below(100) {
+            0..80 => Chance::Take,
+            80..84 => Chance::TakeAndFail,
+            84..88 => Chance::TakeAndHangUp,
+            88..91 => Chance::Fail,
+            91..97 => Chance::Refuse,
+            _ => Chance::HangUp,
+        };
+        let slow = self.random.one_in(5);
+        let pause = Duration::from_millis(self.random.below(if slow { 300 } else { 20 }));
+        let seen = self.prompts.entry(prompt.to_owned()).or_default();
+        seen.posts += 1;
+        seen.taken += u64::from(matches!(chance, Chance::Take | Chance::TakeAndFail | Chance::TakeAndHangUp));
+        seen.well = matches!(chance, Chance::Take);
+        self.jobs += 1;
+        (chance, pause, job.unwrap_or_else(|| format!("job_{}", self.jobs)))
+    }
+}
+
+fn shown(id: &str, status: &str) -> Value {
+    json!({
+        "id": id,
+        "status": status,
+        "source": {"repository": "acme/docs", "ref": "main"},
+        "model": "any",
+        "prLink": null,
+        "createdAt": "2026-11-21T09:30:00.000Z",
+        "archivedAt": null,
+    })
+}

@@ -1,0 +1,148 @@
+//! What must hold once everything is over, and how it went. Ends as Rust's own tests do, so that one count covers both.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::process::ExitCode;
+
+use sqlx::Row;
+
+use super::panel::Panel;
+use super::people::{Book, Entry};
+use super::upstream::{Seen, Upstream};
+
+pub(crate) struct Verdict {
+    held: usize,
+    broken: usize,
+}
+
+/// A prompt in the ledger.
+struct Message {
+    prompt: String,
+    job: String,
+    state: String,
+}
+
+pub(crate) async fn on(panel: &Panel, upstream: &Upstream, book: &Book, rounds: u64) -> Verdict {
+    let mut ledger = panel.ledger().await;
+    let check = sqlx::query_scalar::<_, String>("PRAGMA integrity_check");
+    let integrity = check.fetch_all(&mut ledger).await.unwrap();
+    let rows =
+        sqlx::query("SELECT prompt, job_id, state FROM messages").fetch_all(&mut ledger).await.unwrap();
+    let messages: Vec<Message> = rows
+        .iter()
+        .map(|row| Message { prompt: row.get("prompt"), job: row.get("job_id"), state: row.get("state") })
+        .collect();
+    let (seen, people) = (upstream.prompts(), book.entries());
+    summarise(&messages, &seen, &people, rounds);
+
+    let mut verdict = Verdict { held: 0, broken: 0 };
+    verdict.none("the database is sound", integrity.into_iter().filter(|line| line != "ok"));
+    verdict.none("every prompt has ended", unended(&messages));
+    verdict.none("no prompt came upstream twice", twice(&seen));
+    verdict.none("nothing was sent that is not in the ledger", unrecorded(&messages, &seen));
+    verdict
+        .none("nothing that was answered is lost, and every answer named one job", lost(&messages, &people));
+    verdict.none("what is accepted was taken, and what is rejected was not", untrue(&messages, &seen));
+    verdict.none("every form got an answer that forms can get", strange(&people));
+    let harmless = interrupted(&messages, &seen).count() == 0;
+    verdict.none("the kills came while prompts were on their way", harmless.then(|| "none did".to_owned()));
+    verdict
+}
+
+fn summarise(
+    messages: &[Message],
+    seen: &HashMap<String, Seen>,
+    people: &HashMap<String, Entry>,
+    rounds: u64,
+) {
+    let mut states = BTreeMap::<&str, usize>::new();
+    messages.iter().for_each(|message| *states.entry(&message.state).or_default() += 1);
+    let states: Vec<String> = states.iter().map(|(state, count)| format!("{count} {state}")).collect();
+    let forms: u64 = people.values().map(|entry| entry.posts).sum();
+    let posts: u64 = seen.values().map(|seen| seen.posts).sum();
+    println!("\n{rounds} kills; {} prompts, posted {forms} times by people", people.len());
+    println!("{} in the ledger: {}", messages.len(), states.join(", "));
+    println!("{posts} came upstream; {} were cut off by a kill", interrupted(messages, seen).count());
+    println!("{} never reached the ledger and were never sent\n", people.len() - messages.len());
+}
+
+/// Prompts of which only a kill can have left the outcome unknown.
+fn interrupted<'a>(
+    messages: &'a [Message],
+    seen: &'a HashMap<String, Seen>,
+) -> impl Iterator<Item = &'a Message> {
+    let cut_off = |message: &&Message| seen.get(&message.prompt).is_none_or(|seen| seen.well);
+    messages.iter().filter(|message| message.state == "unknown").filter(cut_off)
+}
+
+fn unended(messages: &[Message]) -> impl Iterator<Item = String> {
+    let ends = ["accepted", "rejected", "unknown"];
+    let rest = messages.iter().filter(move |message| !ends.contains(&message.state.as_str()));
+    rest.map(|message| format!("{} is {}", message.prompt, message.state))
+}
+
+fn twice(seen: &HashMap<String, Seen>) -> impl Iterator<Item = String> {
+    let often = seen.iter().filter(|(_, seen)| seen.posts > 1);
+    often.map(|(prompt, seen)| format!("{prompt} came {} times", seen.posts))
+}
+
+fn unrecorded(messages: &[Message], seen: &HashMap<String, Seen>) -> impl Iterator<Item = String> {
+    let recorded: HashSet<&str> = messages.iter().map(|message| message.prompt.as_str()).collect();
+    seen.keys().filter(move |prompt| !recorded.contains(prompt.as_str())).cloned()
+}
+
+fn lost(messages: &[Message], people: &HashMap<String, Entry>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (prompt, entry) in people {
+        let mut named = entry.jobs.clone();
+        named.sort();
+        named.dedup();
+        let recorded: Vec<&str> = messages
+            .iter()
+            .filter(|message| message.prompt == *prompt)
+            .map(|message| message.job.as_str())
+            .collect();
+        if recorded.len() > 1 || (!named.is_empty() && named != recorded) {
+            problems.push(format!("{prompt}: answers named {named:?}, the ledger holds {recorded:?}"));
+        }
+    }
+    problems
+}
+
+fn untrue(messages: &[Message], seen: &HashMap<String, Seen>) -> impl Iterator<Item = String> {
+    let wrong = messages.iter().filter(|message| {
+        let taken = seen.get(&message.prompt).map_or(0, |seen| seen.taken);
+        matches!((message.state.as_str(), taken), ("accepted", 0) | ("rejected", 1..))
+    });
+    wrong.map(|message| format!("{} is {}", message.prompt, message.state))
+}
+
+fn strange(people: &HashMap<String, Entry>) -> impl Iterator<Item = String> {
+    people
+        .iter()
+        .flat_map(|(prompt, entry)| entry.strange.iter().map(move |text| format!("{prompt}: {text}")))
+}
+
+impl Verdict {
+    /// A promise that holds if there is nothing to be said against it.
+    fn none(&mut self, promise: &str, problems: impl IntoIterator<Item = String>) {
+        let problems: Vec<String> = problems.into_iter().collect();
+        if problems.is_empty() {
+            println!("point {promise} ... ok");
+            self.held += 1;
+            return;
+        }
+        println!("point {promise} ... FAILED, {} times", problems.len());
+        problems.iter().take(10).for_each(|problem| println!("    {problem}"));
+        self.broken += 1;
+    }
+
+    pub(crate) fn end(self) -> ExitCode {
+        let (word, code) =
+            if self.broken == 0 { ("ok", ExitCode::SUCCESS) } else { ("FAILED", ExitCode::FAILURE) };
+        println!(
+            "test result: {word}. {} passed; {} failed; 0 ignored; 0 measured; 0 filtered out\n",
+            self.held, self.broken
+        );
+        code
+    }
+}
