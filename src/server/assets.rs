@@ -8,6 +8,8 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use leptos::WasmSplitManifest;
+use leptos::prelude::ArcStoredValue;
 use rust_embed::{Embed, EmbeddedFile};
 use sha2::{Digest, Sha256};
 
@@ -21,6 +23,9 @@ struct Site;
 /// What cargo-leptos calls the folder of wasm, js and css.
 const PACKAGE: &str = "pkg";
 
+/// The script that loads pieces of WebAssembly.
+const LOADER: &str = "__wasm_split.______________________.js";
+
 /// A digest over all files, so that a new release is a new address for each of them.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
@@ -31,12 +36,24 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 });
 
+static MANIFEST: LazyLock<Option<WasmSplitManifest>> = LazyLock::new(|| {
+    let file = Site::get(&format!("{PACKAGE}/__wasm_split_manifest.json"))?;
+    let pieces = serde_json::from_slice(&file.data).ok()?;
+    Some(WasmSplitManifest(ArcStoredValue::new((format!("/{}", package_dir()), pieces, LOADER.to_owned()))))
+});
+
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const ASK_AGAIN: &str = "public, no-cache";
 
 /// The folder, without slashes around it, that pages load wasm, js and css from.
 pub fn package_dir() -> String {
     format!("{PACKAGE}/{}", *VERSION)
+}
+
+/// Which pieces of WebAssembly belong to which lazily loaded function, as cargo-leptos wrote it down: with it in the context,
+/// Leptos has a page fetch its own pieces at once. Nothing in a site that was built in one piece.
+pub fn split_manifest() -> Option<WasmSplitManifest> {
+    MANIFEST.clone()
 }
 
 /// The routes of all files. They need no session: they are the same for everybody.
