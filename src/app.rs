@@ -6,7 +6,7 @@ use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::{Lazy, SsrMode, path};
 
 use crate::ui::components::frame::{AdminFrame, Frame};
-use crate::ui::pages::{self, home, job, jobs, not_found, overview};
+use crate::ui::pages::{self, home, not_found};
 use crate::ui::state;
 
 /// The document around the app: everything a browser needs before the first pixel.
@@ -46,12 +46,12 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/setup") view={Lazy::<pages::SetUp>::new()} ssr=SsrMode::Async />
                 <Route path=path!("/") view=home::Home ssr=SsrMode::Async />
                 <ParentRoute path=path!("/p/:project") view=Frame ssr=SsrMode::Async>
-                    <Route path=path!("") view=overview::Overview />
-                    <Route path=path!("jobs") view=jobs::Jobs />
+                    <Route path=path!("") view={Lazy::<pages::Overview>::new()} />
+                    <Route path=path!("jobs") view={Lazy::<pages::Jobs>::new()} />
                     <Route path=path!("jobs/new") view={Lazy::<pages::NewJob>::new()} />
                     <Route path=path!("jobs/adopt") view={Lazy::<pages::Adopt>::new()} />
                     <Route path=path!("jobs/batch") view={Lazy::<pages::NewBatch>::new()} />
-                    <Route path=path!("jobs/:job") view=job::JobPage />
+                    <Route path=path!("jobs/:job") view={Lazy::<pages::JobPage>::new()} />
                     <Route path=path!("batches/:batch") view={Lazy::<pages::BatchPage>::new()} />
                     <Route path=path!("queue") view={Lazy::<pages::QueuePage>::new()} />
                     <Route path=path!("analytics") view={Lazy::<pages::Analytics>::new()} />

@@ -72,6 +72,9 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
 
 async fn packaged(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let caching = if version == *VERSION { FOR_EVER } else { ASK_AGAIN };
+    if version != *VERSION && is_piece(&name) {
+        return StatusCode::NOT_FOUND.into_response();
+    }
     serve(&format!("{PACKAGE}/{name}"), caching, &headers)
 }
 
@@ -130,6 +133,11 @@ fn accepts(header: &str, encoding: &str) -> bool {
 fn matches(request: &HeaderMap, etag: &str) -> bool {
     let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
     known.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == etag)
+}
+
+/// Whether a file fits only the WebAssembly it was split from: in a page of another release it must not run.
+fn is_piece(name: &str) -> bool {
+    name.ends_with(".wasm") && (name.starts_with("split_") || name.starts_with("chunk_"))
 }
 
 fn is_compressed(name: &str) -> bool {
