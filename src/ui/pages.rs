@@ -22,10 +22,10 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use leptos_router::LazyRoute;
 use leptos_router::hooks::use_url;
 
-use crate::ui::state::browser;
+use crate::ui::state::{browser, response};
 
 /// `piece: module::Page` gives a route of that name, whose code lies in a piece of the WebAssembly that a browser fetches only
-/// when it comes to a page of it. What several pieces need lies in further ones, so pages that are much alike share one.
+/// when it comes to a page of it. What several pieces need lies in further ones.
 macro_rules! fetched_when_needed {
     ($($piece:ident: $module:ident :: $page:ident),* $(,)?) => { $(
         pub struct $page;
@@ -42,8 +42,7 @@ macro_rules! fetched_when_needed {
                 }
 
                 async fn view(_page: Self) -> AnyView {
-                    #[cfg(feature = "ssr")]
-                    leptos::prefetch_lazy_fn_on_server(stringify!($piece));
+                    response::fetch_with_it(stringify!($piece));
                     $module().await.unwrap_or_else(|_| ().into_any())
                 }
 
@@ -57,21 +56,20 @@ macro_rules! fetched_when_needed {
     )* };
 }
 
+// Few pieces: each doubles into how many files the code that pages share can fall.
 fetched_when_needed! {
-    sign_in: login::Login,
-    sign_in: set_up::SetUp,
-    overview: overview::Overview,
+    jobs: overview::Overview,
     jobs: jobs::Jobs,
-    job: job::JobPage,
+    jobs: job::JobPage,
     new_job: new_job::NewJob,
-    adopt: adopt::Adopt,
-    batches: batch::BatchPage,
-    batches: new_batch::NewBatch,
-    queue: queue::QueuePage,
-    analytics: analytics::Analytics,
-    templates: templates::Templates,
-    admin: admin_upstream::AdminUpstream,
-    admin: admin_webhooks::AdminWebhooks,
+    plans: adopt::Adopt,
+    plans: batch::BatchPage,
+    plans: new_batch::NewBatch,
+    plans: queue::QueuePage,
+    plans: templates::Templates,
+    oversight: analytics::Analytics,
+    oversight: admin_upstream::AdminUpstream,
+    oversight: admin_webhooks::AdminWebhooks,
 }
 
 /// A page that was rendered by the server stays as it is. On the way to another one the browser asks the server for it: a newer
