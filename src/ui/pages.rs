@@ -58,15 +58,15 @@ macro_rules! fetched_when_needed {
 
 // Few pieces: each doubles into how many files the code that pages share can fall.
 fetched_when_needed! {
-    jobs: overview::Overview,
     jobs: jobs::Jobs,
-    jobs: job::JobPage,
+    job: job::JobPage,
     new_job: new_job::NewJob,
     plans: adopt::Adopt,
     plans: batch::BatchPage,
     plans: new_batch::NewBatch,
     plans: queue::QueuePage,
     plans: templates::Templates,
+    oversight: overview::Overview,
     oversight: analytics::Analytics,
     oversight: admin_upstream::AdminUpstream,
     oversight: admin_webhooks::AdminWebhooks,
