@@ -6,7 +6,7 @@ use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::{Lazy, SsrMode, path};
 
 use crate::ui::components::frame::{AdminFrame, Frame};
-use crate::ui::pages::{self, home, login, not_found, set_up};
+use crate::ui::pages::{self, home, login, not_found};
 use crate::ui::state;
 
 /// The document around the app: everything a browser needs before the first pixel.
@@ -43,7 +43,7 @@ pub fn App() -> impl IntoView {
         <Router>
             <Routes fallback=not_found::NotFound>
                 <Route path=path!("/login") view=login::Login ssr=SsrMode::Async />
-                <Route path=path!("/setup") view=set_up::SetUp ssr=SsrMode::Async />
+                <Route path=path!("/setup") view={Lazy::<pages::SetUp>::new()} ssr=SsrMode::Async />
                 <Route path=path!("/") view=home::Home ssr=SsrMode::Async />
                 <ParentRoute path=path!("/p/:project") view=Frame ssr=SsrMode::Async>
                     <Route path=path!("") view={Lazy::<pages::Overview>::new()} />

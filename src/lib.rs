@@ -18,6 +18,6 @@ pub fn hydrate() {
     wasm_bindgen_futures::spawn_local(async {
         let body = leptos::tachys::dom::body();
         leptos::mount::hydrate_from_async(body, app::App).await.forget();
-        ui::state::mark_hydrated();
+        ui::state::become_interactive().await;
     });
 }
