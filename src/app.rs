@@ -3,13 +3,10 @@
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::{ParentRoute, Route, Router, Routes};
-use leptos_router::{SsrMode, path};
+use leptos_router::{Lazy, SsrMode, path};
 
 use crate::ui::components::frame::{AdminFrame, Frame};
-use crate::ui::pages::{
-    admin_upstream, admin_webhooks, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job,
-    not_found, overview, queue, set_up, templates,
-};
+use crate::ui::pages::{self, home, login, not_found};
 use crate::ui::state;
 
 /// The document around the app: everything a browser needs before the first pixel.
@@ -46,23 +43,23 @@ pub fn App() -> impl IntoView {
         <Router>
             <Routes fallback=not_found::NotFound>
                 <Route path=path!("/login") view=login::Login ssr=SsrMode::Async />
-                <Route path=path!("/setup") view=set_up::SetUp ssr=SsrMode::Async />
+                <Route path=path!("/setup") view={Lazy::<pages::SetUp>::new()} ssr=SsrMode::Async />
                 <Route path=path!("/") view=home::Home ssr=SsrMode::Async />
                 <ParentRoute path=path!("/p/:project") view=Frame ssr=SsrMode::Async>
-                    <Route path=path!("") view=overview::Overview />
-                    <Route path=path!("jobs") view=jobs::Jobs />
-                    <Route path=path!("jobs/new") view=new_job::NewJob />
-                    <Route path=path!("jobs/adopt") view=adopt::Adopt />
-                    <Route path=path!("jobs/batch") view=new_batch::NewBatch />
-                    <Route path=path!("jobs/:job") view=job::JobPage />
-                    <Route path=path!("batches/:batch") view=batch::BatchPage />
-                    <Route path=path!("queue") view=queue::QueuePage />
-                    <Route path=path!("analytics") view=analytics::Analytics />
-                    <Route path=path!("templates") view=templates::Templates />
+                    <Route path=path!("") view={Lazy::<pages::Overview>::new()} />
+                    <Route path=path!("jobs") view={Lazy::<pages::Jobs>::new()} />
+                    <Route path=path!("jobs/new") view={Lazy::<pages::NewJob>::new()} />
+                    <Route path=path!("jobs/adopt") view={Lazy::<pages::Adopt>::new()} />
+                    <Route path=path!("jobs/batch") view={Lazy::<pages::NewBatch>::new()} />
+                    <Route path=path!("jobs/:job") view={Lazy::<pages::JobPage>::new()} />
+                    <Route path=path!("batches/:batch") view={Lazy::<pages::BatchPage>::new()} />
+                    <Route path=path!("queue") view={Lazy::<pages::QueuePage>::new()} />
+                    <Route path=path!("analytics") view={Lazy::<pages::Analytics>::new()} />
+                    <Route path=path!("templates") view={Lazy::<pages::Templates>::new()} />
                 </ParentRoute>
                 <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
-                    <Route path=path!("upstream") view=admin_upstream::AdminUpstream />
-                    <Route path=path!("webhooks") view=admin_webhooks::AdminWebhooks />
+                    <Route path=path!("upstream") view={Lazy::<pages::AdminUpstream>::new()} />
+                    <Route path=path!("webhooks") view={Lazy::<pages::AdminWebhooks>::new()} />
                 </ParentRoute>
             </Routes>
         </Router>

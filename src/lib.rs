@@ -15,6 +15,9 @@ pub mod ui;
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
-    leptos::mount::hydrate_body(app::App);
-    ui::state::mark_hydrated();
+    wasm_bindgen_futures::spawn_local(async {
+        let body = leptos::tachys::dom::body();
+        leptos::mount::hydrate_from_async(body, app::App).await.forget();
+        ui::state::become_interactive().await;
+    });
 }

@@ -62,18 +62,3 @@ test("another text is not asked about any more", async ({ page, api }) => {
   await start(page).click();
   await jobOf(page);
 });
-
-test.describe("without JavaScript", () => {
-  test.use({ javaScriptEnabled: false });
-
-  test("the same work is said on the page of the second job", async ({ page, api }) => {
-    const text = words();
-    const first = await api.start(text);
-    await page.goto(NEW_JOB);
-    await prompt(page).fill(text);
-    await start(page).click();
-    expect(await jobOf(page)).not.toBe(first.id);
-    await expect(page.getByText("When this was started, a similar job was running")).toBeVisible();
-    await expect(badge(page, first.id)).toBeVisible();
-  });
-});

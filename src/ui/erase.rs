@@ -1,6 +1,6 @@
 //! Many shapes as one type. The WebAssembly has code for each type of view, handler and effect, so the pages have few.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use leptos::prelude::*;
 
@@ -29,8 +29,22 @@ fn erased(content: Arc<dyn Fn() -> AnyView + Send + Sync>) -> AnyView {
     view! { {move || content()} }.into_any()
 }
 
-/// Runs `action` in the browser, and again whenever what it reads has changed.
+/// Whether effects run. A page is hydrated bit by bit while its pieces arrive, and takes what the server rendered for what it
+/// would render itself: an effect that changed something meanwhile would be overlooked by all that is hydrated after it.
+static EFFECTS_RUN: LazyLock<ArcRwSignal<bool>> = LazyLock::new(|| ArcRwSignal::new(false));
+
+/// Lets effects run, those that wait first. To be called once the page is hydrated.
+pub fn run_effects() {
+    EFFECTS_RUN.set(true);
+}
+
+/// Runs `action` in the browser once the page is hydrated, and again whenever what it reads has changed.
 pub fn effect(action: impl FnMut() + 'static) {
-    let action: Box<dyn FnMut()> = Box::new(action);
+    let mut action: Box<dyn FnMut()> = Box::new(action);
+    let action: Box<dyn FnMut()> = Box::new(move || {
+        if EFFECTS_RUN.get() {
+            action();
+        }
+    });
     Effect::new(action);
 }

@@ -21,6 +21,8 @@ pub mod session;
 pub mod title;
 pub mod toasts;
 
+use crate::ui::erase::run_effects;
+
 /// Provides what every page may ask for. Once, at the root, on the server and in the browser alike.
 pub fn provide() {
     clock::provide();
@@ -30,7 +32,9 @@ pub fn provide() {
     notices::provide();
 }
 
-/// Tells tests and styles that the page is interactive now.
-pub fn mark_hydrated() {
+/// Makes the hydrated page interactive, and tells tests and styles when it is.
+pub async fn become_interactive() {
+    run_effects();
+    leptos::task::tick().await;
     browser::set_on_document("data-hydrated", "true");
 }

@@ -84,6 +84,19 @@ async fn pages_ask_for_their_files_under_the_address_of_this_version() {
     }
 }
 
+/// A page that was open during an upgrade must not run a piece that was cut from another WebAssembly.
+#[tokio::test]
+async fn a_piece_of_webassembly_is_found_only_under_the_address_of_its_own_version() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    for name in site() {
+        let Some(file) = name.strip_prefix("pkg/") else { continue };
+        let piece = file.ends_with(".wasm") && file != "docket.wasm";
+        let answer = get(&stranger, &format!("/pkg/old/{file}"), &[]).await;
+        assert_eq!(answer.status, if piece { 404 } else { 200 }, "{file}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_no_file_is_not_found_without_a_detour_over_the_sign_in() {
     let app = TestApp::start().await;

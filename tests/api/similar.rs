@@ -127,11 +127,6 @@ async fn a_job_is_compared_with_those_before_it_and_never_with_itself() {
     };
     assert_eq!(of(&first).await, json!([]));
     assert_eq!(of(&second).await[0]["id"], first["id"]);
-    let notice = "When this was started, a similar job was running";
-    let page =
-        async |job: &Value| operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
-    assert!(page(&second).await.text.contains(notice), "not said without JavaScript");
-    assert!(!page(&first).await.text.contains(notice));
     let foreign = [("project", "api"), ("job", first["id"].as_str().unwrap())];
     operator.post("/api/jobs/similar", &foreign).await.refused(404, "not_found");
 }

@@ -14,6 +14,7 @@ use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
 use crate::app::{App, shell};
+use crate::server::assets;
 use crate::server::panel::Panel;
 use crate::ui::state::clock::ServerNow;
 use crate::ui::state::limits::PromptMax;
@@ -49,6 +50,9 @@ pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'stati
         provide_context(panel.clone());
         provide_context(ServerNow(panel.clock.now()));
         provide_context(PromptMax(panel.prompt_max));
+        if let Some(manifest) = assets::split_manifest() {
+            provide_context(manifest);
+        }
         if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
             let policy = format!(
                 "default-src 'self'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'; style-src 'self'; \

@@ -17,15 +17,13 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
 
 use crate::api::call::call;
-use crate::api::jobs::{CheckJob, GetJob, GetJobForm, ResolveDelivery, SendFollowUp, SimilarJobs};
+use crate::api::jobs::{CheckJob, GetJob, GetJobForm, ResolveDelivery, SendFollowUp};
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
-use crate::model::similar::SimilarJob;
 use crate::ui::components::failure;
 use crate::ui::components::filed::filed;
 use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
-use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
@@ -63,13 +61,6 @@ fn job_page(project: String, id: String) -> AnyView {
         let (project, id) = (project.clone(), id.clone());
         Asked::once(move || call(GetJobForm { project: project.clone(), job: Some(id.clone()) }))
     };
-    let similar = {
-        let (project, id) = (project.clone(), id.clone());
-        Asked::once(move || {
-            let (project, job) = (project.clone(), Some(id.clone()));
-            call(SimilarJobs { project, prompt: None, paths: None, job })
-        })
-    };
     let job = CurrentJob { first, later: RwSignal::new(None) };
     keep_true(job, project.clone(), id.clone());
 
@@ -102,12 +93,10 @@ fn job_page(project: String, id: String) -> AnyView {
         .erase(),
     };
     let follow_up = move || follow_up_box(job, form, session, send, draft, again);
-    let at_once = move || same_work(job, similar);
     view! {
         {outcome}
         {failure::of_form(check.problem())}
         {suspended(loading::conversation, Arc::new(page))}
-        {suspended(nothing, Arc::new(at_once))}
         {suspended(nothing, Arc::new(follow_up))}
     }
     .erase()
@@ -127,17 +116,6 @@ fn shown(job: &Job, may_send: bool, filing: Filing, decide: Post, draft: Draft) 
         </div>
     }
     .erase()
-}
-
-/// Whoever starts a job without JavaScript hears only here that the same work is under way already.
-fn same_work(job: CurrentJob, similar: Asked<Vec<SimilarJob>>) -> AnyView {
-    match (job.get(), similar.get()) {
-        (Some(Ok(job)), Some(Ok(mut similar))) if job.state.is_moving() => {
-            similar.retain(SimilarJob::is_running_already);
-            similar_jobs(job.project.as_str(), "When this was started, a similar job was running", &similar)
-        }
-        _ => ().into_any(),
-    }
 }
 
 /// For those who may send, unless the agent did not take the job, or may not have.

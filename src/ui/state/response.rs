@@ -1,4 +1,5 @@
-//! The HTTP status of a page that could not show what was asked for. Nothing happens in the browser.
+//! What a page says beside its content: the HTTP status where it could not show what was asked for, and what its browser needs.
+//! Nothing happens in the browser.
 
 use crate::error::ErrorCode;
 
@@ -12,3 +13,12 @@ pub fn set_status(code: ErrorCode) {
 
 #[cfg(not(feature = "ssr"))]
 pub fn set_status(_code: ErrorCode) {}
+
+/// Has the browser fetch a piece of the WebAssembly as soon as it has the head of the page.
+#[cfg(feature = "ssr")]
+pub fn fetch_with_it(piece: &'static str) {
+    leptos::prefetch_lazy_fn_on_server(piece);
+}
+
+#[cfg(not(feature = "ssr"))]
+pub fn fetch_with_it(_piece: &'static str) {}

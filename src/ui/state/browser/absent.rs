@@ -55,3 +55,5 @@ pub fn copy(_text: &str) {}
 pub fn toggle_theme() {}
 
 pub fn set_on_document(_name: &str, _value: &str) {}
+
+pub fn load_if_hydrated(_href: &str) {}

@@ -136,6 +136,13 @@ pub fn set_on_document(name: &str, value: &str) {
     }
 }
 
+/// Leaves an interactive page for `href` by a request to the server.
+pub fn load_if_hydrated(href: &str) {
+    if document().document_element().is_some_and(|root| root.has_attribute("data-hydrated")) {
+        let _ = window().location().set_href(href);
+    }
+}
+
 fn is_dark() -> bool {
     match document().document_element().and_then(|root| root.get_attribute("data-theme")) {
         Some(chosen) => chosen == "dark",
