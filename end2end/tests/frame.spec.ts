@@ -81,6 +81,7 @@ test.describe("by keyboard", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("j");
     await expect(page).toHaveURL(at("/jobs"));
+    await expect(page.getByRole("searchbox", { name: "Search jobs" })).toBeVisible();
     await page.keyboard.press("/");
     await expect(page.getByRole("searchbox", { name: "Search jobs" })).toBeFocused();
     await page.keyboard.type("c?.gj");

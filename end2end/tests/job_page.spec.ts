@@ -100,7 +100,9 @@ test("a text too long for an address is brought to the next form all the same", 
 });
 
 test("going from one job to another shows the other, with a box of its own", async ({ page, api }) => {
-  const [first, second] = (await api.jobs({ status: "completed" })).jobs;
+  const { jobs } = await api.jobs({ status: "completed" });
+  // The prompts of a list are cut where they are long.
+  const [first, second] = jobs.filter(({ prompt }) => prompt.length < 250);
   await open(page, at(`/jobs/${first?.id}`));
   await page.getByLabel("Follow-up").fill("For the first one");
   await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Jobs" }).click();

@@ -49,7 +49,7 @@ for (const [state, name] of [["failed", "Failed"], ["rejected", "Rejected"], ["u
     await expect(rows(page)).toHaveCount(jobs.length);
     await chip(page, name).click();
     await expect(page).toHaveURL(LIST);
-    expect(await rows(page).count()).toBeGreaterThan(jobs.length);
+    await expect.poll(async () => rows(page).count()).toBeGreaterThan(jobs.length);
   });
 }
 
@@ -65,7 +65,7 @@ test("the search finds texts in prompts and follow-ups, and stands in the addres
   await search(page).fill("");
   await search(page).press("Enter");
   await expect(page).toHaveURL(LIST);
-  expect(await rows(page).count()).toBeGreaterThan(1);
+  await expect.poll(async () => rows(page).count()).toBeGreaterThan(1);
 });
 
 test("a search is no pattern", async ({ page }) => {

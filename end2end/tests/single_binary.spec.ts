@@ -144,6 +144,7 @@ test("SIGTERM ends it with 0 while a page is open and a job runs; the next start
   await page.getByLabel("Prompt").fill("emulator:pull-request Outlive a restart");
   await page.getByRole("button", { name: "Start job" }).click();
   const job = await jobOf(page);
+  await expect(badge(page, job)).toHaveAttribute("data-status", "active");
 
   const ended = await docket.processes[0]?.stop("SIGTERM");
   expect(ended?.code, ended?.stderr).toBe(0);

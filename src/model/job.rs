@@ -200,9 +200,6 @@ pub const NOT_FOUND: &str = "not found";
 /// Shown as the status of a job that was followed for three days without an end.
 pub const NO_END: &str = "no end";
 
-/// What stands in place of the upstream's word for a job that it no longer knows, or that did not end in time.
-pub const LOST_STATUSES: [&str; 2] = [NOT_FOUND, NO_END];
-
 /// How much of a prompt a list shows, in characters.
 pub const EXCERPT_CHARS: usize = 280;
 
@@ -276,12 +273,6 @@ impl Job {
     /// Whether it will still change by itself.
     pub fn is_moving(&self) -> bool {
         moves(self.state, self.followed)
-    }
-
-    /// Whether the upstream no longer knows it, or following it was given up.
-    pub fn is_lost(&self) -> bool {
-        let status = self.remote.as_ref().map(|remote| remote.status.as_str());
-        self.state == JobState::Other && status.is_some_and(|status| LOST_STATUSES.contains(&status))
     }
 
     pub fn badge(&self) -> JobBadge {

@@ -54,6 +54,11 @@ pub enum Settlement<'a> {
     Unknown(&'a str),
 }
 
+/// The columns that [`from_row`] reads, of `messages` (as `m`) with its job (as `j`).
+pub(super) const SELECT_INTENT: &str =
+    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
+     FROM messages m JOIN jobs j ON j.id = m.job_id";
+
 impl Store {
     /// The intent that this author already committed under this id.
     pub async fn find_intent(
@@ -61,14 +66,12 @@ impl Store {
         author_id: &str,
         intent: &IntentId,
     ) -> Result<Option<Intent>, StoreError> {
-        let row = sqlx::query(
-            "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
-             FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.author_id = $1 AND m.intent = $2",
-        )
-        .bind(author_id)
-        .bind(intent.as_str())
-        .fetch_optional(&self.pool)
-        .await?;
+        let row =
+            sqlx::query(AssertSqlSafe(format!("{SELECT_INTENT} WHERE m.author_id = $1 AND m.intent = $2")))
+                .bind(author_id)
+                .bind(intent.as_str())
+                .fetch_optional(&self.pool)
+                .await?;
         row.as_ref().map(from_row).transpose()
     }
 
@@ -221,12 +224,10 @@ impl Store {
 
     /// Messages that were being sent when the process ended. Nobody knows what became of them.
     pub async fn interrupted(&self) -> Result<Vec<Intent>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
-             FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'sending' ORDER BY m.id",
-        )
-        .fetch_all(&self.pool)
-        .await?;
+        let rows =
+            sqlx::query(AssertSqlSafe(format!("{SELECT_INTENT} WHERE m.state = 'sending' ORDER BY m.id")))
+                .fetch_all(&self.pool)
+                .await?;
         rows.iter().map(from_row).collect()
     }
 

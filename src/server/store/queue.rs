@@ -182,11 +182,10 @@ impl Store {
         let mut tx = self.begin().await?;
         let mut cancelled = 0;
         for message in messages {
-            let row = sqlx::query(
-                "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
-                 FROM messages m JOIN jobs j ON j.id = m.job_id
-                 WHERE m.id = $1 AND j.project = $2 AND m.state = 'queued'",
-            )
+            let row = sqlx::query(AssertSqlSafe(format!(
+                "{} WHERE m.id = $1 AND j.project = $2 AND m.state = 'queued'",
+                intents::SELECT_INTENT
+            )))
             .bind(message.as_str())
             .bind(project.as_str())
             .fetch_optional(&mut *tx)
@@ -248,11 +247,10 @@ pub(super) async fn reject_follow_ups(
     job: &JobId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let rows = sqlx::query(
-        "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
-         FROM messages m JOIN jobs j ON j.id = m.job_id
-         WHERE m.job_id = $1 AND m.position > 0 AND m.state = 'queued' ORDER BY m.position",
-    )
+    let rows = sqlx::query(AssertSqlSafe(format!(
+        "{} WHERE m.job_id = $1 AND m.position > 0 AND m.state = 'queued' ORDER BY m.position",
+        intents::SELECT_INTENT
+    )))
     .bind(job.as_str())
     .fetch_all(&mut **tx)
     .await?;

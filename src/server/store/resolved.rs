@@ -1,6 +1,8 @@
 //! What people decided about deliveries whose outcome was not known. Each decision counts once: it names the attempt that
 //! it is about, and only sending again begins another one.
 
+use sqlx::AssertSqlSafe;
+
 use super::{Store, StoreError, intents, jobs};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
@@ -30,11 +32,10 @@ impl Store {
         job: &JobId,
         position: i64,
     ) -> Result<Option<Intent>, StoreError> {
-        let row = sqlx::query(
-            "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
-             FROM messages m JOIN jobs j ON j.id = m.job_id
-             WHERE j.project = $1 AND m.job_id = $2 AND m.position = $3",
-        )
+        let row = sqlx::query(AssertSqlSafe(format!(
+            "{} WHERE j.project = $1 AND m.job_id = $2 AND m.position = $3",
+            intents::SELECT_INTENT
+        )))
         .bind(project.as_str())
         .bind(job.as_str())
         .bind(position)
