@@ -15,6 +15,7 @@ pub mod listen;
 pub mod panel;
 pub mod reading;
 pub mod router;
+pub mod saved_views;
 pub mod store;
 pub mod upstream;
 pub mod webhooks;

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "hydrate")]
 mod fetch;
+pub mod json;
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -40,7 +41,7 @@ where
 /// The output in `answer`.
 pub fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, AppError> {
     match answer {
-        Ok(json) => serde_json::from_str(json).map_err(|_| AppError::internal()),
+        Ok(json) => json::from_str(json).map_err(|_| AppError::internal()),
         Err(error) => Err(error.clone()),
     }
 }

@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::drawn::{HistoryNotice, Reading};
+use crate::model::drawn::{Drawn, HistoryNotice};
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, reading};
 
-/// What `query`, the query of the analytics page's address, asks for: drawn where the daily history holds the whole range, else
-/// live views. With `part` = `week`, the short form of the overview.
+/// What `query`, the query of the analytics page's address, asks for: from the daily history where it holds the whole range,
+/// else live. With `part` = `week`, the short form of the overview.
 #[server(name = GetReading, prefix = "/api", endpoint = "analytics/reading")]
-pub async fn reading_of(project: String, query: String, part: Option<String>) -> Result<Reading, AppError> {
+pub async fn reading_of(project: String, query: String, part: Option<String>) -> Result<Drawn, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
     reading::reading(&caller, project, &query, part.as_deref() == Some("week")).await

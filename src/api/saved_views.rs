@@ -1,51 +1,63 @@
-//! Filters of the list of jobs that people keep under a name. Each answers the views that the caller sees then. They are
-//! everybody's own to keep, so a viewer may.
+//! What of the list of jobs, or of the analytics, people keep under a name. `of` is `jobs` (unless told) or `analytics`. Each
+//! answers the views that the caller sees then. They are everybody's own to keep, so a viewer may.
 
 use leptos::prelude::*;
 
 use crate::error::AppError;
 use crate::model::saved_view::SavedView;
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
+use crate::{
+    model::saved_view::ViewsOf,
+    server::{auth::guard, saved_views},
+};
 
 /// The caller's own views and those that others share.
 #[server(name = GetSavedViews, prefix = "/api", endpoint = "views/list")]
-pub async fn saved_views(project: String) -> Result<Vec<SavedView>, AppError> {
+pub async fn list_views(project: String, of: Option<String>) -> Result<Vec<SavedView>, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.saved_views(&caller, &project).await
+    saved_views::list(&caller, &project, ViewsOf::parse(of).map_err(AppError::bad_input)?).await
 }
 
-/// Keeps `query`, the part of the list's address after the `?`, under a name; a view of that name is replaced.
+/// Keeps `query`, the part of the page's address after the `?`, under a name; a view of that name is replaced.
 #[server(prefix = "/api", endpoint = "views/save")]
 pub async fn save_view(
     project: String,
+    of: Option<String>,
     name: String,
     query: String,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.save_view(&caller, &project, &name, &query, shared.unwrap_or(false)).await
+    let of = ViewsOf::parse(of).map_err(AppError::bad_input)?;
+    saved_views::save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await
 }
 
 /// Gives the caller's own view another name, and shares it or not; what is left out stays.
 #[server(prefix = "/api", endpoint = "views/update")]
 pub async fn update_view(
     project: String,
+    of: Option<String>,
     view: String,
     name: Option<String>,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.update_view(&caller, &project, &view, name.as_deref(), shared).await
+    let of = ViewsOf::parse(of).map_err(AppError::bad_input)?;
+    saved_views::update(&caller, &project, of, &view, name.as_deref(), shared).await
 }
 
 /// Forgets the caller's own view; an administrator may forget what others share.
 #[server(prefix = "/api", endpoint = "views/remove")]
-pub async fn remove_view(project: String, view: String) -> Result<Vec<SavedView>, AppError> {
+pub async fn remove_view(
+    project: String,
+    of: Option<String>,
+    view: String,
+) -> Result<Vec<SavedView>, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.remove_view(&caller, &project, &view).await
+    let of = ViewsOf::parse(of).map_err(AppError::bad_input)?;
+    saved_views::remove(&caller, &project, of, &view).await
 }

@@ -1,20 +1,13 @@
-//! What the server has drawn of the daily history for a page: HTML of its own templates, and words. Pure. Drawn there, so that
-//! no browser fetches the code that draws.
+//! What the server has drawn of page views: HTML of its own templates, and words. Pure. Drawn there, so that no browser fetches
+//! the code that draws.
 
 use serde::{Deserialize, Serialize};
-
-use crate::model::views::Views;
-
-/// What analytics show: drawn where the daily history holds the whole range, else live views.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Reading {
-    pub views: Option<Views>,
-    pub drawn: Option<Drawn>,
-}
 
 /// The parts of a page, as HTML, from top to bottom.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Drawn {
+    /// Whether it is what the upstream answers right now, because the daily history does not hold the whole range.
+    pub live: bool,
     pub above: String,
     /// Of the trend.
     pub heading: String,

@@ -33,6 +33,17 @@ impl Preset {
         Self::ALL.into_iter().find(|preset| preset.range(today) == range)
     }
 
+    /// In what is kept.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Today => "today",
+            Self::Days7 => "7",
+            Self::Days28 => "28",
+            Self::Days90 => "90",
+            Self::MonthToDate => "month",
+        }
+    }
+
     pub const fn label(self) -> &'static str {
         match self {
             Self::Today => "Today",

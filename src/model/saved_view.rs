@@ -1,4 +1,4 @@
-//! Filters of the list of jobs that somebody keeps under a name.
+//! What of the list of jobs, or of the analytics, somebody keeps under a name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +8,15 @@ use serde::{Deserialize, Serialize};
 /// The longest name, in characters.
 pub const NAME_MAX_CHARS: usize = 60;
 
+/// What a person can have done wrong in a form about a view.
+pub const NAME_MISTAKE: &str =
+    "The name of a view is 1 to 60 characters on one line, and no other view of yours has it.";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedView {
     pub id: String,
     pub name: String,
-    /// As [`JobQuery::canonical`](crate::model::job_query::JobQuery::canonical) writes it.
+    /// As [`JobQuery::canonical`](crate::model::job_query::JobQuery::canonical) writes it; of analytics, as their page reads it.
     pub query: String,
     /// Whether everybody sees it.
     pub shared: bool,
@@ -22,9 +26,34 @@ pub struct SavedView {
     pub own: bool,
 }
 
+/// Which page views are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewsOf {
+    Jobs,
+    Analytics,
+}
+
 /// What a view may be called: 1 to 60 characters on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewName(String);
+
+impl ViewsOf {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Jobs => "jobs",
+            Self::Analytics => "analytics",
+        }
+    }
+
+    /// Of jobs unless told.
+    pub fn parse(word: Option<String>) -> Result<Self, &'static str> {
+        match word.as_deref() {
+            None | Some("" | "jobs") => Ok(Self::Jobs),
+            Some("analytics") => Ok(Self::Analytics),
+            Some(_) => Err("Saved views are of jobs or of analytics."),
+        }
+    }
+}
 
 impl ViewName {
     pub fn as_str(&self) -> &str {

@@ -7,13 +7,12 @@ mod cursor;
 mod delivery;
 pub mod drafts;
 mod filing;
-mod filter;
+pub mod filter;
 mod find;
 pub mod intent;
 mod poller;
 mod queue;
 pub mod resolve;
-mod saved_views;
 mod similar;
 pub mod templates;
 

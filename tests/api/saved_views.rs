@@ -150,3 +150,89 @@ async fn the_forms_about_views_work_without_javascript() {
     let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
     assert!(olga.get(&path).await.text.contains("1 to 60 characters"), "{path}");
 }
+
+async fn save_analytics(person: &Browser, name: &str, query: &str) -> Value {
+    let fields = [("project", "docs"), ("of", "analytics"), ("name", name), ("query", query)];
+    person.ask("/api/views/save", &fields).await
+}
+
+#[tokio::test]
+async fn views_of_analytics_and_of_jobs_are_kept_apart_under_the_same_name() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    save(&olga, "Mine", "q=sdk", "false").await;
+    let saved = save_analytics(&olga, "Mine", "?folder=/guides&sort=share&page=3&evil=1").await;
+    assert_eq!(
+        (saved.as_array().unwrap().len(), &saved[0]["query"]),
+        (1, &json!("folder=/guides&sort=share"))
+    );
+    assert_eq!(olga.ask("/api/views/list", &[("project", "docs")]).await[0]["query"], "q=sdk");
+    let analytics = [("project", "docs"), ("of", "analytics")];
+    assert_eq!(olga.ask("/api/views/list", &analytics).await, saved);
+
+    // What names one of them does nothing to the other.
+    let id = saved[0]["id"].as_str().unwrap();
+    let of_jobs = [("project", "docs"), ("view", id)];
+    olga.post("/api/views/remove", &of_jobs).await.refused(404, "not_found");
+    let of_analytics = [("project", "docs"), ("view", id), ("of", "analytics")];
+    assert_eq!(olga.ask("/api/views/remove", &of_analytics).await, json!([]));
+    assert_eq!(views(&olga).await, [own("Mine", "olga")]);
+    let neither = [("project", "docs"), ("of", "users")];
+    olga.post("/api/views/list", &neither).await.refused(400, "bad_input");
+}
+
+#[tokio::test]
+async fn no_question_is_kept_that_analytics_would_refuse_and_none_costs_a_call() {
+    let app = TestApp::start().await;
+    let viewer = app.sign_in("vera").await;
+    let long = format!("q={}", "x".repeat(2_001));
+    for query in [
+        "",
+        "page=2",
+        "from=2026-02-30&to=2026-03-01",
+        "from=2026-03-02&to=2026-03-01",
+        "limit=0",
+        "limit=251",
+        "sort=views",
+        "folder=guides",
+        &long,
+    ] {
+        let fields = [("project", "docs"), ("of", "analytics"), ("name", "Bad"), ("query", query)];
+        viewer.post("/api/views/save", &fields).await.refused(400, "bad_input");
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_view_of_analytics_is_a_link_on_its_page_and_its_days_move_with_the_calendar() {
+    let app = TestApp::with(crate::analytics_pages::at("2026-11-21T12:00:00Z")).await;
+    let mut archive = crate::helpers::Archive::of(&app).await;
+    for day in crate::helpers::days("2026-11-01", "2026-11-22") {
+        archive.write(day, crate::helpers::rows(&[("/a", 1, 1)])).await;
+    }
+    let olga = app.operator().await;
+    let shown = "/p/docs/analytics?from=2026-11-15&to=2026-11-21&sort=share";
+    let page = olga.get(shown).await.text;
+    assert!(
+        page.contains("name=\"query\" value=\"from=2026-11-15&amp;to=2026-11-21&amp;sort=share\""),
+        "no form to save"
+    );
+    let fields = [
+        ("project", "docs"),
+        ("of", "analytics"),
+        ("query", "from=2026-11-15&to=2026-11-21&sort=share"),
+        ("name", "<b>Week</b>"),
+        ("shared", "true"),
+    ];
+    let referer = format!("{}{shown}", app.origin());
+    let saved = olga.submit("/api/views/save", &fields, Some(&referer)).await;
+    assert_eq!((saved.status, saved.location()), (302, referer.as_str()));
+    let page = olga.get(shown).await.text;
+    let current = "to=2026-11-21&amp;sort=share\" aria-current=\"true\">&lt;b&gt;Week&lt;/b&gt;";
+    assert!(page.contains(current) && page.contains("action=\"/api/views/update\""), "{page}");
+
+    app.clock().advance(std::time::Duration::from_secs(24 * 3_600));
+    let page = app.sign_in("vera").await.get("/p/docs/analytics?from=2026-11-20&to=2026-11-20").await.text;
+    let link = "href=\"/p/docs/analytics?from=2026-11-16&amp;to=2026-11-22&amp;sort=share\"";
+    assert!(page.contains(link) && page.contains("by olga"), "{page}");
+}

@@ -7,7 +7,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::Reflect;
 use web_sys::{Headers, RequestInit, Response};
 
-use super::Answer;
+use super::{Answer, json};
 use crate::error::AppError;
 
 /// How many bytes a page that goes away can leave behind to be sent.
@@ -47,7 +47,7 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply, JsValue> {
     let answer = match response.ok() {
         true => Ok(text),
         // Something between us and Docket may answer too, and not in our words.
-        false => Err(serde_json::from_str(&text).unwrap_or_else(|_| AppError::internal())),
+        false => Err(json::from_str(&text).unwrap_or_else(|_| AppError::internal())),
     };
     let headers = response.headers();
     let redirect = if headers.has(REDIRECT_HEADER)? { headers.get("Location")? } else { None };

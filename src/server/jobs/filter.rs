@@ -8,6 +8,14 @@ use crate::server::store::job_list::{JobFilter, Place, Sort};
 /// The longest search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;
 
+/// The filters of an address's query, as they are kept, whatever else stands in it; of a field that is there twice the first.
+pub fn kept(query: &str) -> Result<String, AppError> {
+    let pairs: Vec<(String, String)> =
+        url::form_urlencoded::parse(query.trim_start_matches('?').as_bytes()).into_owned().collect();
+    let of = |name: &str| pairs.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
+    Ok(parse(&JobQuery::of(of))?.0.canonical())
+}
+
 /// The query as it is written canonically, and what it means.
 pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError> {
     let mut query = JobQuery::of(|name| {

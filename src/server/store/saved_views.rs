@@ -1,14 +1,14 @@
-//! Filters of the list of jobs that people keep under a name.
+//! What of the list of jobs, or of the analytics, people keep under a name.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::{Store, StoreError, new_id};
 use crate::model::id::ProjectId;
-use crate::model::saved_view::{SavedView, ViewName};
+use crate::model::saved_view::{SavedView, ViewName, ViewsOf};
 use crate::model::time::Timestamp;
 
-/// The most views of one person in one project.
+/// The most views of one person of one page of a project.
 pub const VIEWS_MAX: i64 = 100;
 
 /// `true` and `false` as the database has them.
@@ -21,15 +21,17 @@ impl Store {
     pub async fn saved_views(
         &self,
         project: &ProjectId,
+        of: ViewsOf,
         user_id: &str,
     ) -> Result<Vec<SavedView>, StoreError> {
         let rows = sqlx::query(
             "SELECT v.*, u.name AS owner FROM saved_views v JOIN users u ON u.id = v.owner_id
-             WHERE v.project = $1 AND (v.owner_id = $2 OR v.shared = 1)
+             WHERE v.project = $1 AND v.page = $3 AND (v.owner_id = $2 OR v.shared = 1)
              ORDER BY CASE WHEN v.owner_id = $2 THEN 0 ELSE 1 END, LOWER(v.name), v.id",
         )
         .bind(project.as_str())
         .bind(user_id)
+        .bind(of.as_str())
         .fetch_all(&self.pool)
         .await?;
         rows.iter().map(|row| saved_view(row, user_id)).collect()
@@ -39,6 +41,7 @@ impl Store {
     pub async fn save_view(
         &self,
         project: &ProjectId,
+        of: ViewsOf,
         user_id: &str,
         name: &ViewName,
         query: &str,
@@ -46,11 +49,11 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let saved = sqlx::query(
-            "INSERT INTO saved_views (id, project, owner_id, name, query, shared, created_at)
-             SELECT $1, $2, $3, $4, $5, $6, $7 WHERE
-                 EXISTS (SELECT 1 FROM saved_views WHERE project = $2 AND owner_id = $3 AND name = $4)
-                 OR (SELECT COUNT(*) FROM saved_views WHERE project = $2 AND owner_id = $3) < $8
-             ON CONFLICT (project, owner_id, name) DO UPDATE SET query = excluded.query, shared = excluded.shared",
+            "INSERT INTO saved_views (id, project, owner_id, name, query, shared, created_at, page)
+             SELECT $1, $2, $3, $4, $5, $6, $7, $9 WHERE
+                 EXISTS (SELECT 1 FROM saved_views WHERE project = $2 AND owner_id = $3 AND page = $9 AND name = $4)
+                 OR (SELECT COUNT(*) FROM saved_views WHERE project = $2 AND owner_id = $3 AND page = $9) < $8
+             ON CONFLICT (project, owner_id, page, name) DO UPDATE SET query = excluded.query, shared = excluded.shared",
         )
         .bind(new_id())
         .bind(project.as_str())
@@ -60,6 +63,7 @@ impl Store {
         .bind(flag(shared))
         .bind(now.as_millis())
         .bind(VIEWS_MAX)
+        .bind(of.as_str())
         .execute(&self.pool)
         .await?;
         Ok(saved.rows_affected() == 1)
@@ -69,6 +73,7 @@ impl Store {
     pub async fn update_view(
         &self,
         project: &ProjectId,
+        of: ViewsOf,
         user_id: &str,
         id: &str,
         name: Option<&ViewName>,
@@ -76,13 +81,14 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let updated = sqlx::query(
             "UPDATE saved_views SET name = COALESCE($4, name), shared = COALESCE($5, shared)
-             WHERE project = $1 AND owner_id = $2 AND id = $3",
+             WHERE project = $1 AND owner_id = $2 AND id = $3 AND page = $6",
         )
         .bind(project.as_str())
         .bind(user_id)
         .bind(id)
         .bind(name.map(ViewName::to_string))
         .bind(shared.map(flag))
+        .bind(of.as_str())
         .execute(&self.pool)
         .await?;
         Ok(updated.rows_affected() == 1)
@@ -92,17 +98,19 @@ impl Store {
     pub async fn remove_view(
         &self,
         project: &ProjectId,
+        of: ViewsOf,
         user_id: &str,
         id: &str,
         administers: bool,
     ) -> Result<bool, StoreError> {
         let removed = sqlx::query(
-            "DELETE FROM saved_views WHERE project = $1 AND id = $3 AND (owner_id = $2 OR (shared = 1 AND $4 = 1))",
+            "DELETE FROM saved_views WHERE project = $1 AND page = $5 AND id = $3 AND (owner_id = $2 OR (shared = 1 AND $4 = 1))",
         )
         .bind(project.as_str())
         .bind(user_id)
         .bind(id)
         .bind(flag(administers))
+        .bind(of.as_str())
         .execute(&self.pool)
         .await?;
         Ok(removed.rows_affected() == 1)

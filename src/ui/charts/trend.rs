@@ -70,7 +70,7 @@ pub fn trend(plot: Plot) -> AnyView {
             <div class="chart-below" inner_html=below></div>
             <figcaption class="readout"><p role="status">{readout}</p></figcaption>
         </figure>
-        {bar::legend()}
+        <div inner_html=bar::legend().into_html()></div>
         <details class="as-table" inner_html=table></details>
     }
     .erase()

@@ -1,16 +1,23 @@
 //! `/p/{project}/analytics`: who reads which page, people and AI agents side by side. All that is asked for stands in the
 //! address. Where the daily history holds the whole range it answers; else the figures come live from the upstream.
 
-// Drawn on the server; see `model::drawn`.
-#[cfg(feature = "ssr")]
-pub mod daily;
 pub mod drawn;
-pub mod figures;
-mod live;
-#[cfg(feature = "ssr")]
-pub mod notice;
 pub mod query;
 pub mod range;
+// What the server draws; see `model::drawn`.
+#[cfg(feature = "ssr")]
+pub mod daily;
+#[cfg(feature = "ssr")]
+pub mod figures;
+#[cfg(feature = "ssr")]
+pub mod live;
+#[cfg(feature = "ssr")]
+pub mod notice;
+#[cfg(feature = "ssr")]
+pub mod saved;
+#[cfg(feature = "ssr")]
+mod start;
+#[cfg(feature = "ssr")]
 mod table;
 
 use std::sync::Arc;
@@ -22,20 +29,17 @@ use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::api::call::call;
 use crate::api::history::FetchDays;
 use crate::api::reading::{GetHistoryNotice, GetReading};
-use crate::model::drawn::{HistoryNotice, Reading};
-use crate::model::views::Views;
-use crate::ui::charts::bar;
-use crate::ui::components::empty::empty;
+use crate::api::saved_views::{RemoveView, SaveView, UpdateView};
+use crate::model::drawn::{Drawn, HistoryNotice};
+use crate::model::saved_view::NAME_MISTAKE;
 use crate::ui::components::failure;
 use crate::ui::components::loading::{self, loaded, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::{Erase, effect};
-use crate::ui::links;
 use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::post::Post;
-use crate::ui::state::session::{self, can_start_jobs};
 use crate::ui::state::{browser, project};
 use query::AnalyticsQuery;
 
@@ -66,30 +70,18 @@ pub fn Analytics() -> impl IntoView {
         )
     };
     look_again(progress);
-    let session = session::get();
-    let refresh = Post::to::<GetViews>("These figures cannot be asked for.");
-    effect(move || {
-        if let Some(Ok(_)) = refresh.outcome::<Views>() {
-            answer.again();
-        }
-    });
     // Plain forms, which come back to this page.
     let refused = [
         Post::to::<SaveAnnotation>(NOTE),
         Post::to::<RemoveAnnotation>(NOTE),
         Post::to::<FetchDays>("These days cannot be fetched."),
+        Post::to::<GetViews>("These figures cannot be asked for."),
+        Post::to::<SaveView>(NAME_MISTAKE),
+        Post::to::<UpdateView>(NAME_MISTAKE),
+        Post::to::<RemoveView>(NAME_MISTAKE),
     ];
-    let shown = {
-        let project = project.clone();
-        move |Reading { views, drawn }: Reading| match (views, drawn) {
-            (Some(views), _) => {
-                live::report(&project, &query.read_untracked(), views, can_start_jobs(session), refresh)
-            }
-            (None, drawn) => drawn::page(drawn.unwrap_or_default()),
-        }
-    };
     let notice = move || match (answer.get(), progress.get()) {
-        (Some(Ok(Reading { views: Some(_), .. })), Some(Ok(notice))) => {
+        (Some(Ok(Drawn { live: true, .. })), Some(Ok(notice))) => {
             view! { <div role="status" inner_html=notice.said></div> }.erase()
         }
         _ => nothing(),
@@ -100,11 +92,10 @@ pub fn Analytics() -> impl IntoView {
     };
     view! {
         {page_head("Analytics", view! { {move || range::described(&query.read(), today)} }.into_any(), ().into_any())}
-        {bar::patterns()}
         {move || ranges()}
         {move || failure::of_form(refused.iter().find_map(|post| post.problem()))}
         {suspended(nothing, Arc::new(notice))}
-        {loaded(answer, loading::report, shown)}
+        {loaded(answer, loading::report, drawn::page)}
     }
     .erase()
 }
@@ -121,14 +112,4 @@ fn look_again(progress: Asked<HistoryNotice>) {
             }));
         }
     });
-}
-
-fn no_views(project: &str) -> AnyView {
-    let longer =
-        view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.erase();
-    empty(
-        "No views in these days",
-        "Nobody read a page, or nothing is counted yet. A longer range may show more.",
-        longer,
-    )
 }

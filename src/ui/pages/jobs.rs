@@ -47,7 +47,7 @@ pub fn Jobs() -> impl IntoView {
     };
     let views = {
         let project = project.clone();
-        Asked::once(move || call(GetSavedViews { project: project.clone() }))
+        Asked::once(move || call(GetSavedViews { project: project.clone(), of: None }))
     };
     let session = session::get();
     let actions = [other_ways(&project, session), new_job_link(&project, session)].collect_view().into_any();

@@ -1,6 +1,7 @@
 //! `/p/{project}`: what runs now, what needs a person, what finished lately, and the week's readers.
 
 mod groups;
+#[cfg(feature = "ssr")]
 pub mod week;
 
 use leptos::prelude::*;
@@ -15,6 +16,7 @@ use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::Erase;
+use crate::ui::pages::analytics::drawn;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::{project, session};
@@ -59,7 +61,7 @@ pub fn Overview() -> impl IntoView {
             </div>
             <section class="week" aria-labelledby="week">
                 <h2 id="week">"Readers of the last 7 days"</h2>
-                {loaded(week, loading::figures, move |reading| week::week(&project, reading))}
+                {loaded(week, loading::figures, drawn::page)}
             </section>
         </div>
     }

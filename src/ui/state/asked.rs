@@ -8,7 +8,7 @@ use codee::{Decoder, Encoder};
 use leptos::prelude::*;
 use serde::de::DeserializeOwned;
 
-use crate::api::call::{Answer, Answering, Call, read};
+use crate::api::call::{Answer, Answering, Call, json, read};
 use crate::error::AppError;
 
 /// A question to the server and its last answer, which holds a `T`.
@@ -79,7 +79,7 @@ impl PartialEq for Changed {
 }
 
 /// Takes an answer from the server into the page as it is; an error behind a mark that no JSON begins with.
-struct Verbatim;
+pub(super) struct Verbatim;
 
 const ERROR: char = '!';
 
@@ -96,13 +96,13 @@ impl Encoder<Answer> for Verbatim {
 }
 
 impl Decoder<Answer> for Verbatim {
-    type Error = serde_json::Error;
+    type Error = json::Unreadable;
     type Encoded = str;
 
-    fn decode(text: &str) -> Result<Answer, serde_json::Error> {
+    fn decode(text: &str) -> Result<Answer, json::Unreadable> {
         Ok(match text.strip_prefix(ERROR) {
             None => Ok(text.to_owned()),
-            Some(error) => Err(serde_json::from_str(error)?),
+            Some(error) => Err(json::from_str(error)?),
         })
     }
 }

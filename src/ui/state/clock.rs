@@ -19,7 +19,7 @@ pub struct Clock {
 }
 
 pub fn provide() {
-    let rendered_at = SharedValue::new(|| match use_context::<ServerNow>() {
+    let rendered_at = SharedValue::new_str(|| match use_context::<ServerNow>() {
         Some(ServerNow(now)) => now,
         None => browser::now(),
     });

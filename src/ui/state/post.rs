@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::api::call::{Answer, read};
 use crate::error::{AppError, ErrorCode};
 use crate::ui::erase::handler;
+use crate::ui::state::asked::Verbatim;
 use crate::ui::state::browser;
 
 /// The posts of one form, one at a time.
@@ -24,9 +25,10 @@ impl Post {
     /// Posts to the server function `F`. `mistake` says what a person can have done wrong in this form; it is needed where
     /// the page is rendered, and only there.
     pub fn to<F: ServerFn>(mistake: &str) -> Self {
-        let in_words = |code| AppError::new(code, in_general(code, mistake));
-        let refused = SharedValue::new(|| refused(F::PATH).map(in_words)).into_inner();
-        let answer = refused.map(Err);
+        let in_words = |code| Err(AppError::new(code, in_general(code, mistake)));
+        let refused = || refused(F::PATH).map_or_else(|| Ok(String::new()), in_words);
+        let refused = SharedValue::<Answer, Verbatim>::new_with_encoding(refused).into_inner();
+        let answer = refused.err().map(Err);
         Self { url: F::PATH, answer: RwSignal::new(answer), pending: RwSignal::new(false) }
     }
 

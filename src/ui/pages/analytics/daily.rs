@@ -33,7 +33,7 @@ pub struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn today(&self) -> Day {
+    pub fn today(&self) -> Day {
         Day::of(self.now)
     }
 }
@@ -120,10 +120,11 @@ fn drawn(page: &Page, shown: &Trend, above: Markup, below: Markup) -> Drawn {
         plot: Some(trend::plot(project, shown, query.form)),
         events: events::events(page, shown).into_html(),
         below: below.into_html(),
+        ..Drawn::default()
     }
 }
 
-fn no_views(project: &str) -> Markup {
+pub(super) fn no_views(project: &str) -> Markup {
     empty(
         "No views in these days",
         "Nobody read a page, or nothing is counted yet. A longer range may show more.",

@@ -7,7 +7,7 @@ use crate::ui::charts::trend;
 use crate::ui::components::search_form;
 use crate::ui::erase::Erase;
 
-pub fn page(Drawn { above, heading, plot, events, below }: Drawn) -> AnyView {
+pub fn page(Drawn { above, heading, plot, events, below, .. }: Drawn) -> AnyView {
     let plot = plot.map(|plot| {
         view! {
             <div class="trend">

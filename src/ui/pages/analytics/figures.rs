@@ -1,16 +1,10 @@
-//! The three figures over a range, and where they come from. Also used by the overview.
+//! The three figures over a range, and where live ones come from. As text. Also used by the overview.
 
-use leptos::prelude::*;
-
+use crate::model::time::Timestamp;
 use crate::model::views::{ViewCounts, Views};
 use crate::ui::charts::number::{ai_share, change_in_words, grouped};
-use crate::ui::components::moment::ago;
-use crate::ui::erase::Erase;
+use crate::ui::components::moment::age;
 use crate::ui::markup::{Markup, markup};
-
-pub fn figures(totals: ViewCounts) -> AnyView {
-    view! { <div inner_html=compared(totals, None).into_html()></div> }.erase()
-}
 
 /// With the change from the second to the first of two comparable counts.
 pub fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) -> Markup {
@@ -36,17 +30,18 @@ fn figure(class: &str, name: &str, value: String, change: Option<String>) -> Mar
 }
 
 /// How old live figures are and where they come from.
-pub fn provenance(answer: &Views) -> AnyView {
-    let warning = answer.stale.then(|| {
-        view! { <strong>"Older figures: newer ones are asked for, or cannot be had. "</strong> }.erase()
-    });
-    let note = answer
-        .corrected
-        .then_some(". Some figures came in an impossible form and were corrected or left out.");
-    view! {
-        <p class="provenance">
-            {warning} "Live from the upstream, fetched " {ago(answer.fetched_at)} {note}
-        </p>
-    }
-    .erase()
+pub fn provenance(answer: &Views, now: Timestamp) -> Markup {
+    let warning = match answer.stale {
+        true => markup("<strong>Older figures: newer ones are asked for, or cannot be had. </strong>", &[]),
+        false => Markup::default(),
+    };
+    let note = match answer.corrected {
+        true => ". Some figures came in an impossible form and were corrected or left out.",
+        false => "",
+    };
+    let fetched = age(answer.fetched_at, now);
+    markup(
+        r#"<p class="provenance">{}Live from the upstream, fetched {}{}</p>"#,
+        &[&warning, &fetched, &note],
+    )
 }

@@ -1,59 +1,48 @@
-//! What the upstream answers right now, page by page: it neither sorts nor searches, and knows of totals only.
+//! What the upstream answers right now, page by page: it neither sorts nor searches, and knows of totals only. As text.
 
-use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
+use crate::api::analytics::GetViews;
+use crate::model::drawn::Drawn;
 use crate::model::views::Views;
 use crate::ui::charts::bar;
-use crate::ui::components::failure;
-use crate::ui::erase::Erase;
-use crate::ui::pages::analytics::query::AnalyticsQuery;
-use crate::ui::pages::analytics::{figures, no_views, table};
-use crate::ui::state::post::Post;
+use crate::ui::markup::{Markup, markup};
+use crate::ui::pages::analytics::daily::{Page, no_views};
+use crate::ui::pages::analytics::{figures, table};
 
-pub(super) fn report(
-    project: &str,
-    query: &AnalyticsQuery,
-    answer: Views,
-    may_start: bool,
-    refresh: Post,
-) -> AnyView {
+pub fn report(page: &Page, answer: &Views) -> Drawn {
+    let Page { project, query, .. } = *page;
     if answer.views.is_empty() && !answer.corrected && query.page == 1 {
-        return no_views(project);
+        return Drawn { live: true, above: no_views(project).into_html(), ..Drawn::default() };
     }
-    let pager = table::pager(project, query, answer.views.len(), answer.has_more, None);
-    view! {
-        {figures::figures(answer.totals)}
-        <div class="above-table">
-            {bar::legend()}
-            <div class="source">
-                {figures::provenance(&answer)}
-                {refresh_form(project, query, refresh)}
-            </div>
-        </div>
-        {table::table(project, query, &answer, may_start)}
-        <div inner_html=pager.into_html()></div>
-    }
-    .erase()
+    let above = markup(
+        r#"{}<div class="above-table">{}<div class="source">{}{}</div></div>{}{}"#,
+        &[
+            &figures::compared(answer.totals, None),
+            &bar::legend(),
+            &figures::provenance(answer, page.now),
+            &refresh_form(page),
+            &table::table(page, answer),
+            &table::pager(project, query, answer.views.len(), answer.has_more, None),
+        ],
+    );
+    Drawn { live: true, above: above.into_html(), ..Drawn::default() }
 }
 
 /// Asks the upstream anew, whatever is in memory, and says what that costs.
-fn refresh_form(project: &str, query: &AnalyticsQuery, refresh: Post) -> AnyView {
-    let hidden = |name: &'static str, value: Option<String>| {
-        value.map(|value| view! { <input type="hidden" name=name value=value /> }.erase())
-    };
-    view! {
-        {move || failure::of_form(refresh.problem())}
-        <form class="refresh" method="post" action=refresh.url on:submit=refresh.submitting()>
-            {hidden("project", Some(project.to_owned()))}
-            {hidden("from", query.from.clone())}
-            {hidden("to", query.to.clone())}
-            {hidden("limit", Some(query.limit.to_string()))}
-            {hidden("offset", Some(query.offset().to_string()))}
-            {hidden("refresh", Some("true".to_owned()))}
-            <button class="quiet-link" type="submit" disabled=move || refresh.is_pending()>
-                {move || if refresh.is_pending() { "Asking…" } else { "Refresh (uses 1 question)" }}
-            </button>
-        </form>
-    }
-    .erase()
+fn refresh_form(page: &Page) -> Markup {
+    let Page { project, query, .. } = *page;
+    let (limit, offset) = (query.limit.to_string(), query.offset().to_string());
+    let days = [("from", &query.from), ("to", &query.to)];
+    let days = days.into_iter().filter_map(|(name, day)| Some((name, day.as_deref()?)));
+    let fields = [("project", project), ("limit", &limit), ("offset", &offset), ("refresh", "true")];
+    let fields: Markup = fields
+        .into_iter()
+        .chain(days)
+        .map(|(name, value)| markup(r#"<input type="hidden" name="{}" value="{}">"#, &[&name, &value]))
+        .collect();
+    markup(
+        r#"<form class="refresh" method="post" action="{}">{}<button class="quiet-link" type="submit">Refresh (uses 1 question)</button></form>"#,
+        &[&GetViews::PATH, &fields],
+    )
 }

@@ -8,8 +8,6 @@ use crate::ui::charts::columns::Form;
 use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
 
-/// The page sizes that are offered.
-pub(super) const SIZES: [i64; 4] = [25, 50, 100, 250];
 pub(super) const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 
 /// Days, sort and folder as typed: the server says what is wrong with them.
@@ -72,11 +70,6 @@ impl AnalyticsQuery {
 
     pub(super) fn on_page(&self, page: i64) -> Self {
         Self { page, ..self.clone() }
-    }
-
-    /// With another page size, from the first page.
-    pub(super) fn sized(&self, limit: i64) -> Self {
-        Self { limit, page: 1, ..self.clone() }
     }
 
     /// Over other days, from the first page; `None` is the default range. A page size that there is not is left behind.

@@ -1,66 +1,45 @@
-//! The table of pages as the upstream gives it, in its order; and the way through a table's pages.
-
-use leptos::prelude::*;
+//! The table of pages as the upstream gives it, in its order; and the way through a table's pages. As text.
 
 use crate::model::views::{PageViews, Views};
 use crate::ui::charts::number::{ai_share, grouped};
 use crate::ui::charts::{bar, scale};
-use crate::ui::components::icon::{self, icon};
-use crate::ui::erase::Erase;
-use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
-use crate::ui::pages::analytics::query::{AnalyticsQuery, SIZES};
+use crate::ui::pages::analytics::daily::Page;
+use crate::ui::pages::analytics::query::AnalyticsQuery;
+use crate::ui::pages::analytics::start::{self, About};
 
-pub(super) fn table(project: &str, query: &AnalyticsQuery, answer: &Views, may_start: bool) -> AnyView {
+/// The page sizes that are offered.
+const SIZES: [i64; 4] = [25, 50, 100, 250];
+
+pub(super) fn table(page: &Page, answer: &Views) -> Markup {
     let longest = scale::longest(answer.views.iter().map(PageViews::counts));
-    let first = query.offset() + 1;
-    let rows =
-        answer.views.iter().zip(first..).map(|(page, rank)| row(project, page, rank, longest, may_start));
-    view! {
-        <table class="pages">
-            <caption class="visually-hidden">"Views of each page"</caption>
-            <thead>
-                <tr>
-                    <th scope="col" class="rank">"#"</th>
-                    <th scope="col">"Page"</th>
-                    <th scope="col" class="bars">"Human and AI"</th>
-                    <th scope="col" class="numeric by-reader">"Human"</th>
-                    <th scope="col" class="numeric by-reader">"AI"</th>
-                    <th scope="col" class="numeric">"Views"</th>
-                    <th scope="col" class="numeric share">"AI share"</th>
-                    <th scope="col" class="start"><span class="visually-hidden">"Job"</span></th>
-                </tr>
-            </thead>
-            <tbody>{rows.collect_view()}</tbody>
-        </table>
-    }
-    .erase()
+    let first = page.query.offset() + 1;
+    let rows: Markup =
+        answer.views.iter().zip(first..).map(|(views, rank)| row(page, views, rank, longest)).collect();
+    markup(
+        r##"<table class="pages"><caption class="visually-hidden">Views of each page</caption><thead><tr><th scope="col" class="rank">#</th><th scope="col">Page</th><th scope="col" class="bars">Human and AI</th><th scope="col" class="numeric by-reader">Human</th><th scope="col" class="numeric by-reader">AI</th><th scope="col" class="numeric">Views</th><th scope="col" class="numeric share">AI share</th><th scope="col" class="start"><span class="visually-hidden">Job</span></th></tr></thead><tbody>{}</tbody></table>"##,
+        &[&rows],
+    )
 }
 
-fn row(project: &str, page: &PageViews, rank: i64, longest: u64, may_start: bool) -> AnyView {
-    let counts = page.counts();
-    let start = may_start.then(|| {
-        let label = format!("Start a job about {}", page.path);
-        view! {
-            <a class="quiet row-target" href=links::new_job(project, "", &page.path) aria-label=label title="Start a job about this page">
-                {icon(icon::PLUS)}
-            </a>
-        }
-        .erase()
-    });
-    view! {
-        <tr data-path=page.path.clone()>
-            <td class="rank">{rank.to_string()}</td>
-            <th scope="row" class="path">{page.path.clone()}</th>
-            <td class="bars">{bar::stacked(counts, longest)}</td>
-            <td class="numeric by-reader">{grouped(counts.human)}</td>
-            <td class="numeric by-reader">{grouped(counts.ai)}</td>
-            <td class="numeric">{grouped(counts.total)}</td>
-            <td class="numeric share">{ai_share(counts)}</td>
-            <td class="start">{start}</td>
-        </tr>
-    }
-    .erase()
+fn row(page: &Page, views: &PageViews, rank: i64, longest: u64) -> Markup {
+    let counts = views.counts();
+    let about = About { path: &views.path, counts, change: None };
+    let numbers = [counts.human, counts.ai, counts.total].map(grouped);
+    markup(
+        r#"<tr data-path="{}"><td class="rank">{}</td><th scope="row" class="path">{}</th><td class="bars">{}</td><td class="numeric by-reader">{}</td><td class="numeric by-reader">{}</td><td class="numeric">{}</td><td class="numeric share">{}</td><td class="start">{}</td></tr>"#,
+        &[
+            &views.path,
+            &rank.to_string(),
+            &views.path,
+            &bar::drawn(counts, longest),
+            &numbers[0],
+            &numbers[1],
+            &numbers[2],
+            &ai_share(counts),
+            &start::in_row(page, &about, true),
+        ],
+    )
 }
 
 /// To the pages before and after, and to other page sizes. `rows` are on this one; `all` says how many there are, where that is

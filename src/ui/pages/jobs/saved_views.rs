@@ -5,7 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::saved_views::{RemoveView, SaveView, UpdateView};
 use crate::model::job_query::JobQuery;
-use crate::model::saved_view::SavedView;
+use crate::model::saved_view::{NAME_MISTAKE, SavedView};
 use crate::model::user::Role;
 use crate::ui::components::failure;
 use crate::ui::erase::{Erase, effect};
@@ -13,9 +13,6 @@ use crate::ui::links;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::post::Post;
 use crate::ui::state::session::AskedSession;
-
-const MISTAKE: &str =
-    "The name of a view is 1 to 60 characters on one line, and no other view of yours has it.";
 
 /// The posts of the forms about saved views.
 #[derive(Clone, Copy)]
@@ -28,8 +25,11 @@ pub(super) struct Keeping {
 impl Keeping {
     /// `views` are asked for again after each change.
     pub(super) fn new(views: Asked<Vec<SavedView>>) -> Self {
-        let [save, update, remove] =
-            [Post::to::<SaveView>(MISTAKE), Post::to::<UpdateView>(MISTAKE), Post::to::<RemoveView>(MISTAKE)];
+        let [save, update, remove] = [
+            Post::to::<SaveView>(NAME_MISTAKE),
+            Post::to::<UpdateView>(NAME_MISTAKE),
+            Post::to::<RemoveView>(NAME_MISTAKE),
+        ];
         for post in [save, update, remove] {
             effect(move || {
                 if matches!(post.outcome::<Vec<SavedView>>(), Some(Ok(_))) {

@@ -1,56 +1,40 @@
-//! The week's readers: three figures, a chart by day where the history holds the week, and the most read pages.
+//! The week's readers: three figures, a chart by day where the history holds the week, and the most read pages. Drawn on the server.
 
-use leptos::prelude::*;
-
-use crate::model::drawn::Reading;
+use crate::model::drawn::Drawn;
+use crate::model::history::{PagesReport, Trend};
+use crate::model::time::Timestamp;
 use crate::model::views::{PageViews, ViewCounts, Views};
-#[cfg(feature = "ssr")]
-use crate::model::{
-    drawn::Drawn,
-    history::{PagesReport, Trend},
-    time::Timestamp,
-};
+use crate::ui::charts::columns::Form;
 use crate::ui::charts::number::grouped;
-use crate::ui::charts::{bar, scale};
-#[cfg(feature = "ssr")]
-use crate::ui::charts::{columns::Form, trend};
-#[cfg(feature = "ssr")]
+use crate::ui::charts::{bar, scale, trend};
 use crate::ui::components::moment::age;
-use crate::ui::erase::Erase;
 use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
-use crate::ui::pages::analytics::{drawn, figures};
+use crate::ui::pages::analytics::figures;
 
-pub(super) fn week(project: &str, reading: Reading) -> AnyView {
-    let content = match reading {
-        Reading { views: Some(views), .. } => live(project, &views),
-        Reading { drawn, .. } => drawn::page(drawn.unwrap_or_default()),
+/// What the upstream answers for the week, where the history does not hold it.
+pub fn live(project: &str, answer: &Views, now: Timestamp) -> Drawn {
+    let rows: Vec<_> =
+        answer.views.iter().map(|page| (page.path.as_str(), PageViews::counts(page))).collect();
+    let above = match rows.is_empty() {
+        true => {
+            markup(r#"<p class="none">Nobody read a page in these days, or nothing is counted yet.</p>"#, &[])
+        }
+        false => [
+            figures::compared(answer.totals, None),
+            bar::legend(),
+            most_read(rows),
+            figures::provenance(answer, now),
+            all_pages(project),
+        ]
+        .into_iter()
+        .collect(),
     };
-    view! {
-        {bar::patterns()}
-        {content}
-    }
-    .erase()
+    Drawn { live: true, above: above.into_html(), ..Drawn::default() }
 }
 
-fn live(project: &str, answer: &Views) -> AnyView {
-    if answer.views.is_empty() {
-        return nobody();
-    }
-    let rows = answer.views.iter().map(|page| (page.path.as_str(), PageViews::counts(page))).collect();
-    view! {
-        {figures::figures(answer.totals)}
-        {bar::legend()}
-        <div inner_html=most_read(rows).into_html()></div>
-        {figures::provenance(answer)}
-        <div inner_html=all_pages(project).into_html()></div>
-    }
-    .erase()
-}
-
-/// The week by day. Drawn on the server.
-#[cfg(feature = "ssr")]
-pub fn drawn(project: &str, pages: &PagesReport, shown: &Trend, now: Timestamp) -> Drawn {
+/// The week by day, from the history.
+pub fn daily(project: &str, pages: &PagesReport, shown: &Trend, now: Timestamp) -> Drawn {
     let change = pages.comparison.as_ref().map(|compared| (compared.current, compared.previous));
     let rows = pages.rows.iter().map(|page| (page.path.as_str(), page.counts)).collect();
     let read = pages.read_at.map(|at| format!(", read {}", age(at, now))).unwrap_or_default();
@@ -64,10 +48,6 @@ pub fn drawn(project: &str, pages: &PagesReport, shown: &Trend, now: Timestamp) 
         below: below.into_html(),
         ..Drawn::default()
     }
-}
-
-fn nobody() -> AnyView {
-    view! { <p class="none">"Nobody read a page in these days, or nothing is counted yet."</p> }.erase()
 }
 
 fn all_pages(project: &str) -> Markup {

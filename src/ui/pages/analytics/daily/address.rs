@@ -1,10 +1,21 @@
-//! Where the links of the daily report lead: the same address with one thing changed.
+//! Where the links of a report lead: the same address with one thing changed.
+
+use leptos_router::params::ParamsMap;
 
 use crate::model::history::{Order, Sort};
 use crate::ui::charts::columns::Form;
 use crate::ui::pages::analytics::query::{AnalyticsQuery, DEFAULT_SIZE};
 
 impl AnalyticsQuery {
+    /// What stands in `address` after the question mark.
+    pub fn parsed(address: &str) -> Self {
+        let mut params = ParamsMap::new();
+        for (name, value) in url::form_urlencoded::parse(address.trim_start_matches('?').as_bytes()) {
+            params.insert(name.into_owned(), value.into_owned());
+        }
+        Self::read(&params)
+    }
+
     pub fn order(&self) -> Order {
         self.sort.as_deref().and_then(|sort| sort.parse().ok()).unwrap_or_default()
     }
@@ -45,6 +56,11 @@ impl AnalyticsQuery {
         Self { path: path.map(str::to_owned), ..self.clone() }
     }
 
+    /// With another page size, from the first page.
+    pub fn sized(&self, limit: i64) -> Self {
+        Self { limit, page: 1, ..self.clone() }
+    }
+
     pub fn drawn(&self, form: Form) -> Self {
         Self { form, ..self.clone() }
     }
@@ -52,8 +68,6 @@ impl AnalyticsQuery {
 
 #[cfg(test)]
 mod tests {
-    use leptos_router::params::ParamsMap;
-
     use super::*;
 
     fn query(fields: &[(&'static str, &str)]) -> AnalyticsQuery {

@@ -8,7 +8,7 @@ use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::daily::controls::folders_above;
 use crate::ui::pages::analytics::daily::{Page, drawn, marked, provenance, rows};
-use crate::ui::pages::analytics::figures;
+use crate::ui::pages::analytics::{figures, start};
 
 /// `pages` is what the table says of the whole range.
 pub(super) fn report(page: &Page, pages: &PagesReport, report: &PageReport) -> Drawn {
@@ -21,7 +21,7 @@ pub(super) fn report(page: &Page, pages: &PagesReport, report: &PageReport) -> D
             &page.query.about(None).href(page.project),
             &folders,
             &row.path,
-            &rows::start(page, row, "button"),
+            &rows::about(row).map(|about| start::button(page, &about)).unwrap_or_default(),
         ],
     );
     let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));

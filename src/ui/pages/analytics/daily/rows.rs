@@ -3,11 +3,9 @@
 use crate::model::history::{PageRow, PagesReport, Sort};
 use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
 use crate::ui::charts::{bar, scale};
-use crate::ui::components::icon;
-use crate::ui::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::daily::Page;
-use crate::ui::pages::analytics::range;
+use crate::ui::pages::analytics::start::{self, About};
 
 pub(super) fn table(page: &Page, pages: &PagesReport) -> Markup {
     let longest = scale::longest(pages.rows.iter().map(|row| row.counts));
@@ -72,7 +70,7 @@ fn row(page: &Page, row: &PageRow, longest: u64, all: u64) -> Markup {
             &share(counts.total, all),
             &ai_share(counts),
             &changed,
-            &start(page, row, "quiet"),
+            &about(row).map(|about| start::in_row(page, &about, false)).unwrap_or_default(),
         ],
     )
 }
@@ -96,35 +94,11 @@ fn name(page: &Page, row: &PageRow) -> Markup {
     }
 }
 
-/// “Start a job about this page”, for those who may, with its figures in the prompt.
-pub(super) fn start(page: &Page, row: &PageRow, class: &str) -> Markup {
-    if !page.who.can_start_jobs() || row.pages.is_some() {
-        return Markup::default();
-    }
-    let href = links::new_job(page.project, &prompt(page, row), &row.path);
-    let label = format!("Start a job about {}", row.path);
-    let words = if class == "quiet" { "" } else { "Start a job about this page" };
-    markup(
-        r#"<a class="{}" href="{}" aria-label="{}" title="Start a job about this page"><svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="{}"/></svg>{}</a>"#,
-        &[&class, &href, &label, &icon::PLUS, &words],
-    )
-}
-
-/// What is known of the page, for the agent; what to do about it is for the person to write.
-fn prompt(page: &Page, row: &PageRow) -> String {
-    let counts = row.counts;
-    let Some(range) = range::meant(page.query, page.today()) else { return String::new() };
-    let changed = row.previous.filter(|before| before.total > 0);
-    let changed = changed
-        .map(|before| format!(" ({} against the days before)", change(row.compared().total, before.total)));
-    format!(
-        "{} had {}{} from {} to {}: {} by people, {} by AI agents.\n\n",
-        row.path,
-        counted(counts.total, "view", "views"),
-        changed.unwrap_or_default(),
-        range.from(),
-        range.to(),
-        grouped(counts.human),
-        grouped(counts.ai),
-    )
+/// What a job about a page can be told of it; nothing of a folder.
+pub(super) fn about(row: &PageRow) -> Option<About<'_>> {
+    let change = row
+        .previous
+        .filter(|before| before.total > 0)
+        .map(|before| change(row.compared().total, before.total));
+    row.pages.is_none().then_some(About { path: &row.path, counts: row.counts, change })
 }

@@ -1,0 +1,99 @@
+//! Views that people keep under a name. What is kept is the canonical query of known fields, never an address.
+
+use crate::error::{AppError, ErrorCode};
+use crate::model::id::ProjectId;
+use crate::model::saved_view::{SavedView, ViewName, ViewsOf};
+use crate::model::user::Role;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::filter;
+use crate::server::reading;
+use crate::server::store::StoreError;
+use crate::server::store::saved_views::VIEWS_MAX;
+
+/// The caller's own and those that others share.
+pub async fn list(caller: &Caller, project: &ProjectId, of: ViewsOf) -> Result<Vec<SavedView>, AppError> {
+    Ok(caller.panel.store.saved_views(project, of, &caller.user.id).await?)
+}
+
+/// Keeps what `query` asks for, whatever else stands in it, as the caller's view of that name.
+pub async fn save(
+    caller: &Caller,
+    project: &ProjectId,
+    of: ViewsOf,
+    name: &str,
+    query: &str,
+    shared: bool,
+) -> Result<Vec<SavedView>, AppError> {
+    let name: ViewName = name.parse().map_err(AppError::bad_input)?;
+    may_share(caller, shared)?;
+    let query = match of {
+        ViewsOf::Jobs => filter::kept(query)?,
+        ViewsOf::Analytics => reading::kept(caller, project, query)?,
+    };
+    if query.is_empty() {
+        return Err(AppError::bad_input("There is nothing to save: filter, search or sort first."));
+    }
+    let (store, now) = (&caller.panel.store, caller.panel.clock.now());
+    if !store.save_view(project, of, &caller.user.id, &name, &query, shared, now).await? {
+        return Err(AppError::bad_input(format!(
+            "You have {VIEWS_MAX} saved views already. Remove one of them first."
+        )));
+    }
+    list(caller, project, of).await
+}
+
+/// Another name, or shared or not, for the caller's own view.
+pub async fn update(
+    caller: &Caller,
+    project: &ProjectId,
+    of: ViewsOf,
+    view: &str,
+    name: Option<&str>,
+    shared: Option<bool>,
+) -> Result<Vec<SavedView>, AppError> {
+    let name: Option<ViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
+    may_share(caller, shared.unwrap_or_default())?;
+    let store = &caller.panel.store;
+    let updated = store.update_view(project, of, &caller.user.id, view, name.as_ref(), shared).await;
+    if !updated.map_err(taken_name)? {
+        return Err(missing());
+    }
+    list(caller, project, of).await
+}
+
+/// Forgets the caller's own view; administrators may forget what others share.
+pub async fn remove(
+    caller: &Caller,
+    project: &ProjectId,
+    of: ViewsOf,
+    view: &str,
+) -> Result<Vec<SavedView>, AppError> {
+    let administers = caller.user.role >= Role::Admin;
+    if !caller.panel.store.remove_view(project, of, &caller.user.id, view, administers).await? {
+        return Err(missing());
+    }
+    list(caller, project, of).await
+}
+
+/// What is shared stands in everybody's list, so viewers keep theirs to themselves.
+fn may_share(caller: &Caller, shared: bool) -> Result<(), AppError> {
+    if shared && caller.user.role < Role::Operator {
+        let message =
+            "Viewers keep their views to themselves; sharing needs the role operator. Ask an administrator.";
+        return Err(AppError::new(ErrorCode::Forbidden, message));
+    }
+    Ok(())
+}
+
+/// Whose it is makes no difference to somebody who may not change it.
+fn missing() -> AppError {
+    AppError::not_found("You have no such saved view here.")
+}
+
+fn taken_name(error: StoreError) -> AppError {
+    if error.is_duplicate() {
+        AppError::bad_input("You have a view of that name already. Choose another name.")
+    } else {
+        error.into()
+    }
+}
