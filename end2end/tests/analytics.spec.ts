@@ -177,13 +177,14 @@ test("days without views are said to be so", async ({ page }) => {
   await expect(tableRows(page).first()).toBeVisible();
 });
 
-test("a row starts a job about its page", async ({ page }) => {
+test("a row starts a job about its page, with its path and its figures", async ({ page, api }) => {
   await open(page, LIVE);
-  const path = (await tableRows(page).nth(2).getAttribute("data-path")) ?? "";
+  const { path, human, ai, total } = (await api.views(longAgo())).views[2] as Counts & { path: string };
   await page.getByRole("link", { name: `Start a job about ${path}`, exact: true }).click();
-  await expect(page).toHaveURL(at(`/jobs/new?path=${path}`));
   await expect(page.getByLabel("Pages")).toHaveValue(path);
-  await expect(page.getByLabel("Prompt")).toHaveValue("");
+  await expect(page.getByLabel("Prompt")).toHaveValue(
+    `${path} had ${grouped(total)} views from ${day(227)} to ${day(200)}: ${grouped(human)} by people, ${grouped(ai)} by AI agents.\n\n`,
+  );
 });
 
 test("a question for which the hour's budget has no room is refused in a sentence", async ({ serve, visit, trouble }) => {

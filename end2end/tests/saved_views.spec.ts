@@ -59,6 +59,31 @@ test("a shared view stands in the list of a colleague, with the name of who shar
   await expect(his.getByLabel("For everybody")).toHaveCount(0);
 });
 
+test("a view of analytics is saved, opened, renamed and removed, and its days move with the calendar", async ({ page, person }) => {
+  const [today, before] = [0, 6].map((ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10));
+  const shown = at(`/analytics?from=${before}&to=${today}&sort=share`);
+  const name = `Week of ${person.username}`;
+  await open(page, at("/analytics"));
+  await expect(page.getByText("Save this view")).toHaveCount(0);
+  await open(page, shown);
+  await save(page, name);
+  await expect(page).toHaveURL(shown);
+  await expect(views(page).getByRole("link", { name })).toHaveAttribute("aria-current", "true");
+  await open(page, at("/jobs"));
+  await expect(page.getByText(name), "jobs have views of their own").toHaveCount(0);
+
+  await open(page, at("/analytics"));
+  await views(page).getByRole("link", { name }).click();
+  await expect(page).toHaveURL(shown);
+  await page.getByText("Edit this view").click();
+  await page.getByLabel("Name", { exact: true }).fill(`${name}, again`);
+  await page.getByRole("button", { name: "Rename" }).click();
+  await expect(views(page).getByRole("link", { name: `${name}, again` })).toBeVisible();
+  await page.getByText("Edit this view").click();
+  await page.getByRole("button", { name: "Remove view" }).click();
+  await expect(views(page).getByText(name)).toHaveCount(0);
+});
+
 test("a name that is taken is answered with a sentence", async ({ page, trouble }) => {
   trouble.expects(/status of 400/);
   for (const [query, name] of [["q=one", "One"], ["q=two", "Two"]] as const) {

@@ -27,6 +27,8 @@ use crate::server::upstream::governor::Governor;
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 /// The longest time without a look at what is due; a clock that is set meanwhile cannot make it longer.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+/// For how long a process keeps the history without saying so again; then another one on the same database may.
+const LEASE: Duration = Duration::from_secs(120);
 
 /// The daily history of all projects. Cloning gives another handle.
 #[derive(Clone)]
@@ -43,6 +45,8 @@ pub struct History {
     setbacks: Arc<Mutex<Setbacks>>,
     /// Somebody wants days: no need to wait for the next look.
     asked: Arc<Notify>,
+    /// What this process is called among those on the same database.
+    holder: Arc<str>,
 }
 
 /// What one step came to.
@@ -77,12 +81,21 @@ impl History {
             turn: Arc::default(),
             setbacks: Arc::default(),
             asked: Arc::default(),
+            holder: uuid::Uuid::new_v4().to_string().into(),
         }
     }
 
-    /// Makes one step after another until `stop`. A step that is under way then is given up: what it read is asked for again.
+    /// Makes one step after another until `stop`, while no other process on this database does. A step that is under way then
+    /// is given up: what it read is asked for again.
     pub async fn run(&self, stop: CancellationToken) {
-        while let Some(step) = stop.run_until_cancelled(self.step()).await {
+        self.go_on(&stop).await;
+        if let Err(error) = self.store.leave_history(&self.holder).await {
+            tracing::warn!(%error, "another process has to wait before it can keep the history");
+        }
+    }
+
+    async fn go_on(&self, stop: &CancellationToken) {
+        while let Some(step) = stop.run_until_cancelled(self.step_alone()).await {
             let pause = match step {
                 Ok(Step::Read | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
                 Ok(Step::Wait(until)) => self.until(until),
@@ -102,6 +115,13 @@ impl History {
             if stop.run_until_cancelled(paused).await.is_none() {
                 return;
             }
+        }
+    }
+
+    async fn step_alone(&self) -> anyhow::Result<Step> {
+        match self.store.hold_history(&self.holder, self.clock.now(), LEASE).await? {
+            true => self.step().await,
+            false => Ok(Step::Wait(None)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The daily history, its writing side: which days are here and how they were read, which ones people want first.
 //! What makes a day due or settled is decided by `server::history`.
 
+mod lease;
 mod reading;
 mod write;
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use docket::server::history::Step;
+use docket::model::day::DayRange;
+use docket::server::history::{History, Step};
 use docket::server::upstream::governor::Scope;
 use tokio_util::sync::CancellationToken;
 use wiremock::{Request, ResponseTemplate};
@@ -146,4 +147,53 @@ async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
     stop.cancel();
     task.await.unwrap();
     assert_eq!(days_asked(&app, "docs").await.len(), 5, "nothing was asked twice");
+}
+
+#[tokio::test]
+async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() {
+    let app = TestApp::with(keeping(3)).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    let docs = app.panel().projects[0].id.clone();
+    let here = async |days: usize| {
+        until("the days are here", async || (rows(&app, "docs").await.len() == days).then_some(())).await;
+    };
+    let begin = |history: History| {
+        let stop = CancellationToken::new();
+        let until_then = stop.clone();
+        (stop, tokio::spawn(async move { history.run(until_then).await }))
+    };
+    let (stop, first) = begin(app.panel().history.clone());
+    here(3).await;
+    let other = app.idle_panel(app.clock().clone(), Duration::from_secs(3)).await.history;
+    let (stop_other, second) = begin(other.clone());
+    let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
+    // The other one wakes, and may not.
+    other.fetch(&docs, days("2024-01-01", "2024-01-02")).await.unwrap();
+    app.panel().history.fetch(&docs, days("2024-01-03", "2024-01-04")).await.unwrap();
+    here(7).await;
+    stop.cancel();
+    first.await.unwrap();
+    other.fetch(&docs, days("2024-01-05", "2024-01-05")).await.unwrap();
+    here(8).await;
+    stop_other.cancel();
+    second.await.unwrap();
+    assert_eq!(days_asked(&app, "docs").await.len(), 8, "nothing was asked twice");
+}
+
+#[tokio::test]
+async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_was_ahead() {
+    let app = TestApp::with(keeping(3)).await;
+    let (store, now) = (&app.panel().store, app.clock().now());
+    let lease = Duration::from_secs(120);
+    let holds =
+        async |name: &str, at: i64| store.hold_history(name, now.plus_seconds(at), lease).await.unwrap();
+    assert!(holds("a", 0).await && !holds("b", 0).await);
+    assert!(holds("a", 100).await && !holds("b", 219).await);
+    assert!(holds("b", 220).await && !holds("a", 220).await);
+    store.leave_history("a").await.unwrap();
+    assert!(!holds("a", 220).await);
+    store.leave_history("b").await.unwrap();
+    assert!(holds("a", 220).await);
+    // No lease given at that time could last until 340.
+    assert!(holds("b", 100).await);
 }

@@ -1,0 +1,38 @@
+//! Which process keeps the history in step, where several share a database.
+
+use std::time::Duration;
+
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError};
+
+impl Store {
+    /// Has `holder` keep the history for so `long` from now, unless another process does. One that could not have been given
+    /// so far ahead was given by a clock that has been set back.
+    pub async fn hold_history(
+        &self,
+        holder: &str,
+        now: Timestamp,
+        long: Duration,
+    ) -> Result<bool, StoreError> {
+        let ends_at = now.plus_seconds(i64::try_from(long.as_secs()).unwrap_or(i64::MAX));
+        let held = sqlx::query(
+            "INSERT INTO history_lease (id, holder, ends_at) VALUES (1, $1, $2)
+             ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
+             WHERE history_lease.holder = excluded.holder OR history_lease.ends_at <= $3
+                 OR history_lease.ends_at > excluded.ends_at",
+        )
+        .bind(holder)
+        .bind(ends_at.as_millis())
+        .bind(now.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(held.rows_affected() == 1)
+    }
+
+    /// Lets another process keep the history, if this one does.
+    pub async fn leave_history(&self, holder: &str) -> Result<(), StoreError> {
+        let query = sqlx::query("DELETE FROM history_lease WHERE holder = $1");
+        query.bind(holder).execute(&self.pool).await?;
+        Ok(())
+    }
+}
