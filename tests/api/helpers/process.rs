@@ -8,7 +8,8 @@ use std::thread;
 
 use tempfile::TempDir;
 
-use super::secrets::{KEY, secrets_in};
+use super::browser::Browser;
+use super::secrets::{KEY, PASSWORD, secrets_in};
 use super::until;
 
 const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
@@ -45,6 +46,11 @@ impl Workplace {
             .set("DOCKET_UPSTREAM_URL", upstream)
             .set("DOCKET_API_KEY", KEY)
             .set("DOCKET_PROJECTS", "docs=Docs,api=API reference")
+    }
+
+    /// As [`Workplace::configured`], with an administrator from the start.
+    pub(crate) fn with_administrator(upstream: &str) -> Self {
+        Self::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
     }
 
     pub(crate) fn set(mut self, variable: &str, value: &str) -> Self {
@@ -138,6 +144,13 @@ impl Served {
     /// The address under which `docket serve` answers.
     pub(crate) async fn address(&self) -> String {
         format!("http://{}", self.said("listening address=").await)
+    }
+
+    /// A browser of its administrator.
+    pub(crate) async fn signed_in(&self) -> Browser {
+        let browser = Browser::at(&self.address().await);
+        assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+        browser
     }
 
     pub(crate) fn signal(&self, name: &str) {
