@@ -31,6 +31,8 @@ pub enum ErrorCode {
     IntentReused,
     /// What was to be changed is not as it was any more.
     Conflict,
+    /// A form that wanted to be asked first: a job like it is under way or has an open result.
+    SimilarJob,
     BudgetSpent,
     UpstreamFailed,
     DatabaseUnavailable,
@@ -87,7 +89,7 @@ impl ErrorCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::IntentInFlight | Self::Conflict | Self::NotInHistory => 409,
+            Self::IntentInFlight | Self::Conflict | Self::NotInHistory | Self::SimilarJob => 409,
             Self::IntentReused => 422,
             Self::BudgetSpent => 429,
             Self::UpstreamFailed => 502,

@@ -62,3 +62,23 @@ test("another text is not asked about any more", async ({ page, api }) => {
   await start(page).click();
   await jobOf(page);
 });
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the form comes back once with the job that is alike and the text, and the second press starts it", async ({ page, api }) => {
+    const text = words();
+    const first = await api.start(text);
+    await page.goto(NEW_JOB);
+    await prompt(page).fill(`${text}!`);
+    await start(page).click();
+    await expect(page.getByRole("alert")).toContainText("Nothing was sent yet");
+    await expect(notice(page).locator("a").first()).toHaveAttribute("href", at(`/jobs/${first.id}`));
+    await expect(notice(page)).toContainText("nearly the same text");
+    await expect(prompt(page)).toHaveValue(`${text}!`);
+    expect((await api.jobs({ q: text })).jobs).toHaveLength(1);
+    await start(page).click();
+    expect(await jobOf(page)).not.toBe(first.id);
+    expect((await api.jobs({ q: text })).jobs).toHaveLength(2);
+  });
+});

@@ -24,7 +24,7 @@ test.describe("from sign-in to sign-out", () => {
 
     await page.getByRole("link", { name: "New job" }).click();
     await page.getByLabel("Prompt").fill("emulator:pull-request Describe the audit log");
-    await page.getByLabel("Pages").fill("/guides/audit, /quickstart");
+    await page.getByLabel("Pages").fill("/guides/audit, /guides/audit-events");
     await page.getByRole("button", { name: "Start job" }).click();
     const job = await jobOf(page);
     await expect(badge(page, job)).toHaveAttribute("data-status", "active");

@@ -16,7 +16,7 @@ use crate::server::{
 /// Starts a job. The same `intent` again gives the first answer again and sends nothing.
 /// `paths`: the documentation pages it is about, separated by commas or line ends; those named in the prompt are added.
 /// `template_id`: the template the text came from. `queue` (`on`): where the hour's budget has no room, it waits in line
-/// and is sent by itself.
+/// and is sent by itself. `similar` (`ask`): a plain form comes back once, with nothing sent, if jobs resemble it.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
     project: String,
@@ -25,10 +25,13 @@ pub async fn create_job(
     paths: Option<String>,
     template_id: Option<String>,
     queue: Option<String>,
+    similar: Option<String>,
 ) -> Result<Job, AppError> {
     let caller = guard::operator()?;
     let project = caller.project(&project)?;
-    let form = Form::new_job(&caller, project, prompt, intent, paths, template_id).queued(queue.as_deref());
+    let form = Form::new_job(&caller, project, prompt, intent, paths, template_id)
+        .queued(queue.as_deref())
+        .asking(similar.as_deref(), forms::wants_a_page());
     let job = caller.panel.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
@@ -146,16 +149,21 @@ pub async fn keep_draft(
     caller.panel.jobs.keep_writing(&caller, &project, writing).await
 }
 
-/// At most five jobs that are under way or have an open result, and resemble `prompt` about `paths`; with `job`, those
-/// that were there before that job and resemble it.
+/// At most five jobs that are under way or have an open result, and resemble `prompt` about `paths`; without either,
+/// what the caller was writing when it was last kept.
 #[server(prefix = "/api", endpoint = "jobs/similar")]
 pub async fn similar_jobs(
     project: String,
     prompt: Option<String>,
     paths: Option<String>,
-    job: Option<String>,
 ) -> Result<Vec<SimilarJob>, AppError> {
     let caller = guard::viewer()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.similar(&project, prompt, paths, job).await
+    let jobs = &caller.panel.jobs;
+    match (prompt, paths) {
+        (None, None) => jobs.similar_to_draft(&caller, &project).await,
+        (prompt, paths) => {
+            jobs.similar(&project, &prompt.unwrap_or_default(), &paths.unwrap_or_default()).await
+        }
+    }
 }

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use crate::helpers::{
-    Answer, Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, black_hole, intent, until,
-};
+use crate::helpers::{Answer, Browser, HeldUpstream, Ledger, Served, Workplace, black_hole, intent, until};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -100,16 +98,14 @@ impl Scene {
 }
 
 fn place_for(upstream: &str) -> Workplace {
-    Workplace::configured(upstream)
-        .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+    Workplace::with_administrator(upstream)
         .set("DOCKET_LOG", "info,sqlx=debug")
         .set("DOCKET_POLL_SECONDS", "1")
 }
 
 async fn begin(place: &Workplace) -> (Served, Arc<Browser>) {
     let server = place.serve(&["serve"]);
-    let browser = Browser::at(&server.address().await);
-    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+    let browser = server.signed_in().await;
     (server, Arc::new(browser))
 }
 

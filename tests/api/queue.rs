@@ -251,6 +251,69 @@ async fn what_was_sent_can_be_neither_moved_nor_cancelled() {
 }
 
 #[tokio::test]
+async fn a_prompt_of_the_line_that_meets_the_platforms_own_limit_stands_in_it_again() {
+    let (app, operator) = spent().await;
+    let job = queued(&operator, "three").await;
+    queued(&operator, "four").await;
+    app.upstream.reset().await;
+    let wait = ResponseTemplate::new(429).insert_header("retry-after", "3600");
+    app.upstream.on_create(wait).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    let held = operator.job(&job).await;
+    let told = held["reason"].as_str().unwrap();
+    assert!(held["state"] == "queued" && told.contains("asked Docket to wait"), "{held}");
+    assert_eq!(order(&operator).await, ["three", "four"]);
+    app.clock().advance(HOUR - Duration::from_secs(60));
+    exactly(&app, 1).await;
+
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    app.clock().advance(Duration::from_secs(60));
+    exactly(&app, 1).await;
+    assert_eq!(sent(&app).await, ["three"]);
+    let job = until("it is taken", async || {
+        let job = operator.job(&job).await;
+        (job["state"] == "active").then_some(job)
+    })
+    .await;
+    assert_eq!(job["reason"], json!(null));
+    let states: Vec<_> = job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
+    assert_eq!(states, ["queued", "sending", "queued", "sending", "accepted"]);
+}
+
+#[tokio::test]
+async fn a_follow_up_of_the_line_that_meets_the_platforms_own_limit_goes_later() {
+    let (app, operator) = spent().await;
+    let job = operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
+    let remote = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
+    let takes = ResponseTemplate::new(200).set_body_json(remote);
+    app.upstream.on_follow_up(takes.clone()).await;
+    for text in ["first", "second"] {
+        assert_eq!(operator.follow_up(&job, text, &intent()).await.status, 200);
+    }
+    let (id, sent) = (job["id"].as_str().unwrap(), intent());
+    let pairs = [("project", "docs"), ("job", id), ("prompt", "third"), ("intent", &sent), ("queue", "on")];
+    let waits = operator.post("/api/jobs/message", &pairs).await.json();
+    assert_eq!(waits["follow_ups"][2]["state"], "queued", "{waits}");
+    app.upstream.reset().await;
+    app.upstream.on_follow_up(ResponseTemplate::new(429).insert_header("retry-after", "1")).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    let held = &operator.job(&job).await["follow_ups"][2];
+    assert!(held["state"] == "queued" && held["reason"].as_str().unwrap().contains("in line"), "{held}");
+    app.upstream.reset().await;
+    app.upstream.on_follow_up(takes).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    until("it is taken", async || {
+        let third = &operator.job(&job).await["follow_ups"][2];
+        (third["state"] == "accepted" && third["reason"] == json!(null)).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn only_operators_change_the_queue_and_only_that_of_the_project() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;

@@ -5,19 +5,14 @@ use std::time::Duration;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Browser, KEY, PASSWORD, Served, TestApp, Workplace, intent, json, remote_job, until, views_answer,
+    Browser, KEY, Served, TestApp, Workplace, intent, json, remote_job, until, views_answer,
 };
 
 /// A panel with one administrator, and a browser that is signed in.
 async fn panel(place: &Workplace) -> (Served, Browser) {
     let server = place.serve(&["serve"]);
-    let browser = Browser::at(&server.address().await);
-    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+    let browser = server.signed_in().await;
     (server, browser)
-}
-
-fn place_for(upstream: &str) -> Workplace {
-    Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
 }
 
 #[tokio::test]
@@ -25,7 +20,7 @@ async fn against_the_emulator_a_job_goes_from_prompt_to_its_end() {
     let elsewhere = Workplace::new().set("DOCKET_EMULATOR_KEY", KEY);
     let emulator = elsewhere.serve(&["emulator", "--addr", "127.0.0.1:0", "--pages", "40"]);
     let upstream = emulator.said("Base address").await;
-    let place = place_for(&upstream).set("DOCKET_POLL_SECONDS", "1");
+    let place = Workplace::with_administrator(&upstream).set("DOCKET_POLL_SECONDS", "1");
     let check = place.run(&["check"]);
     assert_eq!(check.code, Some(0), "{check:?}");
 
@@ -61,7 +56,7 @@ async fn the_emulator_fails_on_command_for_as_long_as_it_is_told() {
     let faults = reqwest::Client::new().post(format!("{upstream}/__emulator/faults"));
     assert_eq!(faults.bearer_auth(KEY).json(&order).send().await.unwrap().status(), 200);
 
-    let place = place_for(&upstream);
+    let place = Workplace::with_administrator(&upstream);
     let (_server, browser) = panel(&place).await;
     assert_eq!(browser.created("Fix typos").await["state"], "unknown");
     assert_eq!(browser.created("Fix more typos").await["state"], "active");
@@ -73,7 +68,7 @@ async fn every_page_keeps_its_own_title_however_many_are_rendered_at_once() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
-    let place = place_for(&app.upstream.url());
+    let place = Workplace::with_administrator(&app.upstream.url());
     let (_server, browser) = panel(&place).await;
     let mut pages = vec![
         ("/p/docs/jobs".to_owned(), "Jobs".to_owned()),
@@ -101,7 +96,7 @@ async fn every_page_keeps_its_own_title_however_many_are_rendered_at_once() {
 async fn one_thread_is_enough() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
-    let place = place_for(&app.upstream.url()).set("TOKIO_WORKER_THREADS", "1");
+    let place = Workplace::with_administrator(&app.upstream.url()).set("TOKIO_WORKER_THREADS", "1");
     let (_server, browser) = panel(&place).await;
     let pages = (0..8).map(|_| browser.get("/p/docs/jobs"));
     let pages = futures::future::join_all(pages).await;
@@ -117,7 +112,7 @@ async fn a_signal_ends_the_process_well_after_what_is_on_its_way() {
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(1))).await;
     for signal in ["TERM", "INT"] {
-        let place = place_for(&app.upstream.url());
+        let place = Workplace::with_administrator(&app.upstream.url());
         let (server, browser) = panel(&place).await;
         let before = app.upstream.posts().await.len();
         let sent = intent();
@@ -140,7 +135,7 @@ async fn a_process_that_is_killed_leaves_its_create_unknown() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
-    let place = place_for(&app.upstream.url());
+    let place = Workplace::with_administrator(&app.upstream.url());
     let (server, browser) = panel(&place).await;
     let sent = intent();
     let request =
@@ -188,7 +183,9 @@ async fn the_demonstration_needs_nothing_and_prints_how_to_get_in() {
 
 #[tokio::test]
 async fn logs_are_json_where_that_is_asked_for_and_go_to_standard_error() {
-    let place = place_for("http://127.0.0.1:9").set("DOCKET_LOG_FORMAT", "json").set("DOCKET_LOG", "debug");
+    let place = Workplace::with_administrator("http://127.0.0.1:9")
+        .set("DOCKET_LOG_FORMAT", "json")
+        .set("DOCKET_LOG", "debug");
     let server = place.serve(&[]);
     let line = until("it listens", async || {
         let output = server.output();

@@ -93,8 +93,7 @@ async fn only_what_runs_or_has_an_open_result_is_named() {
     for (days, expected) in [(14, 3), (15, 1)] {
         let panel =
             app.idle_panel(Clock::frozen(NOON.plus_seconds(days * 86_400)), Duration::from_secs(3)).await;
-        let (project, prompt) = ("docs".parse().unwrap(), Some(TEXT.to_owned()));
-        let found = panel.jobs.similar(&project, prompt, None, None).await.unwrap();
+        let found = panel.jobs.similar(&"docs".parse().unwrap(), TEXT, "").await.unwrap();
         assert_eq!(found.len(), expected, "after {days} days");
         panel.store.close().await;
     }
@@ -115,20 +114,16 @@ async fn at_most_five_are_named_and_what_runs_with_the_same_text_first() {
 }
 
 #[tokio::test]
-async fn a_job_is_compared_with_those_before_it_and_never_with_itself() {
+async fn without_prompt_and_pages_what_the_caller_was_writing_is_compared() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
-    let first = operator.created(TEXT).await;
-    let second = operator.created(TEXT).await;
-    let of = async |job: &Value| {
-        let fields = [("project", "docs"), ("job", job["id"].as_str().unwrap())];
-        operator.ask("/api/jobs/similar", &fields).await
-    };
-    assert_eq!(of(&first).await, json!([]));
-    assert_eq!(of(&second).await[0]["id"], first["id"]);
-    let foreign = [("project", "api"), ("job", first["id"].as_str().unwrap())];
-    operator.post("/api/jobs/similar", &foreign).await.refused(404, "not_found");
+    let job = operator.created(TEXT).await;
+    let of_draft = async |person: &Browser| person.ask("/api/jobs/similar", &[("project", "docs")]).await;
+    assert_eq!(of_draft(&operator).await, json!([]));
+    operator.ask("/api/jobs/draft", &[("project", "docs"), ("text", TEXT)]).await;
+    assert_eq!(of_draft(&operator).await[0]["id"], job["id"]);
+    assert_eq!(of_draft(&app.sign_in("otto").await).await, json!([]), "somebody else's draft");
 }
 
 #[tokio::test]
@@ -155,4 +150,71 @@ async fn the_longest_prompts_and_hostile_ones_are_compared() {
         .post("/api/jobs/similar", &[("project", "docs"), ("prompt", "x")])
         .await
         .refused(401, "unauthenticated");
+}
+
+/// Posts the form of the page for a new job as a browser without scripts does, and gives the path it is led to.
+async fn submitted(app: &TestApp, person: &Browser, prompt: &str, sent: &str, asks: bool) -> String {
+    let mut pairs = vec![("project", "docs"), ("prompt", prompt), ("intent", sent), ("paths", "")];
+    pairs.extend(asks.then_some(("similar", "ask")));
+    let form = format!("{}/p/docs/jobs/new", app.origin());
+    let answer = person.submit("/api/jobs/create", &pairs, Some(&form)).await;
+    assert_eq!(answer.status, 302, "{}", answer.text);
+    answer.location().trim_start_matches(&app.origin()).to_owned()
+}
+
+#[tokio::test]
+async fn a_plain_form_that_resembles_a_job_comes_back_once_with_that_job_and_the_text() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let job = app.sign_in("otto").await.created(TEXT).await;
+    let operator = app.operator().await;
+    let form = operator.get("/p/docs/jobs/new").await.text;
+    assert!(form.contains("name=\"similar\" value=\"ask\""), "the form does not ask");
+
+    let (prompt, sent) = (format!("{TEXT}, please"), intent());
+    let back = submitted(&app, &operator, &prompt, &sent, true).await;
+    assert!(back.starts_with("/p/docs/jobs/new?"), "{back}");
+    assert_eq!(app.upstream.posts().await.len(), 1, "it was sent unasked");
+    let page = operator.get(&back).await.text;
+    let link = format!("href=\"/p/docs/jobs/{}\"", job["id"].as_str().unwrap());
+    for said in ["Nothing was sent yet", "Similar jobs", &link, "otto", &prompt] {
+        assert!(page.contains(said), "{said} is not on the page");
+    }
+    assert!(!page.contains("name=\"similar\""), "it would ask again");
+
+    // The refused intent was never used: it may come again, and so may the one of the new page.
+    let started = submitted(&app, &operator, &prompt, &sent, false).await;
+    assert!(started.starts_with("/p/docs/jobs/") && !started.contains("new"), "{started}");
+    assert_eq!(submitted(&app, &operator, &prompt, &sent, true).await, started, "it was answered before");
+    assert_eq!(app.upstream.posts().await.len(), 2);
+    assert_eq!(operator.draft(None).await, "");
+}
+
+#[tokio::test]
+async fn a_plain_form_that_resembles_nothing_is_not_held_up_by_its_own_double_click() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    for round in 0..10 {
+        let (prompt, sent) = (format!("{round} {round} {round} {round}"), intent());
+        let click = || submitted(&app, &operator, &prompt, &sent, true);
+        let (first, second) = futures::join!(click(), click());
+        assert_eq!(first, second);
+        assert!(!first.contains("new"), "{first}");
+    }
+    assert_eq!(app.upstream.posts().await.len(), 10);
+}
+
+#[tokio::test]
+async fn a_program_and_a_page_with_scripts_are_never_asked() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    operator.created(TEXT).await;
+    let (first, second) = (intent(), intent());
+    let pairs = [("project", "docs"), ("prompt", TEXT), ("intent", first.as_str()), ("similar", "ask")];
+    assert_eq!(operator.post("/api/jobs/create", &pairs).await.json()["state"], "active");
+    // A plain form that says nothing of it is one of a program too.
+    assert!(!submitted(&app, &operator, TEXT, &second, false).await.contains("new"));
+    assert_eq!(app.upstream.posts().await.len(), 3);
 }

@@ -3,24 +3,14 @@
 
 use std::collections::HashSet;
 
-use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, json, until};
-
-fn place_for(upstream: &str) -> Workplace {
-    Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
-}
-
-async fn signed_in(server: &Served) -> Browser {
-    let browser = Browser::at(&server.address().await);
-    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
-    browser
-}
+use crate::helpers::{HeldUpstream, Ledger, Served, Workplace, intent, json, until};
 
 #[tokio::test]
 async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_there_is_room_again() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = Workplace::with_administrator(&upstream.url());
     let server = place.serve_within_limits(&["serve"]);
-    let browser = signed_in(&server).await;
+    let browser = server.signed_in().await;
     let job = browser.created("The job before").await;
 
     server.may_write("0");
@@ -44,9 +34,9 @@ async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_t
 #[tokio::test]
 async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = Workplace::with_administrator(&upstream.url());
     let server = place.serve_within_limits(&["serve"]);
-    let browser = signed_in(&server).await;
+    let browser = server.signed_in().await;
     upstream.hold();
     let sent = intent();
     let (pairs, seen) =
@@ -67,9 +57,9 @@ async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
 #[tokio::test]
 async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = Workplace::with_administrator(&upstream.url());
     let server = place.serve_within_limits(&["serve"]);
-    let browser = signed_in(&server).await;
+    let browser = server.signed_in().await;
     upstream.hold();
     let sent = intent();
     let (pairs, seen) =
@@ -92,9 +82,9 @@ async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
 #[tokio::test]
 async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_outcome() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = Workplace::with_administrator(&upstream.url());
     let first = place.serve(&["serve"]);
-    let browser = signed_in(&first).await;
+    let browser = first.signed_in().await;
     upstream.hold();
     let sent = intent();
     let (pairs, seen) =
@@ -109,7 +99,7 @@ async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_o
         seen.let_go();
         second
     });
-    let other = signed_in(&second).await;
+    let other = second.signed_in().await;
     let job = until("the outcome is known", async || {
         let answer = other.create("Fix typos", &sent).await.json();
         (answer["state"] == "active").then_some(answer)
@@ -122,9 +112,9 @@ async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_o
 #[tokio::test]
 async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = Workplace::with_administrator(&upstream.url());
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
-    let (one, other) = (signed_in(&first).await, signed_in(&second).await);
+    let (one, other) = (first.signed_in().await, second.signed_in().await);
     upstream.hold();
     let sent = intent();
     let began = std::time::Instant::now();
@@ -141,21 +131,21 @@ async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() 
 
 #[tokio::test]
 async fn processes_that_start_at_once_on_a_new_database_all_serve_it() {
-    let place = place_for("http://127.0.0.1:9");
+    let place = Workplace::with_administrator("http://127.0.0.1:9");
     let servers: Vec<Served> = (0..4).map(|_| place.serve(&["serve"])).collect();
     for server in &servers {
-        signed_in(server).await;
+        server.signed_in().await;
     }
 }
 
 #[tokio::test]
 async fn two_processes_on_one_database_send_each_prompt_once() {
     let upstream = HeldUpstream::start().await;
-    let place = place_for(&upstream.url());
+    let place = Workplace::with_administrator(&upstream.url());
     let first = place.serve(&["serve"]);
-    let one = signed_in(&first).await;
+    let one = first.signed_in().await;
     let second = place.serve(&["serve"]);
-    let other = signed_in(&second).await;
+    let other = second.signed_in().await;
     let intents: Vec<String> = (0..50).map(|_| intent()).collect();
     let posts = intents.iter().enumerate().map(|(n, sent)| {
         let (prompt, one, other) = (format!("Fix page {n:02}"), &one, &other);

@@ -20,6 +20,10 @@ const LAST_RECORD_TRIES: u32 = 8;
 /// The pause before recording is tried again doubles so often, from 50 milliseconds on.
 const PAUSE_DOUBLINGS: u32 = 5;
 
+/// Why a prompt from the line stands in it again. Nobody waits for its end who could send it once more.
+const ASKED_TO_WAIT: &str =
+    "The platform asked Docket to wait, so nothing was started yet. It stands in line again.";
+
 impl Jobs {
     /// What was being sent when the process last ended becomes *unknown*. To be called once, before anything
     /// is sent.
@@ -96,6 +100,10 @@ impl Jobs {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
                 Settlement::Accepted(remote, self.next_poll())
+            }
+            Err(UpstreamError::LimitReached { .. }) if intent.in_line => {
+                tracing::warn!(job = %intent.job, position = intent.position, "waits on");
+                Settlement::Later(ASKED_TO_WAIT)
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");

@@ -31,6 +31,8 @@ pub struct Form {
     pub queue: bool,
     /// The id of the template it came from; empty is none.
     pub template: Option<String>,
+    /// Whether its person is asked first if jobs resemble it.
+    pub asks: bool,
 }
 
 /// A form that makes sense.
@@ -53,7 +55,7 @@ impl Form {
         template: Option<String>,
     ) -> Self {
         let author_id = caller.user.id.clone();
-        Self { author_id, project, job: None, prompt, intent, paths, template, queue: false }
+        Self { author_id, project, job: None, prompt, intent, paths, template, queue: false, asks: false }
     }
 
     pub fn follow_up(
@@ -64,12 +66,18 @@ impl Form {
         intent: String,
     ) -> Self {
         let author_id = caller.user.id.clone();
-        Self { author_id, project, job: Some(job), prompt, intent, paths: None, template: None, queue: false }
+        let (job, paths, template) = (Some(job), None, None);
+        Self { author_id, project, job, prompt, intent, paths, template, queue: false, asks: false }
     }
 
     /// With the form's checkbox: whether it may wait in line.
     pub fn queued(self, checkbox: Option<&str>) -> Self {
         Self { queue: matches!(checkbox, Some("on" | "true")), ..self }
+    }
+
+    /// With the field of a form that had no scripts to ask: only a page can show the question.
+    pub fn asking(self, field: Option<&str>, wants_a_page: bool) -> Self {
+        Self { asks: field == Some("ask") && wants_a_page, ..self }
     }
 
     fn parse(&self, prompt_max: u32) -> Result<Request, AppError> {
@@ -123,6 +131,9 @@ impl Jobs {
         if let Some(template) = &request.template {
             self.must_be_a_template(&form.project, template).await?;
         }
+        if form.asks {
+            self.must_resemble_nothing(form, &request).await?;
+        }
         let position = i64::from(request.job.is_some());
         let room = self.governor.check(&Scope::of_message(&form.project, position)).await;
         let new = NewIntent {
@@ -150,6 +161,15 @@ impl Jobs {
         // Without one, the job to follow up was not taken in the meantime.
         let intent = intent.ok_or_else(nothing_to_follow_up)?;
         self.answer(form, &request, intent).await
+    }
+
+    /// Nothing was committed where this refuses, so that the same intent may come again.
+    async fn must_resemble_nothing(&self, form: &Form, request: &Request) -> Result<(), AppError> {
+        let similar =
+            self.similar(&form.project, &request.prompt, form.paths.as_deref().unwrap_or_default()).await?;
+        // Of a double click, the other one may be what resembles it.
+        let is_taken_on = self.store.find_intent(&form.author_id, &request.intent).await?.is_some();
+        if similar.is_empty() || is_taken_on { Ok(()) } else { Err(similar_job()) }
     }
 
     /// The answer that belongs to an intent, once its delivery has ended.
@@ -201,6 +221,13 @@ impl Jobs {
 
 fn nothing_to_follow_up() -> AppError {
     AppError::bad_input("The platform has not taken this job, so there is nothing to follow up yet.")
+}
+
+fn similar_job() -> AppError {
+    AppError::new(
+        ErrorCode::SimilarJob,
+        "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again.",
+    )
 }
 
 /// A prompt as it is sent: 1 to `most` characters, line ends as `\n`.

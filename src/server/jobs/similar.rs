@@ -8,7 +8,9 @@ use crate::model::job::EXCERPT_CHARS;
 use crate::model::likeness::{COMPARED_CHARS, Gist};
 use crate::model::page_path;
 use crate::model::similar::SimilarJob;
+use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::store::drafts::DraftOf;
 use crate::server::store::similar::Candidate;
 
 /// The most jobs that are named.
@@ -19,37 +21,35 @@ const COMPARED_JOBS: u32 = 200;
 const OPEN_SECONDS: i64 = 14 * 86_400;
 
 impl Jobs {
-    /// Jobs that resemble `prompt` about the pages in `paths`, the nearest first. With `job`, those from before that job
-    /// that resemble it.
+    /// Jobs that resemble `prompt` about the pages in `paths`, the nearest first.
     pub async fn similar(
         &self,
         project: &ProjectId,
-        prompt: Option<String>,
-        paths: Option<String>,
-        job: Option<String>,
+        prompt: &str,
+        paths: &str,
     ) -> Result<Vec<SimilarJob>, AppError> {
-        let itself = match job.filter(|job| !job.is_empty()) {
-            Some(job) => Some(self.get(project, &job).await?),
-            None => None,
-        };
-        let (prompt, typed, before) = match itself {
-            Some(job) => (job.prompt, job.paths, Some(job.id)),
-            None => {
-                // What is not a path yet is being typed still.
-                let typed = page_path::typed(&paths.unwrap_or_default()).unwrap_or_default();
-                (prompt.unwrap_or_default(), typed, None)
-            }
-        };
         let since = self.clock.now().plus_seconds(-OPEN_SECONDS);
-        let mut candidates = self.store.candidates(project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
-        candidates.retain(|candidate| before.as_ref().is_none_or(|job| candidate.id < *job));
-        let paths = page_path::of_job(typed, &prompt);
+        let candidates = self.store.candidates(project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
+        // What is not a path yet is being typed still.
+        let paths = page_path::of_job(page_path::typed(paths).unwrap_or_default(), prompt);
+        let prompt = prompt.to_owned();
         // Comparing long texts takes a while, during which others want answers.
         let compared = tokio::task::spawn_blocking(move || resembling(&prompt, &paths, candidates)).await;
         compared.context("comparing prompts").map_err(|error| {
             tracing::error!(error = format!("{error:#}"), "similar jobs");
             AppError::internal()
         })
+    }
+
+    /// Jobs that resemble what the caller has kept of a new job.
+    pub async fn similar_to_draft(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+    ) -> Result<Vec<SimilarJob>, AppError> {
+        let of = DraftOf { user_id: &caller.user.id, project, subject: "" };
+        let draft = self.store.draft(of).await?.map(|(draft, _)| draft).unwrap_or_default();
+        self.similar(project, &draft.text, &draft.paths).await
     }
 }
 

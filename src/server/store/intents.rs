@@ -1,24 +1,17 @@
 //! Intents: prompts committed before a byte is sent, claimed by exactly one sender, settled once.
 
+mod commit;
+
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, budget, jobs, new_id, queue, templates, webhook_events, word};
-use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
+use super::{Store, StoreError, budget, jobs, queue, webhook_events, word};
+use crate::model::id::{IntentId, JobId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
-/// What a person asked for: a new job, or (with `job`) a follow-up to one.
-pub struct NewIntent<'a> {
-    pub project: &'a ProjectId,
-    pub job: Option<&'a JobId>,
-    pub author_id: &'a str,
-    pub intent: &'a IntentId,
-    pub prompt: &'a str,
-    pub paths: &'a [String],
-    /// The template it came from, if that is still there.
-    pub template: Option<&'a TemplateId>,
-}
+pub use commit::NewIntent;
+pub(super) use commit::{Place, insert};
 
 /// A committed intent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +25,8 @@ pub struct Intent {
     pub state: DeliveryState,
     /// How often a person had it sent again.
     pub attempt: i64,
+    /// Whether it waits in line, or did until it was sent.
+    pub in_line: bool,
 }
 
 /// What came of trying to claim a queued message.
@@ -50,13 +45,15 @@ pub enum Settlement<'a> {
     Accepted(&'a RemoteJob, Timestamp),
     /// The upstream surely did not take it.
     Rejected(&'a str),
+    /// The upstream surely did not take it yet: it waits on, in its place.
+    Later(&'a str),
     /// The upstream may have taken it.
     Unknown(&'a str),
 }
 
-/// The columns that [`from_row`] reads, of `messages` (as `m`) with its job (as `j`).
+/// The columns that [`from_row`] reads and the upstream's id of the job, of `messages` (as `m`) with its job (as `j`).
 pub(super) const SELECT_INTENT: &str =
-    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, j.project
+    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.in_line, j.project, j.remote_id
      FROM messages m JOIN jobs j ON j.id = m.job_id";
 
 impl Store {
@@ -73,39 +70,6 @@ impl Store {
                 .fetch_optional(&self.pool)
                 .await?;
         row.as_ref().map(from_row).transpose()
-    }
-
-    /// Commits an intent as queued, to be sent at once, and gives its message id; nothing if the author's intent id is
-    /// taken, or the job to follow up was not taken on.
-    pub async fn insert_intent(
-        &self,
-        new: NewIntent<'_>,
-        now: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
-        self.insert_one(new, Place::AtOnce, now).await
-    }
-
-    /// As [`Store::insert_intent`], to wait in line.
-    pub async fn insert_in_line(
-        &self,
-        new: NewIntent<'_>,
-        now: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
-        self.insert_one(new, Place::InLine(None), now).await
-    }
-
-    async fn insert_one(
-        &self,
-        new: NewIntent<'_>,
-        place: Place<'_>,
-        now: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
-        let mut tx = self.begin().await?;
-        let inserted = insert(&mut tx, &new, place, now).await?;
-        if inserted.is_some() {
-            tx.commit().await?;
-        }
-        Ok(inserted)
     }
 
     /// Whether a message is on its way: being sent, or queued with nothing before it that is not on its way itself.
@@ -144,7 +108,7 @@ impl Store {
     ) -> Result<Claim, StoreError> {
         let mut tx = self.begin().await?;
         let claimed = sqlx::query(AssertSqlSafe(format!(
-            "UPDATE messages SET state = 'sending', sent_at = $2 WHERE id = $1 AND state = 'queued' AND {}",
+            "UPDATE messages SET state = 'sending', sent_at = $2, reason = NULL WHERE id = $1 AND state = 'queued' AND {}",
             queue::NOTHING_BEFORE_IT
         )))
         .bind(message_id)
@@ -157,16 +121,12 @@ impl Store {
         if !budget::acquire_in(&mut tx, scope, limit, now).await? {
             return Ok(Claim::BudgetSpent);
         }
-        let row = sqlx::query(
-            "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.in_line, j.project, j.remote_id
-             FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.id = $1",
-        )
-        .bind(message_id)
-        .fetch_one(&mut *tx)
-        .await?;
+        let row = sqlx::query(AssertSqlSafe(format!("{SELECT_INTENT} WHERE m.id = $1")))
+            .bind(message_id)
+            .fetch_one(&mut *tx)
+            .await?;
         let intent = from_row(&row)?;
-        let in_line = row.try_get::<i64, _>("in_line")? == 1;
-        if in_line && !queue::leave_line(&mut tx, &intent, scope, limit, now).await? {
+        if intent.in_line && !queue::leave_line(&mut tx, &intent, scope, limit, now).await? {
             return Ok(Claim::Taken);
         }
         enter(&mut tx, &intent, DeliveryState::Sending, None, now).await?;
@@ -174,7 +134,7 @@ impl Store {
         Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
     }
 
-    /// Records how the delivery of a message ended; once. Who sent it knows better than another process that found it
+    /// Records how the delivery of a message ended, once, or that it waits on. Who sent it knows better than another process that found it
     /// being sent at its own start, and called it unknown.
     pub async fn settle(
         &self,
@@ -186,7 +146,9 @@ impl Store {
             Settlement::Accepted(..) => (DeliveryState::Accepted, None),
             Settlement::Rejected(reason) => (DeliveryState::Rejected, Some(*reason)),
             Settlement::Unknown(reason) => (DeliveryState::Unknown, Some(*reason)),
+            Settlement::Later(reason) => (DeliveryState::Queued, Some(*reason)),
         };
+        let settled_at = Some(now).filter(|_| state != DeliveryState::Queued);
         let mut tx = self.begin().await?;
         let settled = sqlx::query(
             "UPDATE messages SET state = $2, reason = $3, settled_at = $4
@@ -195,7 +157,7 @@ impl Store {
         .bind(&intent.message_id)
         .bind(state.as_str())
         .bind(reason)
-        .bind(now.as_millis())
+        .bind(settled_at.map(Timestamp::as_millis))
         .bind(intent.attempt)
         .execute(&mut *tx)
         .await?;
@@ -244,94 +206,6 @@ impl Store {
     }
 }
 
-/// How a new message goes.
-#[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    AtOnce,
-    /// In its turn; a new job may belong to a batch.
-    InLine(Option<&'a BatchId>),
-}
-
-/// As [`Store::insert_intent`], within a transaction; nothing may be committed where it gives nothing.
-pub(super) async fn insert(
-    tx: &mut Transaction<'static, Any>,
-    new: &NewIntent<'_>,
-    place: Place<'_>,
-    now: Timestamp,
-) -> Result<Option<String>, StoreError> {
-    let (job, position) = match new.job {
-        Some(job) => (job.to_string(), next_position(tx, job).await?),
-        None => (insert_job(tx, new, place, now).await?, 0),
-    };
-    let message_id = new_id();
-    let inserted = sqlx::query(
-        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
-         SELECT $1, $2, $3, $4, $5, $6, 'queued', $7, $7, $8,
-             (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state = 'queued')
-         WHERE NOT EXISTS (SELECT 1 FROM messages
-             WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'unknown'))
-         ON CONFLICT (author_id, intent) DO NOTHING",
-    )
-    .bind(&message_id)
-    .bind(&job)
-    .bind(position)
-    .bind(new.author_id)
-    .bind(new.intent.as_str())
-    .bind(new.prompt)
-    .bind(now.as_millis())
-    .bind(i64::from(matches!(place, Place::InLine(_))))
-    .execute(&mut **tx)
-    .await?;
-    if inserted.rows_affected() == 0 {
-        return Ok(None);
-    }
-    jobs::record_event(tx, &job, position, now, DeliveryState::Queued.as_str(), None).await?;
-    Ok(Some(message_id))
-}
-
-async fn insert_job(
-    tx: &mut Transaction<'static, Any>,
-    new: &NewIntent<'_>,
-    place: Place<'_>,
-    now: Timestamp,
-) -> Result<String, StoreError> {
-    let job = new_id();
-    let batch = match place {
-        Place::InLine(batch) => batch.map(BatchId::as_str),
-        Place::AtOnce => None,
-    };
-    sqlx::query(
-        "INSERT INTO jobs (id, project, state, created_at, changed_at, batch_id) VALUES ($1, $2, $3, $4, $4, $5)",
-    )
-    .bind(&job)
-    .bind(new.project.as_str())
-    .bind(JobState::Queued.as_str())
-    .bind(now.as_millis())
-    .bind(batch)
-    .execute(&mut **tx)
-    .await?;
-    for path in new.paths {
-        sqlx::query(
-            "INSERT INTO job_paths (job_id, path) VALUES ($1, $2) ON CONFLICT (job_id, path) DO NOTHING",
-        )
-        .bind(&job)
-        .bind(path)
-        .execute(&mut **tx)
-        .await?;
-    }
-    if let Some(template) = new.template {
-        templates::record_use(tx, &job, template).await?;
-    }
-    Ok(job)
-}
-
-async fn next_position(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
-    Ok(sqlx::query_scalar("SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE job_id = $1")
-        .bind(job.as_str())
-        .fetch_one(&mut **tx)
-        .await?)
-}
-
 /// Writes the new state of a delivery into the history and, for a job's first prompt, into the job.
 pub(super) async fn enter(
     tx: &mut Transaction<'static, Any>,
@@ -367,5 +241,6 @@ pub(super) fn from_row(row: &AnyRow) -> Result<Intent, StoreError> {
         prompt: row.try_get("prompt")?,
         state: word(row, "state")?,
         attempt: row.try_get("attempt")?,
+        in_line: row.try_get::<i64, _>("in_line")? == 1,
     })
 }

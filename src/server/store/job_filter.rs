@@ -70,8 +70,8 @@ pub(super) fn select(project: &ProjectId, filter: &JobFilter) -> Select {
     if let Some(label) = &filter.label {
         let (owner, label) = (select.project(), select.bind(label));
         if select.is_led() {
-            select.and(&format!(
-                "EXISTS (SELECT 1 FROM listed_labels p WHERE p.project = {owner} AND p.label = {label} AND p.number = l.number)"
+            select.within(&format!(
+                "SELECT p.number FROM listed_labels p WHERE p.project = {owner} AND p.label = {label}"
             ));
         } else {
             select.lead("listed_labels p", "p.number");
@@ -95,11 +95,17 @@ pub(super) fn select(project: &ProjectId, filter: &JobFilter) -> Select {
 }
 
 /// Keeps what is not newer than the job of that number.
-pub(super) fn up_to(select: &mut Select, sort: Sort, top: i64) {
+pub(super) fn up_to(select: &mut Select, top: i64) {
     let top = select.bind_number(top);
-    // The sign keeps SQLite from reading by number, and sorting what it read, where an index has the order.
-    let sign = if sort == Sort::Changed { "+" } else { "" };
-    select.and(&format!("{sign}{} <= {top}", select.number()));
+    // The sign keeps SQLite from reading by number, and sorting what it read, where another index has the order.
+    select.and(&format!("+{} <= {top}", select.number()));
+}
+
+/// Keeps what is in that state.
+pub(super) fn in_state(select: &mut Select, state: JobState) {
+    let state = select.bind(state.as_str());
+    // Put so that no index is read by it: the one that has the order knows the state as well.
+    select.and(&format!("NOT (l.state <> {state})"));
 }
 
 /// Keeps what lies on the cursor's side that was asked for.

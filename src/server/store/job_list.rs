@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::job_filter::{after, order, select, up_to};
-use super::select::Statement;
+use super::job_filter::{after, in_state, order, select, up_to};
+use super::select::{Statement, places};
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{Job, JobBadge, JobState, cut};
@@ -44,8 +44,12 @@ impl Store {
             Place::At(cursor) => cursor.top,
             Place::Start(_) => top(&mut tx).await?,
         };
-        let mut listed = page(&mut tx, project, filter, top).await?;
-        count(&mut tx, project, filter, top, &mut listed).await?;
+        let (counts, attention) = count(&mut tx, project, filter, top).await?;
+        // To look for jobs of which there are none takes as long as counting all others.
+        let is_empty = filter.state.is_some_and(|state| !counts.contains_key(&state));
+        let spots = if is_empty { Vec::new() } else { spots_on(&mut tx, project, filter, top).await? };
+        let mut listed = page(&mut tx, filter, top, spots).await?;
+        (listed.counts, listed.attention) = (counts, attention);
         tx.commit().await?;
         self.attach(&mut listed.jobs).await?;
         Ok(listed)
@@ -115,8 +119,7 @@ impl Store {
         if ids.len() == 0 {
             return Ok(Vec::new());
         }
-        let list = (1..=ids.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
-        let mut query = sqlx::query(AssertSqlSafe(format!("{before}{list}{after}")));
+        let mut query = sqlx::query(AssertSqlSafe(format!("{before}{}{after}", places(1, ids.len()))));
         for id in ids {
             query = query.bind(id.as_str());
         }
@@ -140,10 +143,9 @@ async fn top(tx: &mut Transaction<'static, Any>) -> Result<i64, StoreError> {
 /// Reads one spot more than a page has, to know whether there is another.
 pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
     let mut select = select(project, filter);
-    up_to(&mut select, filter.sort, top);
+    up_to(&mut select, top);
     if let Some(state) = filter.state {
-        let state = select.bind(state.as_str());
-        select.and(&format!("l.state = {state}"));
+        in_state(&mut select, state);
     }
     let (offset, backward) = match filter.place {
         Place::Start(before) => (before, false),
@@ -160,22 +162,30 @@ pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statem
 /// Counts by state, whatever the state filter.
 pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
     let mut select = select(project, filter);
-    up_to(&mut select, Sort::Newest, top);
+    up_to(&mut select, top);
     select.statement(
         "l.state, COUNT(*) AS jobs, COUNT(CASE WHEN l.attention = 1 THEN 1 END) AS attention",
         "GROUP BY l.state",
     )
 }
 
-async fn page(
+async fn spots_on(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     filter: &JobFilter,
     top: i64,
+) -> Result<Vec<Spot>, StoreError> {
+    spots(project, filter, top).query().fetch_all(&mut **tx).await?.iter().map(spot).collect()
+}
+
+/// The page that begins with `spots`, without counts.
+async fn page(
+    tx: &mut Transaction<'static, Any>,
+    filter: &JobFilter,
+    top: i64,
+    mut spots: Vec<Spot>,
 ) -> Result<Listed, StoreError> {
     let backward = matches!(filter.place, Place::At(cursor) if cursor.backward);
-    let rows = spots(project, filter, top).query().fetch_all(&mut **tx).await?;
-    let mut spots = rows.iter().map(spot).collect::<Result<Vec<_>, _>>()?;
     let has_more = spots.len() > PAGE_JOBS;
     spots.truncate(PAGE_JOBS);
     if backward {
@@ -202,28 +212,26 @@ async fn page(
     })
 }
 
-/// Counts the jobs of the filter by state, whatever the state filter, up to the newest one of the first page.
+/// Counts the jobs of the filter by state, whatever the state filter, up to the newest one of the first page; and how many of
+/// them need a person.
 async fn count(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     filter: &JobFilter,
     top: i64,
-    listed: &mut Listed,
-) -> Result<(), StoreError> {
+) -> Result<(BTreeMap<JobState, u64>, u64), StoreError> {
+    let (mut by_state, mut attention) = (BTreeMap::new(), 0);
     for row in &counts(project, filter, top).query().fetch_all(&mut **tx).await? {
-        listed.counts.insert(word(row, "state")?, row.try_get::<i64, _>("jobs")?.unsigned_abs());
-        listed.attention += row.try_get::<i64, _>("attention")?.unsigned_abs();
+        by_state.insert(word(row, "state")?, row.try_get::<i64, _>("jobs")?.unsigned_abs());
+        attention += row.try_get::<i64, _>("attention")?.unsigned_abs();
     }
-    Ok(())
+    Ok((by_state, attention))
 }
 
 /// The jobs themselves, in the order of their spots.
 async fn jobs_at(tx: &mut Transaction<'static, Any>, spots: &[Spot]) -> Result<Vec<Job>, StoreError> {
-    if spots.is_empty() {
-        return Ok(Vec::new());
-    }
-    let list = (1..=spots.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
-    let mut query = sqlx::query(AssertSqlSafe(format!("{} WHERE j.id IN ({list})", jobs::SELECT_JOB)));
+    let sql = format!("{} WHERE j.id IN ({})", jobs::SELECT_JOB, places(1, spots.len()));
+    let mut query = sqlx::query(AssertSqlSafe(sql));
     for spot in spots {
         query = query.bind(spot.job.as_str());
     }

@@ -1,7 +1,7 @@
 //! What people decided about deliveries whose outcome was not known. Each decision counts once: it names the attempt that
 //! it is about, and only sending again begins another one.
 
-use sqlx::AssertSqlSafe;
+use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::{Store, StoreError, intents, jobs};
 use crate::model::id::{JobId, ProjectId};
@@ -67,19 +67,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let changed = sqlx::query(
-            "UPDATE messages SET state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4,
-                 sent_at = NULL, settled_at = NULL,
-                 rank = (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state = 'queued')
-             WHERE job_id = $1 AND position = $2 AND attempt = $3 AND state = 'unknown'",
-        )
-        .bind(doubt.job.as_str())
-        .bind(doubt.position)
-        .bind(doubt.attempt)
-        .bind(now.as_millis())
-        .execute(&mut *tx)
-        .await?;
-        if changed.rows_affected() != 1 {
+        let queued = "state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4, sent_at = NULL,
+             settled_at = NULL, rank = (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state = 'queued')";
+        if !doubt.end(&mut tx, queued, now).await? {
             return Ok(false);
         }
         let intent = doubt.decided(DeliveryState::Queued);
@@ -103,17 +93,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let changed = sqlx::query(
-            "UPDATE messages SET state = 'accepted', reason = NULL, settled_at = $4
-             WHERE job_id = $1 AND position = $2 AND attempt = $3 AND state = 'unknown'",
-        )
-        .bind(doubt.job.as_str())
-        .bind(doubt.position)
-        .bind(doubt.attempt)
-        .bind(now.as_millis())
-        .execute(&mut *tx)
-        .await?;
-        if changed.rows_affected() != 1 {
+        if !doubt.end(&mut tx, "state = 'accepted', reason = NULL, settled_at = $4", now).await? {
             return Ok(false);
         }
         if let Started::Job(remote) = started {
@@ -128,6 +108,26 @@ impl Store {
 }
 
 impl Doubt<'_> {
+    /// Writes the columns of `set`, in which `$4` is now, into the message in doubt; `false` if it is that no more.
+    async fn end(
+        &self,
+        tx: &mut Transaction<'static, Any>,
+        set: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let sql = format!(
+            "UPDATE messages SET {set} WHERE job_id = $1 AND position = $2 AND attempt = $3 AND state = 'unknown'"
+        );
+        let ended = sqlx::query(AssertSqlSafe(sql))
+            .bind(self.job.as_str())
+            .bind(self.position)
+            .bind(self.attempt)
+            .bind(now.as_millis())
+            .execute(&mut **tx)
+            .await?;
+        Ok(ended.rows_affected() == 1)
+    }
+
     fn decided(&self, state: DeliveryState) -> Intent {
         Intent {
             message_id: String::new(),
@@ -137,6 +137,7 @@ impl Doubt<'_> {
             prompt: String::new(),
             state,
             attempt: self.attempt,
+            in_line: false,
         }
     }
 }

@@ -60,8 +60,8 @@ impl Search {
         if !self.characters.is_empty() {
             let characters = select.bind(self.characters);
             if select.is_led() {
-                select.and(&format!(
-                    "l.number IN (SELECT rowid FROM job_characters WHERE job_characters MATCH {characters})"
+                select.within(&format!(
+                    "SELECT rowid FROM job_characters WHERE job_characters MATCH {characters}"
                 ));
             } else {
                 select.lead("job_characters c", "c.rowid");

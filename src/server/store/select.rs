@@ -1,5 +1,7 @@
-//! Putting a statement over the listed jobs together from its conditions, so that each filter is one the database can use an
-//! index for. Values are bound, never written into the text.
+//! Putting a statement over the listed jobs together from its conditions. Values are bound, never written into the text.
+//!
+//! The rule of every plan: one thing leads, and the rest is checked on the way. What leads is a set of numbers (the words of
+//! a search, a label) or, without one, the index that has the wanted order and every column that is filtered by.
 
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
@@ -53,6 +55,13 @@ impl Select {
         self.is_led
     }
 
+    /// Keeps the jobs whose numbers `set` selects: before anything else is read of them.
+    pub(super) fn within(&mut self, set: &str) {
+        // The sign keeps SQLite from looking each number of the set up in what leads.
+        let number = self.number;
+        self.and(&format!("+{number} IN ({set})"));
+    }
+
     /// The expression for a job's number.
     pub(super) fn number(&self) -> &'static str {
         self.number
@@ -104,6 +113,15 @@ impl Statement {
     pub(super) fn explained(self) -> Self {
         Self { sql: format!("EXPLAIN QUERY PLAN {}", self.sql), ..self }
     }
+}
+
+/// A list of `count` placeholders from `$first` on, to stand between parentheses. A list without an element is no SQL; NULL
+/// is equal to nothing.
+pub(super) fn places(first: usize, count: usize) -> String {
+    if count == 0 {
+        return "NULL".to_owned();
+    }
+    (first..first + count).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ")
 }
 
 /// `text` for a LIKE pattern with `ESCAPE '!'`: every character stands for itself.

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::api::call::call;
-use crate::api::jobs::{CreateJob, GetJob, GetJobForm};
+use crate::api::jobs::{CreateJob, GetJob, GetJobForm, SimilarJobs};
 use crate::api::templates::ListTemplates;
+use crate::error::ErrorCode;
 use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::components::{empty, failure};
@@ -49,8 +50,12 @@ pub fn NewJob() -> impl IntoView {
     });
     let create = Post::to::<CreateJob>(&prompt_mistake());
     let draft = Draft::of(&project, None);
-    let was_refused = create.was_refused();
-    draft.restore(brought && !was_refused);
+    let refusal = create.refusal();
+    draft.restore(brought && refusal.is_none());
+    let similar = (refusal == Some(ErrorCode::SimilarJob)).then(|| {
+        let project = project.clone();
+        Asked::once(move || call(SimilarJobs { project: project.clone(), prompt: None, paths: None }))
+    });
     outcome::follow(create, draft, form, |_| {});
     let pick = Pick::of(&project, &query, draft);
 
@@ -61,7 +66,9 @@ pub fn NewJob() -> impl IntoView {
             // All of them are read, so that the Suspense waits for all of them.
             let (fresh, session, saved) = (form.get(), session.get(), templates.get());
             let copied = source.map_or(Some(Ok(None)), |job| job.get().map(|job| job.map(Some)));
-            let (Some(fresh), Some(session), Some(saved), Some(copied)) = (fresh, session, saved, copied)
+            let similar = similar.map_or(Some(None), |jobs| jobs.get().map(Result::ok));
+            let (Some(fresh), Some(session), Some(saved), Some(copied), Some(similar)) =
+                (fresh, session, saved, copied, similar)
             else {
                 return ().into_any();
             };
@@ -73,7 +80,8 @@ pub fn NewJob() -> impl IntoView {
                         path: path.clone(),
                         filled: pick.filled(&saved.unwrap_or_default()),
                         copied,
-                        was_refused,
+                        was_refused: refusal.is_some(),
+                        similar,
                     };
                     composer::composer(create, project.clone(), fresh, brought, pick, draft)
                 }

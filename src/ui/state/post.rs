@@ -32,9 +32,9 @@ impl Post {
         Self { url: F::PATH, answer: RwSignal::new(answer), pending: RwSignal::new(false) }
     }
 
-    /// Whether the page was rendered because a post without JavaScript was refused.
-    pub fn was_refused(self) -> bool {
-        self.answer.with_untracked(Option::is_some)
+    /// Why the post without JavaScript was refused that the page was rendered for, if it was.
+    pub fn refusal(self) -> Option<ErrorCode> {
+        self.answer.with_untracked(|answer| answer.as_ref()?.as_ref().err().map(|error| error.code))
     }
 
     pub fn is_pending(self) -> bool {
@@ -125,6 +125,9 @@ fn in_general(code: ErrorCode, mistake: &str) -> &str {
         }
         ErrorCode::Conflict => {
             "That is not as it was any more: somebody was faster, or it is here already. Reload the page."
+        }
+        ErrorCode::SimilarJob => {
+            "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again."
         }
         ErrorCode::BudgetSpent => "The hour’s budget of calls is spent. Send it again later.",
         ErrorCode::UpstreamFailed => "The upstream failed. Look at the jobs before you send it again.",

@@ -8,7 +8,8 @@ use std::thread;
 
 use tempfile::TempDir;
 
-use super::secrets::{KEY, secrets_in};
+use super::browser::Browser;
+use super::secrets::{KEY, PASSWORD, secrets_in};
 use super::until;
 
 const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
@@ -47,6 +48,11 @@ impl Workplace {
             .set("DOCKET_PROJECTS", "docs=Docs,api=API reference")
             // So that the daily history makes no calls that a test does not know of.
             .set("DOCKET_ANALYTICS_RESERVE", "100")
+    }
+
+    /// As [`Workplace::configured`], with an administrator from the start.
+    pub(crate) fn with_administrator(upstream: &str) -> Self {
+        Self::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
     }
 
     pub(crate) fn set(mut self, variable: &str, value: &str) -> Self {
@@ -145,6 +151,13 @@ impl Served {
     /// The id of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.lock().unwrap().id()
+    }
+
+    /// A browser of its administrator.
+    pub(crate) async fn signed_in(&self) -> Browser {
+        let browser = Browser::at(&self.address().await);
+        assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+        browser
     }
 
     pub(crate) fn signal(&self, name: &str) {

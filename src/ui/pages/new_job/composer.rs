@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::{Job, JobForm};
 use crate::model::page_path;
+use crate::model::similar::SimilarJob;
 use crate::ui::components::prompt_field::{PromptField, prompt_field, prompt_notes};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::components::{failure, queue_choice};
@@ -25,6 +26,8 @@ pub(super) struct Brought {
     pub(super) copied: Option<Job>,
     /// Whether a post without JavaScript came back: then the kept text goes before all.
     pub(super) was_refused: bool,
+    /// What it came back for, if that was a question: then the answer is to send it again.
+    pub(super) similar: Option<Vec<SimilarJob>>,
 }
 
 impl Brought {
@@ -55,14 +58,17 @@ pub(super) fn composer(
     create: Post,
     project: String,
     form: JobForm,
-    brought: Brought,
+    mut brought: Brought,
     pick: Pick,
     draft: Draft,
 ) -> AnyView {
+    let similar = brought.similar.take();
+    let asks =
+        similar.is_none().then(|| view! { <input type="hidden" name="similar" value="ask" /> }.erase());
     let (text, pages, template) = brought.or_kept(&form, pick.asked());
     draft.template().set(template);
     let text = draft.rendering(&form, text);
-    let similar = Similar::to(&project, draft);
+    let similar = Similar::to(&project, draft, similar.unwrap_or_default());
     let about = about(draft, &text);
     let most = form.prompt_max;
     let field = PromptField {
@@ -78,6 +84,7 @@ pub(super) fn composer(
         <form class="stack" method="post" action=create.url on:submit=similar.submitting(create)>
             <input type="hidden" name="project" value=project />
             <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
+            {asks}
             {pick.field()}
             {prompt_field(field)}
             <label class="field-label" for="paths">"Pages"</label>

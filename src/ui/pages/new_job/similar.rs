@@ -33,11 +33,12 @@ pub(super) struct Similar {
 }
 
 impl Similar {
-    pub(super) fn to(project: &str, draft: Draft) -> Self {
+    /// `found`: what is known of the text that the form begins with.
+    pub(super) fn to(project: &str, draft: Draft, found: Vec<SimilarJob>) -> Self {
         let similar = Self {
             project: StoredValue::new(project.to_owned()),
             draft,
-            found: RwSignal::new(Vec::new()),
+            found: RwSignal::new(found),
             checked: StoredValue::new(None),
             checking: StoredValue::new(false),
             confirmed: StoredValue::new(None),
@@ -63,7 +64,7 @@ impl Similar {
                 let pages = page_path::of_job(page_path::typed(&paths).unwrap_or_default(), &prompt);
                 let prompt = Some(prompt.chars().take(COMPARED_CHARS).collect());
                 let paths = Some(pages.join(","));
-                call(SimilarJobs { project, prompt, paths, job: None }).output().await
+                call(SimilarJobs { project, prompt, paths }).output().await
             }
             _ => Ok(Vec::new()),
         };

@@ -1,0 +1,143 @@
+//! Committing intents: the row that is there before a byte is sent.
+
+use sqlx::{Any, Transaction};
+
+use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
+use crate::model::job::{DeliveryState, JobState};
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, jobs, new_id, templates};
+
+/// What a person asked for: a new job, or (with `job`) a follow-up to one.
+pub struct NewIntent<'a> {
+    pub project: &'a ProjectId,
+    pub job: Option<&'a JobId>,
+    pub author_id: &'a str,
+    pub intent: &'a IntentId,
+    pub prompt: &'a str,
+    pub paths: &'a [String],
+    /// The template it came from, if that is still there.
+    pub template: Option<&'a TemplateId>,
+}
+
+impl Store {
+    /// Commits an intent as queued, to be sent at once, and gives its message id; nothing if the author's intent id is
+    /// taken, or the job to follow up was not taken on.
+    pub async fn insert_intent(
+        &self,
+        new: NewIntent<'_>,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        self.insert_one(new, Place::AtOnce, now).await
+    }
+
+    /// As [`Store::insert_intent`], to wait in line.
+    pub async fn insert_in_line(
+        &self,
+        new: NewIntent<'_>,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        self.insert_one(new, Place::InLine(None), now).await
+    }
+
+    async fn insert_one(
+        &self,
+        new: NewIntent<'_>,
+        place: Place<'_>,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        let mut tx = self.begin().await?;
+        let inserted = insert(&mut tx, &new, place, now).await?;
+        if inserted.is_some() {
+            tx.commit().await?;
+        }
+        Ok(inserted)
+    }
+}
+
+/// How a new message goes.
+#[derive(Clone, Copy)]
+pub(in crate::server::store) enum Place<'a> {
+    AtOnce,
+    /// In its turn; a new job may belong to a batch.
+    InLine(Option<&'a BatchId>),
+}
+
+/// As [`Store::insert_intent`], within a transaction; nothing may be committed where it gives nothing.
+pub(in crate::server::store) async fn insert(
+    tx: &mut Transaction<'static, Any>,
+    new: &NewIntent<'_>,
+    place: Place<'_>,
+    now: Timestamp,
+) -> Result<Option<String>, StoreError> {
+    let (job, position) = match new.job {
+        Some(job) => (job.to_string(), next_position(tx, job).await?),
+        None => (insert_job(tx, new, place, now).await?, 0),
+    };
+    let message_id = new_id();
+    let inserted = sqlx::query(
+        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
+         SELECT $1, $2, $3, $4, $5, $6, 'queued', $7, $7, $8,
+             (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state = 'queued')
+         WHERE NOT EXISTS (SELECT 1 FROM messages
+             WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'unknown'))
+         ON CONFLICT (author_id, intent) DO NOTHING",
+    )
+    .bind(&message_id)
+    .bind(&job)
+    .bind(position)
+    .bind(new.author_id)
+    .bind(new.intent.as_str())
+    .bind(new.prompt)
+    .bind(now.as_millis())
+    .bind(i64::from(matches!(place, Place::InLine(_))))
+    .execute(&mut **tx)
+    .await?;
+    if inserted.rows_affected() == 0 {
+        return Ok(None);
+    }
+    jobs::record_event(tx, &job, position, now, DeliveryState::Queued.as_str(), None).await?;
+    Ok(Some(message_id))
+}
+
+async fn insert_job(
+    tx: &mut Transaction<'static, Any>,
+    new: &NewIntent<'_>,
+    place: Place<'_>,
+    now: Timestamp,
+) -> Result<String, StoreError> {
+    let job = new_id();
+    let batch = match place {
+        Place::InLine(batch) => batch.map(BatchId::as_str),
+        Place::AtOnce => None,
+    };
+    sqlx::query(
+        "INSERT INTO jobs (id, project, state, created_at, changed_at, batch_id) VALUES ($1, $2, $3, $4, $4, $5)",
+    )
+    .bind(&job)
+    .bind(new.project.as_str())
+    .bind(JobState::Queued.as_str())
+    .bind(now.as_millis())
+    .bind(batch)
+    .execute(&mut **tx)
+    .await?;
+    for path in new.paths {
+        sqlx::query(
+            "INSERT INTO job_paths (job_id, path) VALUES ($1, $2) ON CONFLICT (job_id, path) DO NOTHING",
+        )
+        .bind(&job)
+        .bind(path)
+        .execute(&mut **tx)
+        .await?;
+    }
+    if let Some(template) = new.template {
+        templates::record_use(tx, &job, template).await?;
+    }
+    Ok(job)
+}
+
+async fn next_position(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
+    Ok(sqlx::query_scalar("SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE job_id = $1")
+        .bind(job.as_str())
+        .fetch_one(&mut **tx)
+        .await?)
+}

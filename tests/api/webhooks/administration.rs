@@ -1,0 +1,203 @@
+//! Who names the receivers, what an address may be, and which secrets are kept.
+
+use super::*;
+
+#[tokio::test]
+async fn a_disabled_webhook_is_told_nothing_that_waited_and_a_removed_one_is_gone_with_its_log() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(500)).await;
+    let webhook = hooked(&admin, &receiver).await;
+    let fields = [("webhook", id(&webhook))];
+    rejected_job(&app).await;
+    logged_once(&admin, &webhook, |event| event["status"] == 500).await;
+    admin.ask("/api/webhooks/disable", &fields).await;
+    let event = log(&admin, &webhook).await.remove(0);
+    assert_eq!((&event["outcome"], &event["next_try_at"]), (&json!("given_up"), &json!(null)));
+    app.clock().advance(Duration::from_secs(24 * 3_600));
+    assert_eq!(app.panel().webhooks.deliver_due().await.unwrap(), 0);
+    // It can be tested all the same.
+    assert_eq!(test(&admin, &webhook).await["status"], 500);
+
+    admin.ask("/api/webhooks/remove", &fields).await;
+    assert_eq!(admin.ask("/api/webhooks/list", &[]).await, json!({"webhooks": [], "secret": null}));
+    for endpoint in ["enable", "disable", "remove", "renew", "test"] {
+        admin.post(&format!("/api/webhooks/{endpoint}"), &fields).await.refused(404, "not_found");
+    }
+    admin.post("/api/webhooks/retry", &[("delivery", id(&event))]).await.refused(404, "not_found");
+    admin.post("/api/webhooks/test", &[("webhook", "../x")]).await.refused(400, "bad_input");
+    assert_eq!(app.operator().await.job(&json!({"id": event["job"]})).await["state"], "rejected");
+}
+
+#[tokio::test]
+async fn a_secret_is_told_once_and_a_new_one_takes_its_place() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(200)).await;
+    let webhook = hooked(&admin, &receiver).await;
+    let secret = webhook["secret"].as_str().unwrap();
+    assert!(secret.starts_with("whsec_") && secret.len() == 6 + 43, "{secret}");
+    assert_eq!(admin.ask("/api/webhooks/list", &[]).await["secret"], webhook);
+    assert_eq!(admin.ask("/api/webhooks/list", &[]).await["secret"], json!(null));
+    test(&admin, &webhook).await;
+    let told = verified(&heard(&receiver).await[0], secret);
+    assert_eq!((&told["type"], &told["job"]), (&json!("webhook.test"), &json!(null)));
+
+    let renewed = admin.ask("/api/webhooks/renew", &[("webhook", id(&webhook))]).await;
+    assert_eq!(renewed["id"], webhook["id"]);
+    assert_ne!(renewed["secret"], webhook["secret"]);
+    test(&admin, &webhook).await;
+    verified(&heard(&receiver).await[1], renewed["secret"].as_str().unwrap());
+    assert!(logged(secret).is_empty(), "the secret is in the log");
+}
+
+#[tokio::test]
+async fn slack_is_told_in_its_own_form_and_its_address_is_kept_secret() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = MockServer::start().await;
+    let secret_path = "/services/T0001/B0002/verySecretPartWXYZ";
+    let repeats = ResponseTemplate::new(500).set_body_string(format!("no handler for {secret_path}"));
+    Mock::given(path(secret_path)).respond_with(repeats).mount(&receiver).await;
+    let webhook = add(&admin, "slack", &format!("{}{secret_path}", receiver.uri())).await;
+    assert_eq!(webhook["secret"], json!(null));
+    let done = job_with(&detached_job(), "completed", "prLink", json!("https://git.example/pull/7?a=1&b=|x"));
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(done)).await;
+    let job = app.operator().await.created("<!channel> & *bold* |\nmore").await;
+    let event = logged_once(&admin, &webhook, |event| event["status"] == 500).await;
+    assert_eq!(event["note"], "no handler for /…");
+    let request = &heard(&receiver).await[0];
+    let said: Value = serde_json::from_slice(&request.body).unwrap();
+    let url = format!("{}/p/docs/jobs/{}", app.origin(), id(&job));
+    let title = format!("<{url}|&lt;!channel&gt; &amp; *bold* |>");
+    let link = "<https://git.example/pull/7?a=1&amp;b=%7Cx|pull request>";
+    assert_eq!(said, json!({"text": format!("A pull request is ready: {title} ({link}), by olga")}));
+    assert!(!request.headers.contains_key("docket-signature"));
+
+    let listed = admin.ask("/api/webhooks/list", &[]).await;
+    assert_eq!(listed["webhooks"][0]["address"], format!("{}/…WXYZ", receiver.uri()));
+    let page = admin.get("/admin/webhooks").await;
+    assert!(page.text.contains("/…WXYZ"));
+    for (place, text) in [("the list", listed.to_string()), ("the page", page.text)] {
+        assert!(!text.contains("verySecretPart"), "the address is in {place}");
+    }
+    assert_eq!(logged("verySecretPart"), [""; 0]);
+    admin.post("/api/webhooks/renew", &[("webhook", id(&webhook))]).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn only_administrators_reach_webhooks() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(200)).await;
+    let webhook = hooked(&admin, &receiver).await;
+    test(&admin, &webhook).await;
+    let event = log(&admin, &webhook).await.remove(0);
+    let before = admin.ask("/api/webhooks/list", &[]).await["webhooks"].clone();
+    let address = format!("{}/hook", receiver.uri());
+    let fields = [
+        ("webhook", id(&webhook)),
+        ("delivery", id(&event)),
+        ("project", "docs"),
+        ("kind", "json"),
+        ("address", address.as_str()),
+    ];
+    for name in ["vera", "olga"] {
+        let person = app.sign_in(name).await;
+        for endpoint in ENDPOINTS {
+            person.post(&format!("/api/webhooks/{endpoint}"), &fields).await.refused(403, "forbidden");
+        }
+        let page = person.get("/admin/webhooks").await;
+        assert!(page.status == 403 && !page.text.contains(&receiver.uri()), "{}", page.status);
+    }
+    assert_eq!(admin.ask("/api/webhooks/list", &[]).await["webhooks"], before);
+    assert_eq!(heard(&receiver).await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_address_that_webhooks_must_not_lead_to_is_refused_with_a_sentence() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    for address in [
+        "",
+        "hooks.example/x",
+        "http://hooks.example/x",
+        "http://localhost:9/x",
+        "https://me:secret-word@hooks.example/x",
+        "https://127.0.0.1/x",
+        "https://10.0.0.8/x",
+        "https://169.254.169.254/latest",
+        "https://[fd00::1]/x",
+        "file:///etc/passwd",
+    ] {
+        let fields = [("project", "docs"), ("kind", "json"), ("address", address)];
+        let said = admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+        assert!(!said.contains("secret-word"), "{said}");
+    }
+    for (project, kind) in [("docs", "email"), ("../x", "json")] {
+        let fields = [("project", project), ("kind", kind), ("address", "https://hooks.example/x")];
+        admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+    }
+    let unknown = [("project", "nobodys"), ("kind", "json"), ("address", "https://hooks.example/x")];
+    admin.post("/api/webhooks/add", &unknown).await.refused(404, "not_found");
+    assert_eq!(admin.ask("/api/webhooks/list", &[]).await["webhooks"], json!([]));
+}
+
+#[tokio::test]
+async fn a_name_that_leads_into_a_private_network_is_found_out_when_it_is_connected_to() {
+    let mut app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let listens = RawUpstream::start(|_| Act::HangUp(Vec::new()));
+    let address = listens.url().replace("http://127.0.0.1", "https://localhost");
+    let webhook = add(&admin, "json", &address).await;
+    let note = test(&admin, &webhook).await["note"].clone();
+    assert!(note.as_str().unwrap().contains("DOCKET_WEBHOOK_PRIVATE"), "{note}");
+
+    app.restart_with(|settings| settings.webhooks = WebhookConfig { private: true }).await;
+    let note = test(&admin_of(&app).await, &webhook).await["note"].clone();
+    assert!(!note.as_str().unwrap().contains("DOCKET_WEBHOOK_PRIVATE"), "{note}");
+}
+
+#[tokio::test]
+async fn plain_http_is_for_a_panel_on_this_machine_only() {
+    let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..frozen() };
+    let app = TestApp::with(settings).await;
+    let admin = app.sign_in("ada").await;
+    let fields = [("project", "docs"), ("kind", "json"), ("address", "http://127.0.0.1:9/x")];
+    let said = admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+    assert!(said.contains("https"), "{said}");
+}
+
+#[tokio::test]
+async fn forms_without_javascript_add_test_and_delete() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(200).set_body_string("<b>thanks</b>")).await;
+    let page = format!("{}/admin/webhooks", app.origin());
+    let address = format!("{}/hook", receiver.uri());
+    let fields = [("project", "docs"), ("kind", "json"), ("address", address.as_str())];
+    let added = admin.submit("/api/webhooks/add", &fields, Some(&page)).await;
+    assert_eq!((added.status, added.location()), (302, "/admin/webhooks"));
+    let shown = admin.get("/admin/webhooks").await;
+    assert!(shown.text.contains("whsec_") && shown.text.contains(&address));
+    assert!(!admin.get("/admin/webhooks").await.text.contains("whsec_"), "shown twice");
+
+    let webhook = admin.ask("/api/webhooks/list", &[]).await["webhooks"][0].clone();
+    let tested = admin.submit("/api/webhooks/test", &[("webhook", id(&webhook))], Some(&page)).await;
+    assert_eq!(tested.location(), format!("/admin/webhooks?webhook={}", id(&webhook)));
+    let log = admin.get(tested.location()).await;
+    assert!(
+        log.text.contains("Delivered (200)") && log.text.contains("&lt;b&gt;thanks&lt;/b&gt;"),
+        "{}",
+        log.text
+    );
+
+    let refused = [("project", "docs"), ("kind", "json"), ("address", "http://hooks.example/")];
+    let refused = admin.submit("/api/webhooks/add", &refused, Some(&page)).await;
+    let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
+    assert!(admin.get(&path).await.text.contains("The address must begin with https://"), "{path}");
+
+    let removed = admin.submit("/api/webhooks/remove", &[("webhook", id(&webhook))], Some(&page)).await;
+    assert_eq!(removed.location(), "/admin/webhooks");
+    assert!(admin.get("/admin/webhooks").await.text.contains("Nobody is told yet"));
+}
