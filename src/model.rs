@@ -11,6 +11,7 @@ pub mod id;
 pub mod job;
 pub mod job_query;
 pub mod likeness;
+pub mod name;
 pub mod page_path;
 pub mod paging;
 pub mod preset;

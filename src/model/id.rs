@@ -96,6 +96,18 @@ id!(
     "That is not the id of a template."
 );
 id!(
+    /// Docket's own id of a saved view of the list.
+    ViewId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a saved view."
+);
+id!(
+    /// Docket's own id of a note on a day.
+    AnnotationId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of an annotation."
+);
+id!(
     /// The id a form was rendered with: the same intent is delivered at most once.
     IntentId,
     |text| is_token(text, 64),

@@ -7,6 +7,7 @@ use secrecy::SecretString;
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::{password, token};
 use crate::error::{AppError, ErrorCode};
+use crate::model::name::is_plain;
 use crate::server::panel::Panel;
 
 /// Opens a session for the person with this name and password.
@@ -51,12 +52,10 @@ pub async fn first_administrator(link: &str, username: &str, password: String) -
     with_password(username, &password).await
 }
 
-/// Whether a name can be a username: 1 to 64 characters without spaces at its ends or control characters.
+/// Whether a name can be a username: 1 to 64 characters without spaces at its ends, all of which can be seen.
 pub fn check_username(name: &str) -> Result<(), &'static str> {
-    let good = (1..=64).contains(&name.chars().count())
-        && !name.chars().any(char::is_control)
-        && name.trim() == name;
-    if good { Ok(()) } else { Err("A username has 1 to 64 characters, none of them a control character.") }
+    let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
+    if good { Ok(()) } else { Err("A username has 1 to 64 characters, all of which can be seen.") }
 }
 
 /// `next` if it is a path of this panel, else `/`.

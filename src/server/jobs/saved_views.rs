@@ -1,7 +1,7 @@
 //! Filters that people keep under a name. What is kept is the canonical query of known fields, never an address.
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::id::ProjectId;
+use crate::model::id::{ProjectId, ViewId};
 use crate::model::job_query::JobQuery;
 use crate::model::saved_view::{SavedView, ViewName};
 use crate::model::user::Role;
@@ -55,9 +55,11 @@ impl Jobs {
         name: Option<&str>,
         shared: Option<bool>,
     ) -> Result<Vec<SavedView>, AppError> {
+        let view: ViewId = view.parse().map_err(AppError::bad_input)?;
         let name: Option<ViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
         may_share(caller, shared.unwrap_or_default())?;
-        let updated = self.store.update_view(project, &caller.user.id, view, name.as_ref(), shared).await;
+        let updated =
+            self.store.update_view(project, &caller.user.id, view.as_str(), name.as_ref(), shared).await;
         if !updated.map_err(taken_name)? {
             return Err(missing());
         }
@@ -71,8 +73,9 @@ impl Jobs {
         project: &ProjectId,
         view: &str,
     ) -> Result<Vec<SavedView>, AppError> {
+        let view: ViewId = view.parse().map_err(AppError::bad_input)?;
         let administers = caller.user.role >= Role::Admin;
-        if !self.store.remove_view(project, &caller.user.id, view, administers).await? {
+        if !self.store.remove_view(project, &caller.user.id, view.as_str(), administers).await? {
             return Err(missing());
         }
         self.saved_views(caller, project).await

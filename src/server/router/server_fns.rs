@@ -1,11 +1,9 @@
 //! Around the server functions, which Leptos routes together with the pages: the one place where an error gets
 //! its HTTP status, and what answers where there is no such function.
 
-use std::any::Any as Anything;
-
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody, to_bytes};
-use axum::extract::{FromRequest, Request};
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -15,7 +13,7 @@ use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
 use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
-use crate::error::{AppError, ErrorCode};
+use crate::error::AppError;
 use crate::server::panel::Panel;
 
 /// The server functions whose forms name jobs one by one.
@@ -46,34 +44,14 @@ pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Browsers let any site post texts and files without asking; server functions would read fields out of them.
-pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
-    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kind = content_type.and_then(|value| value.split(';').next()).map(str::trim);
-    let url_encoded = kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/x-www-form-urlencoded"));
-    if request.method() == Method::POST && !url_encoded && !request.body().is_end_stream() {
-        let error = AppError::bad_input("Server functions take url-encoded fields, and nothing else.");
-        return answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, error);
-    }
-    next.run(request).await
-}
-
 /// Forms name the jobs that were chosen one by one, in fields of one name; server functions take each field once.
 pub(super) async fn one_list_of_jobs(request: Request, next: Next) -> Response {
     if request.method() != Method::POST || !TAKE_MANY_JOBS.contains(&request.uri().path()) {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let body = match Bytes::from_request(Request::from_parts(parts.clone(), body), &()).await {
-        Ok(body) => body,
-        Err(refusal) => {
-            tracing::debug!(%refusal, "a form that could not be read");
-            return answer(
-                StatusCode::BAD_REQUEST,
-                AppError::bad_input("That form is too large, or it broke off."),
-            );
-        }
-    };
+    // Whole already, and of a bounded size.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let body = joined(&body).map_or(Body::from(body), Body::from);
     next.run(Request::from_parts(parts, body)).await
 }
@@ -103,14 +81,7 @@ pub(super) async fn wrong_method() -> Response {
     )
 }
 
-/// The answer to a request whose handler panicked; the process lives on.
-pub(super) fn panicked(_: Box<dyn Anything + Send>) -> Response {
-    tracing::error!("a handler panicked");
-    let message = "Something went wrong on our side. Please try again; the request id in this answer helps to find the cause.";
-    answer(StatusCode::INTERNAL_SERVER_ERROR, AppError::new(ErrorCode::Internal, message))
-}
-
-fn answer(status: StatusCode, error: AppError) -> Response {
+pub(super) fn answer(status: StatusCode, error: AppError) -> Response {
     (status, axum::Json(error)).into_response()
 }
 

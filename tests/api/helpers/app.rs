@@ -44,6 +44,8 @@ pub(crate) struct Settings {
     /// Another upstream than the scripted one.
     pub(crate) upstream_url: Option<String>,
     pub(crate) public_url: Option<String>,
+    /// As `DOCKET_PROJECTS` has them.
+    pub(crate) projects: String,
     /// Where the key is read again when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) webhooks: WebhookConfig,
@@ -66,6 +68,7 @@ impl Default for Settings {
             breaks_after: u32::MAX,
             upstream_url: None,
             public_url: None,
+            projects: "docs=Docs,api=API reference".to_owned(),
             api_key_file: None,
             webhooks: WebhookConfig { private: false },
             clock: Clock::system(),
@@ -137,7 +140,7 @@ impl TestApp {
             let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             let address = listener.local_addr().unwrap();
             let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
-            let projects = parse_projects("docs=Docs,api=API reference").unwrap();
+            let projects = parse_projects(&settings.projects).unwrap();
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
             let (clock, poll_interval) = (settings.clock.clone(), settings.poll_interval);
             let assemble: Assemble = Box::new(move |store, clock, poll_interval| {
