@@ -107,7 +107,7 @@ for (const javaScriptEnabled of [true, false]) {
     // What the browser draws itself, when it goes from page to page.
     await page.goto(at("/jobs"));
     if (javaScriptEnabled) await interactive(page);
-    await page.getByRole("main").getByRole("link", { name: TEXT, exact: true }).first().click();
+    await page.getByRole("list", { name: "Jobs" }).getByRole("link", { name: TEXT, exact: true }).first().click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(TEXT);
     await expect(page.getByRole("complementary", { name: "Facts" })).toContainText(TEXT);
     await expectInert(page, page.url());

@@ -18,15 +18,17 @@ pub async fn login(username: String, password: String, next: Option<String>) -> 
 /// Ends the session on the server.
 #[server(prefix = "/api", endpoint = "session/logout")]
 pub async fn logout() -> Result<(), AppError> {
+    guard::of::<Logout>()?;
     sign_in::end().await?;
     leptos_axum::redirect("/login");
     Ok(())
 }
 
-/// Creates the first administrator, once, with the token of the set-up link, and signs in.
+/// Spends the token of a set-up link, once, and signs in: as the first administrator, called `username`, or as whoever was
+/// invited with it.
 #[server(prefix = "/api", endpoint = "session/setup")]
-pub async fn set_up(token: String, username: String, password: String) -> Result<(), AppError> {
-    sign_in::first_administrator(&token, &username, password).await?;
+pub async fn set_up(token: String, username: Option<String>, password: String) -> Result<(), AppError> {
+    sign_in::with_link(&token, username.as_deref(), password).await?;
     leptos_axum::redirect("/");
     Ok(())
 }
@@ -34,5 +36,5 @@ pub async fn set_up(token: String, username: String, password: String) -> Result
 /// Who is signed in, with the projects they may see.
 #[server(name = GetCurrentSession, prefix = "/api", endpoint = "session/current")]
 pub async fn current_session() -> Result<CurrentSession, AppError> {
-    Ok(guard::viewer()?.session())
+    Ok(guard::of::<GetCurrentSession>()?.session())
 }

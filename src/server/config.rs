@@ -1,6 +1,7 @@
 //! Configuration: small typed structs, one concern a file, read once at start from a file and the environment.
 //! Must not open anything: a bad value is found before any port or database is touched.
 
+mod access;
 mod api_key;
 mod budget;
 mod database;
@@ -13,6 +14,7 @@ mod webhooks;
 
 use secrecy::SecretString;
 
+pub use access::AccessConfig;
 pub use api_key::ApiKey;
 pub use budget::Budget;
 pub use database::Database;
@@ -33,6 +35,7 @@ pub struct Config {
     pub database: Database,
     pub budget: Budget,
     pub webhooks: WebhookConfig,
+    pub access: AccessConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -47,6 +50,7 @@ impl Config {
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
+            access: AccessConfig::from_source(source)?,
             admin_password: parse_admin_password(source)?,
         })
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::BoxError;
+use axum::extract::ConnectInfo;
 use axum::response::Response;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -13,7 +14,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tower::Service;
+use tower::{Service, ServiceExt};
 
 /// How long a client may take to send a request's headers.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -49,8 +50,8 @@ where
         .max_buf_size(2 * MAX_HEADER_BYTES);
     let open = GracefulShutdown::new();
     while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, most likely: others must end first.
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -61,7 +62,11 @@ where
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY");
         }
-        let service = TowerToHyperService::new(service.clone());
+        let service = service.clone().map_request(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            request
+        });
+        let service = TowerToHyperService::new(service);
         let connection = open.watch(server.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
