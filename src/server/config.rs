@@ -5,6 +5,7 @@ mod api_key;
 mod budget;
 mod database;
 mod http;
+mod identity;
 mod log;
 mod projects;
 mod source;
@@ -17,6 +18,7 @@ pub use api_key::ApiKey;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
+pub use identity::{GroupRoles, IdentityConfig, SingleSignOnConfig, TrustedHeaderConfig};
 pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
 pub use source::{ConfigError, KEYS, Key, Source};
@@ -33,6 +35,7 @@ pub struct Config {
     pub database: Database,
     pub budget: Budget,
     pub webhooks: WebhookConfig,
+    pub identity: IdentityConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -47,6 +50,7 @@ impl Config {
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
+            identity: IdentityConfig::from_source(source)?,
             admin_password: parse_admin_password(source)?,
         })
     }

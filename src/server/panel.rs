@@ -8,8 +8,12 @@ use leptos::config::{Env, LeptosOptions};
 use crate::model::day::Day;
 use crate::model::user::Project;
 use crate::server::assets;
+use crate::server::auth::second_factor::SecondFactors;
+use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::clock::Clock;
-use crate::server::config::{Budget, PublicUrl, UpstreamConfig, WebhookConfig};
+use crate::server::config::{
+    Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
+};
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
@@ -33,6 +37,10 @@ pub struct Panel {
     /// The longest prompt, in characters.
     pub prompt_max: u32,
     pub webhooks: Webhooks,
+    pub second_factors: SecondFactors,
+    /// Nothing: people sign in with passwords.
+    pub single_sign_on: Option<SingleSignOn>,
+    pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
     leptos: LeptosOptions,
 }
 
@@ -43,6 +51,7 @@ impl Panel {
         upstream: &UpstreamConfig,
         budget: Budget,
         webhooks: WebhookConfig,
+        identity: IdentityConfig,
         store: Store,
         clock: Clock,
     ) -> anyhow::Result<Self> {
@@ -62,17 +71,18 @@ impl Panel {
         let prompt_max = upstream.prompt_max;
         let jobs =
             Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing, prompt_max);
+        let authorities = &upstream.certificate_authorities;
+        let single_sign_on = identity
+            .single_sign_on
+            .map(|config| SingleSignOn::new(config, authorities, &public_url, store.clone(), clock.clone()));
         Ok(Self {
             projects,
             history,
             jobs,
-            webhooks: Webhooks::new(
-                webhooks,
-                &upstream.certificate_authorities,
-                public_url.clone(),
-                store.clone(),
-                clock.clone(),
-            ),
+            webhooks: Webhooks::new(webhooks, authorities, public_url.clone(), store.clone(), clock.clone()),
+            second_factors: SecondFactors::new(store.clone(), clock.clone(), &public_url),
+            single_sign_on: single_sign_on.transpose()?,
+            trusted_header: identity.trusted_header.map(Arc::new),
             views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
             public_url,
             governor,

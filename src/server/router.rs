@@ -7,6 +7,7 @@ mod pages;
 mod probes;
 mod request_id;
 mod server_fns;
+mod sign_in;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -35,6 +36,7 @@ pub fn router(panel: &Panel) -> Router {
     let behind_the_gate = Router::new()
         .merge(pages::routes(panel))
         .merge(export::routes())
+        .merge(sign_in::routes())
         .merge(server_fns::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))

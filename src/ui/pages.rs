@@ -15,6 +15,9 @@ pub mod not_found;
 pub mod overview;
 pub mod queue;
 pub mod set_up;
+// Drawn on the server alone.
+#[cfg(feature = "ssr")]
+pub mod sign_in_step;
 pub mod templates;
 
 use leptos::prelude::*;

@@ -9,11 +9,21 @@ use url::form_urlencoded::byte_serialize;
 use super::backend::AuthSession;
 use super::guard::Caller;
 use super::sign_in::is_own_path;
+use super::single_sign_on;
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
 
 /// Paths that answer without a session; assets are routed outside of the gate.
-const OPEN: &[&str] = &["/login", "/setup", "/api/session/login", "/api/session/setup"];
+const OPEN: &[&str] = &[
+    "/login",
+    "/login/code",
+    "/login/sso",
+    single_sign_on::CALLBACK,
+    "/setup",
+    "/api/session/login",
+    "/api/session/code",
+    "/api/session/setup",
+];
 
 /// Lets a signed-in person through as a [`Caller`], and sends everybody else to `/login`.
 pub async fn gate(

@@ -1,5 +1,9 @@
 //! Signing in and out, for the server functions of the session.
 
+mod second_step;
+
+pub use second_step::{CODE_PAGE, with_code};
+
 use axum::http::request::Parts;
 use leptos::prelude::{expect_context, use_context};
 use secrecy::SecretString;
@@ -8,9 +12,12 @@ use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::{password, token};
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
+use crate::server::store::users::User;
 
-/// Opens a session for the person with this name and password.
-pub async fn with_password(username: &str, password: &str) -> Result<(), AppError> {
+/// Opens a session for the person with this name and password, or asks them for their second factor. Gives where to go:
+/// to `next`, if that is a path of ours, or to the page that takes the code.
+pub async fn with_password(username: &str, password: &str, next: Option<&str>) -> Result<String, AppError> {
+    let panel: Panel = expect_context();
     let mut session = session()?;
     let credentials =
         Credentials { username: username.trim().to_owned(), password: SecretString::from(password) };
@@ -21,9 +28,19 @@ pub async fn with_password(username: &str, password: &str) -> Result<(), AppErro
             "That username and password do not belong together.",
         ));
     };
+    if panel.second_factors.is_on(&user).await? {
+        second_step::begin(&panel, &user, next).await?;
+        return Ok(CODE_PAGE.to_owned());
+    }
+    open(&mut session, &user).await?;
+    Ok(own_path(next))
+}
+
+/// Opens a session for a person who has shown who they are.
+pub async fn open(session: &mut AuthSession, user: &User) -> Result<(), AppError> {
     // A session that somebody signed in to already would go on under its id, which they know.
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
-    session.login(&user).await.map_err(not_possible)?;
+    session.login(user).await.map_err(not_possible)?;
     tracing::info!(user = user.name, "signed in");
     Ok(())
 }
@@ -48,7 +65,8 @@ pub async fn first_administrator(link: &str, username: &str, password: String) -
             "This set-up link is not valid any more. If nobody has an account yet, restart Docket to get a new one in its log.",
         ));
     }
-    with_password(username, &password).await
+    with_password(username, &password, None).await?;
+    Ok(())
 }
 
 /// Whether a name can be a username: 1 to 64 characters without spaces at its ends or control characters.

@@ -16,7 +16,7 @@ use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{
-    ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+    ApiKey, BREAKS_AFTER, Budget, IdentityConfig, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
@@ -81,6 +81,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         &upstream,
         budget,
         WebhookConfig { private: false },
+        IdentityConfig::default(),
         store,
         clock,
     )?;

@@ -25,6 +25,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         &config.upstream,
         config.budget,
         config.webhooks,
+        config.identity,
         store,
         clock,
     )?;

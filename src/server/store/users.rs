@@ -68,6 +68,16 @@ impl Store {
         Ok(changed.rows_affected() == 1)
     }
 
+    /// Gives a person another role; `false` if there is nobody of that name.
+    pub async fn set_role(&self, name: &str, role: Role) -> Result<bool, StoreError> {
+        let changed = sqlx::query("UPDATE users SET role = $2 WHERE name = $1")
+            .bind(name)
+            .bind(role.as_str())
+            .execute(&self.pool)
+            .await?;
+        Ok(changed.rows_affected() == 1)
+    }
+
     /// Disables a person from the given instant, or enables them again; `false` if there is nobody of that name.
     pub async fn set_disabled(&self, name: &str, since: Option<Timestamp>) -> Result<bool, StoreError> {
         let changed = sqlx::query("UPDATE users SET disabled_at = $2 WHERE name = $1")
@@ -132,7 +142,7 @@ impl std::fmt::Debug for User {
     }
 }
 
-fn user(row: &AnyRow) -> Result<User, StoreError> {
+pub(super) fn user(row: &AnyRow) -> Result<User, StoreError> {
     Ok(User {
         id: row.try_get("id")?,
         name: row.try_get("name")?,

@@ -9,7 +9,9 @@ use docket::model::user::Role;
 use docket::server::auth::password;
 use docket::server::clock::Clock;
 use docket::server::commands::serve;
-use docket::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects};
+use docket::server::config::{
+    ApiKey, Budget, IdentityConfig, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+};
 use docket::server::listen;
 use docket::server::panel::Panel;
 use docket::server::store::Store;
@@ -47,6 +49,7 @@ pub(crate) struct Settings {
     /// Where the key is read again when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) webhooks: WebhookConfig,
+    pub(crate) identity: IdentityConfig,
     pub(crate) clock: Clock,
 }
 
@@ -68,6 +71,7 @@ impl Default for Settings {
             public_url: None,
             api_key_file: None,
             webhooks: WebhookConfig { private: false },
+            identity: IdentityConfig::default(),
             clock: Clock::system(),
         }
     }
@@ -152,8 +156,9 @@ impl TestApp {
                     breaks_after: settings.breaks_after,
                 };
                 let (projects, public_url) = (projects.clone(), public_url.clone());
-                Panel::new(projects, public_url, &upstream, settings.budget, settings.webhooks, store, clock)
-                    .unwrap()
+                let (budget, webhooks) = (settings.budget, settings.webhooks);
+                let identity = settings.identity.clone();
+                Panel::new(projects, public_url, &upstream, budget, webhooks, identity, store, clock).unwrap()
             });
             let panel = assemble(store, clock, poll_interval);
             let server = tokio::spawn(serve::run(panel.clone(), listener, until));

@@ -1,0 +1,67 @@
+//! People whom an OpenID Connect provider vouches for, by issuer and subject.
+
+use super::users::User;
+use super::{Store, StoreError, new_id};
+use crate::model::time::Timestamp;
+use crate::model::user::Role;
+
+/// Somebody as their provider knows them.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity<'a> {
+    pub issuer: &'a str,
+    pub subject: &'a str,
+}
+
+impl Store {
+    pub async fn user_by_identity(&self, identity: Identity<'_>) -> Result<Option<User>, StoreError> {
+        let row = sqlx::query(
+            "SELECT users.* FROM users JOIN identities ON identities.user_id = users.id
+             WHERE identities.issuer = $1 AND identities.subject = $2",
+        )
+        .bind(identity.issuer)
+        .bind(identity.subject)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(super::users::user).transpose()
+    }
+
+    /// Adds a person with their identity; `false` if the name is taken, or the identity is known by now.
+    pub async fn add_user_of(
+        &self,
+        identity: Identity<'_>,
+        name: &str,
+        role: Role,
+        password_hash: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (mut tx, id) = (self.begin().await?, new_id());
+        let added = sqlx::query(
+            "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (name) DO NOTHING",
+        )
+        .bind(&id)
+        .bind(name)
+        .bind(role.as_str())
+        .bind(password_hash)
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        if added.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let known = sqlx::query(
+            "INSERT INTO identities (issuer, subject, user_id) VALUES ($1, $2, $3)
+             ON CONFLICT (issuer, subject) DO NOTHING",
+        )
+        .bind(identity.issuer)
+        .bind(identity.subject)
+        .bind(&id)
+        .execute(&mut *tx)
+        .await?;
+        if known.rows_affected() != 1 {
+            return Ok(false);
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+}
