@@ -14,6 +14,7 @@ use crate::server::clock::Clock;
 use crate::server::config::{
     Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
 };
+use crate::server::flash::Flash;
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
@@ -37,6 +38,7 @@ pub struct Panel {
     /// The longest prompt, in characters.
     pub prompt_max: u32,
     pub webhooks: Webhooks,
+    pub flash: Flash,
     pub second_factors: SecondFactors,
     /// Nothing: people sign in with passwords.
     pub single_sign_on: Option<SingleSignOn>,
@@ -89,6 +91,7 @@ impl Panel {
             store,
             clock,
             prompt_max,
+            flash: Flash::new(),
             leptos: leptos_options(),
         })
     }

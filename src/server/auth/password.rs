@@ -51,6 +51,11 @@ pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Res
     .await
 }
 
+/// Whether somebody with this hash has a password at all.
+pub fn is_had(hash: &str) -> bool {
+    hash != NOBODYS_HASH
+}
+
 /// A hash under today’s parameters that no password is meant to have: of nobody, and of those whom others vouch for.
 pub(super) const NOBODYS_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";

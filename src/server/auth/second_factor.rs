@@ -30,6 +30,8 @@ pub struct SecondFactors {
 
 /// What the account page shows.
 pub enum State {
+    /// Others vouch for the person; there is no password that a code could stand beside.
+    NoPassword,
     Off,
     /// Waits for its first code.
     Proposed {
@@ -64,6 +66,7 @@ impl SecondFactors {
                 address: totp::address(&factor.secret, &self.host, &user.name),
                 secret: factor.secret,
             },
+            _ if !password::is_had(&user.password_hash) => State::NoPassword,
             _ => State::Off,
         })
     }

@@ -17,6 +17,7 @@ pub enum Action {
     Passwd { name: String },
     Disable { name: String },
     Enable { name: String },
+    ResetSecondFactor { name: String },
     List,
 }
 
@@ -45,10 +46,23 @@ pub async fn user(database: &Database, action: Action) -> anyhow::Result<()> {
             must_exist(store.set_disabled(&name, None).await?, &name)?;
             say(&format!("{name} can sign in again."));
         }
+        Action::ResetSecondFactor { name } => {
+            let user = store.user_by_name(&name).await?;
+            must_exist(user.is_some(), &name)?;
+            let id = user.map(|user| user.id).unwrap_or_default();
+            say(&match store.remove_second_factor(&id).await? {
+                true => {
+                    format!("{name} signs in with the password alone, and can set up a second factor anew.")
+                }
+                false => format!("{name} has no second factor; nothing was changed."),
+            });
+        }
         Action::List => {
+            let guarded = store.with_second_factor().await?;
             for user in store.users().await? {
                 let disabled = if user.disabled { "  disabled" } else { "" };
-                say(&format!("{:<24}  {}{disabled}", user.name, user.role));
+                let factor = if guarded.contains(&user.id) { "  second factor" } else { "" };
+                say(&format!("{:<24}  {}{factor}{disabled}", user.name, user.role));
             }
         }
     }
