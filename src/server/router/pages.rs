@@ -16,6 +16,7 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 use crate::app::{App, shell};
 use crate::server::assets;
 use crate::server::panel::Panel;
+use crate::ui::state::browser::Provider;
 use crate::ui::state::clock::ServerNow;
 use crate::ui::state::limits::PromptMax;
 
@@ -50,6 +51,9 @@ pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'stati
         provide_context(panel.clone());
         provide_context(ServerNow(panel.clock.now()));
         provide_context(PromptMax(panel.prompt_max));
+        if let Some(single_sign_on) = &panel.single_sign_on {
+            provide_context(Provider(single_sign_on.name().to_owned()));
+        }
         if let Some(manifest) = assets::split_manifest() {
             provide_context(manifest);
         }

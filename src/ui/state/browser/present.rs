@@ -143,6 +143,11 @@ pub fn load_if_hydrated(href: &str) {
     }
 }
 
+/// What the document calls the single sign-on provider, if there is one.
+pub fn provider() -> Option<String> {
+    document().document_element()?.get_attribute("data-provider")
+}
+
 fn is_dark() -> bool {
     match document().document_element().and_then(|root| root.get_attribute("data-theme")) {
         Some(chosen) => chosen == "dark",
