@@ -72,7 +72,7 @@ async function signIn(provider, request, response) {
   if (request.method === "GET") {
     response.setHeader("content-type", "text/html");
     return response.end(
-      `<!DOCTYPE html><html lang="en"><title>Provider</title><form method="post"><label>Who are you? <input name="name"></label><button>Continue</button></form>`,
+      `<!DOCTYPE html><html lang="en"><link rel="icon" href="data:,"><title>Provider</title><form method="post"><label>Who are you? <input name="name"></label><button>Continue</button></form>`,
     );
   }
   const name = new URLSearchParams(await text(request)).get("name");

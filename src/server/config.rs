@@ -50,7 +50,7 @@ impl Config {
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
-            identity: IdentityConfig::from_source(source)?,
+            identity: IdentityConfig::from_source(source, false)?,
             admin_password: parse_admin_password(source)?,
         })
     }

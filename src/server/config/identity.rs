@@ -43,8 +43,13 @@ pub struct TrustedHeaderConfig {
 pub struct GroupRoles(Vec<(String, Role)>);
 
 impl IdentityConfig {
-    pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        Ok(Self { single_sign_on: single_sign_on(source)?, trusted_header: trusted_header(source)? })
+    /// `has_proxies`: whether any peer is trusted; without one nobody could send the header.
+    pub(super) fn from_source(source: &Source, has_proxies: bool) -> Result<Self, ConfigError> {
+        let trusted_header = trusted_header(source)?;
+        if trusted_header.is_some() && !has_proxies {
+            return Err(source::missing("trusted_proxies"));
+        }
+        Ok(Self { single_sign_on: single_sign_on(source)?, trusted_header })
     }
 }
 
@@ -133,6 +138,67 @@ mod tests {
         assert_eq!(roles.role_of([]), None);
         for bad in ["", "writers", "writers=king", "=admin", "a=viewer,,b=admin"] {
             assert!(GroupRoles::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    const WHOLE: [(&str, &str); 4] = [
+        ("DOCKET_OIDC_ISSUER", "https://id.example.com"),
+        ("DOCKET_OIDC_CLIENT_ID", "docket"),
+        ("DOCKET_OIDC_CLIENT_SECRET", "s3cret"),
+        ("DOCKET_OIDC_ROLES", "writers=operator"),
+    ];
+
+    fn read(environment: &[(&str, &str)], has_proxies: bool) -> Result<IdentityConfig, String> {
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let source = Source::new("", "Leptos.toml", environment).map_err(|error| error.to_string())?;
+        IdentityConfig::from_source(&source, has_proxies).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_provider_is_configured_whole_or_not_at_all() {
+        let config = read(&WHOLE, false).ok().and_then(|config| config.single_sign_on).expect("a provider");
+        assert_eq!((config.groups_claim.as_str(), config.name.as_str()), ("groups", "single sign-on"));
+        assert_eq!(config.scopes, ["email", "profile"]);
+        assert!(read(&[], false).is_ok_and(|config| config.single_sign_on.is_none()));
+        for (missing, _) in WHOLE {
+            let rest: Vec<_> = WHOLE.into_iter().filter(|(name, _)| *name != missing).collect();
+            let error = read(&rest, false).err().expect("an error");
+            assert!(error.contains(missing) && !error.contains("s3cret"), "{missing}: {error}");
+        }
+        for bad in ["http://id.example.com", "id.example.com", "https://user:pass@id.example.com"] {
+            let error = read(&[("DOCKET_OIDC_ISSUER", bad)], false).err().expect("an error");
+            assert!(error.contains("DOCKET_OIDC_ISSUER"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_secret_may_come_from_a_file() {
+        use secrecy::ExposeSecret;
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), "s3cret\n").expect("written");
+        let path = file.path().display().to_string();
+        let mut environment = WHOLE;
+        environment[2] = ("DOCKET_OIDC_CLIENT_SECRET_FILE", &path);
+        let config =
+            read(&environment, false).ok().and_then(|config| config.single_sign_on).expect("a provider");
+        assert_eq!(config.client_secret.expose_secret(), "s3cret");
+        environment[2] = ("DOCKET_OIDC_CLIENT_SECRET_FILE", "/nowhere");
+        assert!(read(&environment, false).is_err_and(|error| error.contains("/nowhere")));
+    }
+
+    #[test]
+    fn a_header_needs_a_proxy_and_groups_need_roles() {
+        let user = ("DOCKET_TRUSTED_HEADER", "X-Forwarded-User");
+        let groups = ("DOCKET_TRUSTED_GROUPS_HEADER", "x-forwarded-groups");
+        assert!(read(&[user], true).is_ok_and(|config| config.trusted_header.is_some()));
+        for (environment, has_proxies, named) in [
+            (&[user][..], false, "DOCKET_TRUSTED_PROXIES"),
+            (&[user, groups], true, "DOCKET_TRUSTED_ROLES"),
+            (&[groups], true, "DOCKET_TRUSTED_HEADER"),
+            (&[("DOCKET_TRUSTED_HEADER", "no header")], true, "DOCKET_TRUSTED_HEADER"),
+        ] {
+            let error = read(environment, has_proxies).err().expect("an error");
+            assert!(error.contains(named), "{named}: {error}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! [`TestApp`]: a running panel with a database of its own, and the upstream it talks to.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -254,6 +254,11 @@ impl TestApp {
     /// Somebody without a session.
     pub(crate) fn stranger(&self) -> Browser {
         Browser::new(format!("http://{}", self.address()), self.origin())
+    }
+
+    /// Somebody without a session, who connects from an address of their own.
+    pub(crate) fn stranger_from(&self, here: IpAddr) -> Browser {
+        Browser::from(Some(here), format!("http://{}", self.address()), self.origin())
     }
 
     pub(crate) async fn sign_in(&self, name: &str) -> Browser {

@@ -2,6 +2,7 @@
 //! secrets.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Mutex;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, ORIGIN, REFERER, SET_COOKIE};
@@ -37,9 +38,15 @@ pub(crate) fn fields(pairs: &[(&str, &str)]) -> String {
 
 impl Browser {
     pub(super) fn new(address: String, origin: String) -> Self {
+        Self::from(None, address, origin)
+    }
+
+    /// Somebody whose connections come from an address of their own.
+    pub(super) fn from(here: Option<IpAddr>, address: String, origin: String) -> Self {
         // The panel installs one as well; whoever comes first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
+            .local_address(here)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .no_gzip()

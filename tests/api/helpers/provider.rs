@@ -12,8 +12,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// What the provider knows Docket by.
-const SECRET: &str = "the provider knows Docket by this";
+use super::secrets::CLIENT_SECRET;
 
 /// Ends with the test.
 pub(crate) struct Provider {
@@ -121,7 +120,7 @@ pub(crate) fn config(issuer: &str) -> IdentityConfig {
     let single_sign_on = SingleSignOnConfig {
         issuer: issuer.to_owned(),
         client_id: "docket".to_owned(),
-        client_secret: SecretString::from(SECRET),
+        client_secret: SecretString::from(CLIENT_SECRET),
         groups_claim: "groups".to_owned(),
         roles: GroupRoles::parse("writers=operator,leads=admin").unwrap(),
         scopes: ["email", "groups"].map(str::to_owned).to_vec(),

@@ -28,6 +28,8 @@ use crate::server::config::SingleSignOnConfig;
 
 /// How long what the provider publishes is taken for what it still is, in seconds.
 const KNOWN_SECONDS: i64 = 3600;
+/// For how long one that did not answer is not asked again, in seconds: whoever comes meanwhile would only wait in line.
+const SILENT_SECONDS: i64 = 5;
 
 #[derive(Clone)]
 pub(super) struct Provider {
@@ -36,8 +38,14 @@ pub(super) struct Provider {
     issuer: IssuerUrl,
     callback: RedirectUrl,
     clock: Clock,
-    /// Fetched at first use; by one at a time.
-    published: Arc<Mutex<Option<(Timestamp, Arc<CoreProviderMetadata>)>>>,
+    /// Fetched at first use, by one at a time.
+    published: Arc<Mutex<Option<Asked>>>,
+}
+
+/// When the provider was asked what it publishes; nothing: it did not answer.
+struct Asked {
+    at: Timestamp,
+    published: Option<Arc<CoreProviderMetadata>>,
 }
 
 /// What the provider says of a person.
@@ -109,9 +117,11 @@ impl Provider {
         if (claims.email.is_none() || claims.groups.is_empty())
             && let Some(told) = self.told(answer.access_token().clone(), &verified).await?
         {
-            claims.email = told.email().map(|email| email.to_string());
-            claims.email_verified = told.email_verified() == Some(true);
-            claims.groups = self.groups(told.additional_claims());
+            if let Some(email) = told.email() {
+                claims.email = Some(email.to_string());
+                claims.email_verified = told.email_verified() == Some(true);
+            }
+            claims.groups.extend(self.groups(told.additional_claims()));
         }
         Ok(claims)
     }
@@ -197,14 +207,17 @@ impl Provider {
     async fn published(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
         let mut known = self.published.lock().await;
         let now = self.clock.now();
-        if let Some((at, published)) = known.as_ref()
-            && now.seconds_since(*at) < KNOWN_SECONDS
-        {
-            return Ok(published.clone());
+        if let Some(Asked { at, published }) = known.as_ref() {
+            let age = now.seconds_since(*at);
+            match published {
+                Some(published) if age < KNOWN_SECONDS => return Ok(published.clone()),
+                None if age < SILENT_SECONDS => return Err(failed("it did not answer a moment ago")),
+                _ => {}
+            }
         }
-        let published = Arc::new(self.discover().await?);
-        *known = Some((now, published.clone()));
-        Ok(published)
+        let found = self.discover().await.map(Arc::new);
+        *known = Some(Asked { at: self.clock.now(), published: found.as_ref().ok().cloned() });
+        found
     }
 
     async fn publish_anew(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
