@@ -19,11 +19,12 @@ CREATE TABLE recovery_codes (
 
 -- Sign-ins whose password was right and whose second factor is still to come, by the hash of the browser's token.
 CREATE TABLE sign_in_steps (
-    token_hash TEXT   NOT NULL PRIMARY KEY,
-    user_id    TEXT   NOT NULL REFERENCES users (id),
-    next       TEXT   NOT NULL,
-    tries      BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
+    token_hash    TEXT   NOT NULL PRIMARY KEY,
+    user_id       TEXT   NOT NULL REFERENCES users (id),
+    session_stamp TEXT   NOT NULL,
+    next          TEXT   NOT NULL,
+    tries         BIGINT NOT NULL,
+    expires_at    BIGINT NOT NULL
 );
 
 -- People whom an OpenID Connect provider vouches for. The two together are who they are; names only describe.

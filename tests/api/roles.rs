@@ -11,7 +11,7 @@ use crate::gate::endpoints;
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, fields, views_answer};
 
 /// Something in every field that any server function has, and nothing that exists: who may call it changes nothing.
-const FIELDS: &[(&str, &str)] = &[
+pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("address", "x"),
     ("attempt", "1"),
     ("batch", "x"),
@@ -27,18 +27,24 @@ const FIELDS: &[(&str, &str)] = &[
     ("kind", "x"),
     ("message", "0"),
     ("name", ""),
+    ("new", "x"),
+    ("old", "x"),
     ("outcome", "x"),
     ("password", "x"),
     ("path", "/nowhere"),
     ("project", "docs"),
     ("prompt", ""),
     ("query", ""),
+    ("projects", ""),
     ("remote_id", "x"),
+    ("role", "x"),
+    ("session", "x"),
     ("tag", ""),
     ("template", "x"),
     ("text", ""),
     ("to", "x"),
     ("token", "x"),
+    ("user", "x"),
     ("username", "x"),
     ("values", ""),
     ("view", "x"),
@@ -46,10 +52,11 @@ const FIELDS: &[(&str, &str)] = &[
 ];
 
 /// Every page, and the least role that sees it; nothing where a stranger does.
-const PAGES: &[(&str, Option<Role>)] = &[
+pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/", Some(Role::Viewer)),
     ("/account", Some(Role::Viewer)),
     ("/admin/upstream", Some(Role::Admin)),
+    ("/admin/users", Some(Role::Admin)),
     ("/admin/webhooks", Some(Role::Admin)),
     ("/login", None),
     ("/p/{project}", Some(Role::Viewer)),

@@ -19,8 +19,7 @@ async fn app(groups: Option<&str>) -> TestApp {
             .map(|roles| ("x-forwarded-groups".parse().unwrap(), GroupRoles::parse(roles).unwrap())),
     };
     let mut settings = Settings::default();
-    settings.identity =
-        IdentityConfig { trusted_header: Some(trusted_header), ..IdentityConfig::default() };
+    settings.identity = IdentityConfig { trusted_header: Some(trusted_header), ..IdentityConfig::default() };
     settings.access.trusted_proxies = vec!["127.0.0.2/32".parse().unwrap()];
     TestApp::with(settings).await
 }
@@ -113,7 +112,9 @@ async fn whoever_may_not_come_in_reads_why_and_is_sent_in_no_circles() {
 async fn groups_make_people_and_their_role_follows_them() {
     let app = app(Some("writers=operator,leads=admin")).await;
     let proxy = from(&app, PROXY);
-    for (groups, role) in [("everybody, writers", "operator"), ("leads,writers", "admin"), ("writers", "operator")] {
+    for (groups, role) in
+        [("everybody, writers", "operator"), ("leads,writers", "admin"), ("writers", "operator")]
+    {
         let headers = [("x-forwarded-user", "mia@example.com"), ("x-forwarded-groups", groups)];
         let session = who(&proxy, &headers).await.json();
         assert_eq!((&session["username"], &session["role"]), (&json!("mia@example.com"), &json!(role)));

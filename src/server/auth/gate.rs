@@ -10,7 +10,7 @@ use super::backend::AuthSession;
 use super::guard::Caller;
 use super::roles::{self, Access};
 use super::sign_in::{self, is_own_path};
-use super::single_sign_on;
+use super::{address, session_store, single_sign_on, trusted_header};
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
 
@@ -25,18 +25,37 @@ pub async fn gate(
     mut request: Request,
     next: Next,
 ) -> Response {
+    let vouched = match trusted_header::person(&panel, &mut request).await {
+        Ok(vouched) => vouched,
+        Err(error) => return keep_out(&request, error),
+    };
+    let is_vouched = vouched.is_some();
     let path = request.uri().path();
-    match session.user {
+    match vouched.or(session.user) {
         Some(_) if path == "/login" => Redirect::to("/").into_response(),
         Some(_) if path.starts_with("/api/") && roles::of(path).is_none() => {
             roles::no_such_endpoint().into_response()
         }
         Some(user) => {
-            request.extensions_mut().insert(Caller { user, panel });
+            let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
+            if let Some(session) = &session {
+                let address = address::of(request.extensions());
+                panel.presence.note(session.clone(), &user.id, address, path).await;
+            }
+            request.extensions_mut().insert(Caller { user, panel, session });
             next.run(request).await
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,
         None => turn_away(&request),
+    }
+}
+
+/// The proxy signs people in, so a sign-in page would only lead back to it.
+fn keep_out(request: &Request, error: AppError) -> Response {
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    match wants_html(request) {
+        true => (status, error.message).into_response(),
+        false => (status, axum::Json(error)).into_response(),
     }
 }
 

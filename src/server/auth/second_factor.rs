@@ -6,7 +6,9 @@ mod step;
 
 use secrecy::SecretString;
 
-use super::{password, token, totp};
+use super::attempts::Attempts;
+use super::password::Verdict;
+use super::{address, password, sign_in, token, totp};
 use crate::error::AppError;
 use crate::server::clock::Clock;
 use crate::server::config::PublicUrl;
@@ -24,6 +26,7 @@ const PROPOSED_SECONDS: i64 = 15 * 60;
 pub struct SecondFactors {
     store: Store,
     clock: Clock,
+    attempts: Attempts,
     /// What authenticators list the panel under.
     host: String,
 }
@@ -46,9 +49,9 @@ pub enum State {
 }
 
 impl SecondFactors {
-    pub fn new(store: Store, clock: Clock, public_url: &PublicUrl) -> Self {
+    pub fn new(store: Store, clock: Clock, attempts: Attempts, public_url: &PublicUrl) -> Self {
         let host = public_url.origin().split_once("://").map_or("", |(_, host)| host).to_owned();
-        Self { store, clock, host }
+        Self { store, clock, attempts, host }
     }
 
     /// Whether a person's sign-in asks for a code.
@@ -66,7 +69,7 @@ impl SecondFactors {
                 address: totp::address(&factor.secret, &self.host, &user.name),
                 secret: factor.secret,
             },
-            _ if !password::is_had(&user.password_hash) => State::NoPassword,
+            _ if user.password_hash.is_empty() => State::NoPassword,
             _ => State::Off,
         })
     }
@@ -121,16 +124,27 @@ impl SecondFactors {
     }
 
     async fn check_password(&self, user: &User, password: &str) -> Result<(), AppError> {
-        let hash = Some(user.password_hash.clone());
-        let right = password::verify(SecretString::from(password), hash).await.map_err(|error| {
-            tracing::error!(%error, "a password could not be checked");
+        // A stolen session must not try passwords any faster than a stranger.
+        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+        let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
+        let verdict = password::verify(SecretString::from(password), stored).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), "checking a password");
             AppError::internal()
         })?;
-        if right { Ok(()) } else { Err(AppError::bad_input("That is not your password.")) }
+        if verdict == Verdict::Wrong {
+            return Err(AppError::bad_input("That is not your password, so nothing was changed. Try again."));
+        }
+        attempt.passed();
+        Ok(())
     }
 
     async fn check_code(&self, user: &User, code: &str) -> Result<(), AppError> {
-        if self.spend(&user.id, code).await? { Ok(()) } else { Err(not_right()) }
+        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+        if !self.spend(&user.id, code).await? {
+            return Err(not_right());
+        }
+        attempt.passed();
+        Ok(())
     }
 
     /// Whether `code` is right for a person, who has then used it up.

@@ -17,6 +17,7 @@ use crate::server::store::users::User;
 use provider::Provider;
 use under_way::UnderWay;
 
+pub(super) use person::follow;
 pub use under_way::UNDER_WAY_SECONDS;
 
 /// Where the provider sends people back to.

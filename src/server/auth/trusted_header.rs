@@ -8,6 +8,7 @@ use axum::http::{HeaderName, HeaderValue, header::Entry};
 
 use super::address::is_trusted;
 use super::sign_in::check_username;
+use super::single_sign_on::follow;
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::Role;
 use crate::server::panel::Panel;
@@ -28,19 +29,23 @@ pub async fn person(panel: &Panel, request: &mut Request) -> Result<Option<User>
         [name] => str::from_utf8(name.as_bytes()).ok().filter(|name| check_username(name).is_ok()),
         _ => None,
     };
-    let name = name.ok_or_else(|| refused("The proxy in front of Docket does not say clearly who you are."))?;
+    let name =
+        name.ok_or_else(|| refused("The proxy in front of Docket does not say clearly who you are."))?;
     let user = match groups {
         None => panel.store.user_by_name(name).await?,
         Some((groups, roles)) => {
             let groups = groups.iter().filter_map(|line| str::from_utf8(line.as_bytes()).ok());
             let role = roles.role_of(groups.flat_map(|line| line.split(',')).map(str::trim));
             let role = role.ok_or_else(|| {
-                refused("None of your groups may use Docket. Ask an administrator to add you to one that may.")
+                refused(
+                    "None of your groups may use Docket. Ask an administrator to add you to one that may.",
+                )
             })?;
             Some(with_role(panel, name, role).await?)
         }
     };
-    let user = user.ok_or_else(|| refused("You have no account in Docket yet. Ask an administrator for one."))?;
+    let user =
+        user.ok_or_else(|| refused("You have no account in Docket yet. Ask an administrator for one."))?;
     match user.disabled {
         true => Err(refused("Your account here is disabled. Ask an administrator to enable it.")),
         false => Ok(Some(user)),
@@ -54,9 +59,8 @@ async fn with_role(panel: &Panel, name: &str, role: Role) -> Result<User, AppErr
         tracing::info!(user = name, %role, "added on the word of the proxy");
     }
     let user = store.user_by_name(name).await?.ok_or_else(AppError::internal)?;
-    if user.role != role && !user.disabled {
-        store.set_role(name, role).await?;
-        tracing::info!(user = name, %role, "the role follows the proxy's groups");
+    if !user.disabled {
+        follow(store, &user, role).await?;
     }
     Ok(User { role, ..user })
 }

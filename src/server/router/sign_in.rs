@@ -4,6 +4,7 @@
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, SET_COOKIE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
@@ -12,7 +13,6 @@ use serde::Deserialize;
 
 use super::pages::theme_of;
 use crate::error::AppError;
-use crate::server::auth::backend::AuthSession;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
 use crate::server::auth::single_sign_on::{CALLBACK, Returned, UNDER_WAY_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
@@ -74,32 +74,22 @@ async fn set_out(State(panel): State<Panel>, headers: HeaderMap, Query(wanted): 
 }
 
 /// The provider has sent the browser back. Whatever comes of it, this sign-in is not under way any more.
-async fn come_back(
-    State(panel): State<Panel>,
-    headers: HeaderMap,
-    session: AuthSession,
-    Query(returned): Query<Returned>,
-) -> Response {
-    let answer = match signed_in(&panel, &headers, session, returned).await {
+async fn come_back(State(panel): State<Panel>, parts: Parts, Query(returned): Query<Returned>) -> Response {
+    let answer = match signed_in(&panel, &parts, returned).await {
         Ok(next) => Redirect::to(&next).into_response(),
-        Err(error) => refused(&panel, &headers, &error),
+        Err(error) => refused(&panel, &parts.headers, &error),
     };
     let forgotten = step_cookie::set(Purpose::SingleSignOn, "", 0, &panel.public_url);
     (AppendHeaders([(SET_COOKIE, forgotten)]), answer).into_response()
 }
 
-async fn signed_in(
-    panel: &Panel,
-    headers: &HeaderMap,
-    mut session: AuthSession,
-    returned: Returned,
-) -> Result<String, AppError> {
+async fn signed_in(panel: &Panel, parts: &Parts, returned: Returned) -> Result<String, AppError> {
     let single_sign_on = panel.single_sign_on.as_ref();
     let single_sign_on = single_sign_on
         .ok_or_else(|| AppError::not_found("Docket does not know another place to sign in."))?;
-    let kept = step_cookie::get(Purpose::SingleSignOn, headers, &panel.public_url);
+    let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &panel.public_url);
     let (user, next) = single_sign_on.finish(kept.as_deref(), returned).await?;
-    sign_in::open(&mut session, &user).await?;
+    sign_in::open_for(panel, parts, &user).await?;
     Ok(next)
 }
 

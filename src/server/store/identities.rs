@@ -1,7 +1,7 @@
 //! People whom an OpenID Connect provider vouches for, by issuer and subject.
 
-use super::users::User;
-use super::{Store, StoreError, new_id};
+use super::users::{self, User};
+use super::{Store, StoreError};
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
 
@@ -22,33 +22,19 @@ impl Store {
         .bind(identity.subject)
         .fetch_optional(&self.pool)
         .await?;
-        row.as_ref().map(super::users::user).transpose()
+        row.as_ref().map(users::user).transpose()
     }
 
-    /// Adds a person with their identity; `false` if the name is taken, or the identity is known by now.
+    /// Adds a person with their identity and without a password; `false` if the name is taken, or the identity is known by now.
     pub async fn add_user_of(
         &self,
         identity: Identity<'_>,
         name: &str,
         role: Role,
-        password_hash: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let (mut tx, id) = (self.begin().await?, new_id());
-        let added = sqlx::query(
-            "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (name) DO NOTHING",
-        )
-        .bind(&id)
-        .bind(name)
-        .bind(role.as_str())
-        .bind(password_hash)
-        .bind(now.as_millis())
-        .execute(&mut *tx)
-        .await?;
-        if added.rows_affected() != 1 {
-            return Ok(false);
-        }
+        let mut tx = self.begin().await?;
+        let Some(id) = users::insert(&mut tx, name, role, None, "", now).await? else { return Ok(false) };
         let known = sqlx::query(
             "INSERT INTO identities (issuer, subject, user_id) VALUES ($1, $2, $3)
              ON CONFLICT (issuer, subject) DO NOTHING",

@@ -17,6 +17,8 @@ pub struct SecondFactor {
 /// A sign-in whose password was right.
 pub struct SignInStep {
     pub user_id: String,
+    /// What the person's sessions began under then.
+    pub session_stamp: String,
     /// Where the person wanted to go.
     pub next: String,
 }
@@ -160,10 +162,12 @@ impl Store {
             .execute(&mut *tx)
             .await?;
         sqlx::query(
-            "INSERT INTO sign_in_steps (token_hash, user_id, next, tries, expires_at) VALUES ($1, $2, $3, 0, $4)",
+            "INSERT INTO sign_in_steps (token_hash, user_id, session_stamp, next, tries, expires_at)
+             VALUES ($1, $2, $3, $4, 0, $5)",
         )
         .bind(token_hash)
         .bind(&step.user_id)
+        .bind(&step.session_stamp)
         .bind(&step.next)
         .bind(expires_at.as_millis())
         .execute(&mut *tx)
@@ -179,15 +183,21 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<SignInStep>, StoreError> {
         let row = sqlx::query(
-            "SELECT user_id, next FROM sign_in_steps WHERE token_hash = $1 AND tries < $2 AND expires_at > $3",
+            "SELECT * FROM sign_in_steps WHERE token_hash = $1 AND tries < $2 AND expires_at > $3",
         )
         .bind(token_hash)
         .bind(most)
         .bind(now.as_millis())
         .fetch_optional(&self.pool)
         .await?;
-        row.map(|row| Ok(SignInStep { user_id: row.try_get("user_id")?, next: row.try_get("next")? }))
-            .transpose()
+        row.map(|row| {
+            Ok(SignInStep {
+                user_id: row.try_get("user_id")?,
+                session_stamp: row.try_get("session_stamp")?,
+                next: row.try_get("next")?,
+            })
+        })
+        .transpose()
     }
 
     /// Counts a code that is about to be tried; `false` if `most` were tried already, or nothing waits any more.

@@ -7,6 +7,8 @@ pub mod account;
 pub mod notice;
 #[cfg(feature = "ssr")]
 pub mod second_factor;
+#[cfg(feature = "ssr")]
+pub mod users;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_url;
@@ -20,8 +22,10 @@ use crate::ui::links;
 use crate::ui::state::asked::Asked;
 
 /// Address, name, and what it is for.
-const PAGES: [(&str, &str, &str); 1] =
-    [(links::ACCOUNT, "Account", "You, your password and where you are signed in")];
+const PAGES: [(&str, &str, &str); 2] = [
+    (links::ACCOUNT, "Account", "You, your password and where you are signed in"),
+    (links::USERS, "People", "Who may use Docket, and what each may do and see"),
+];
 
 #[component]
 pub fn Settings() -> impl IntoView {

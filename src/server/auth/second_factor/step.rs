@@ -1,7 +1,7 @@
 //! The second step of signing in. The password was right; until the code is, there is no session, only a token that is
 //! good for this.
 
-use super::{SecondFactors, token};
+use super::{SecondFactors, address, sign_in, token};
 use crate::error::{AppError, ErrorCode};
 use crate::server::auth::sign_in::own_path;
 use crate::server::store::StoreError;
@@ -17,7 +17,11 @@ impl SecondFactors {
     /// Begins the second step for a person whose password was right, and gives the token that the browser keeps.
     pub async fn begin_step(&self, user: &User, next: Option<&str>) -> Result<String, StoreError> {
         let (token, now) = (token::new(), self.clock.now());
-        let step = SignInStep { user_id: user.id.clone(), next: own_path(next) };
+        let step = SignInStep {
+            user_id: user.id.clone(),
+            session_stamp: user.session_stamp.clone(),
+            next: own_path(next),
+        };
         let until = now.plus_seconds(STEP_SECONDS);
         self.store.put_sign_in_step(&token::hash(&token), &step, now, until).await?;
         Ok(token)
@@ -33,8 +37,11 @@ impl SecondFactors {
     pub async fn finish_step(&self, token: &str, code: &str) -> Result<(User, String), AppError> {
         let (hash, now) = (token::hash(token), self.clock.now());
         let step = self.store.sign_in_step(&hash, MOST_TRIES, now).await?.ok_or_else(over)?;
-        let user =
-            self.store.user_by_id(&step.user_id).await?.filter(|user| !user.disabled).ok_or_else(over)?;
+        // A new password, another role and the like end this too.
+        let user = self.store.user_by_id(&step.user_id).await?;
+        let user = user.filter(|user| !user.disabled && user.session_stamp == step.session_stamp);
+        let user = user.ok_or_else(over)?;
+        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
         // Counted before it is tried: of many at once, no more than that many are.
         if !self.store.count_try(&hash, MOST_TRIES, now).await? {
             return Err(over());
@@ -49,6 +56,7 @@ impl SecondFactors {
         if !self.store.end_sign_in_step(&hash).await? {
             return Err(over());
         }
+        attempt.succeeded().await;
         Ok((user, step.next))
     }
 }

@@ -30,7 +30,7 @@ pub async fn with_code(code: &str) -> Result<String, AppError> {
     let token =
         parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &panel.public_url));
     let (user, next) = panel.second_factors.finish_step(&token.unwrap_or_default(), code).await?;
-    super::open(&mut super::session()?, &user).await?;
+    super::open(&user).await?;
     keep(step_cookie::set(Purpose::SecondFactor, "", 0, &panel.public_url));
     Ok(next)
 }

@@ -4,8 +4,8 @@ use super::SingleSignOn;
 use super::provider::Claims;
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::Role;
-use crate::server::auth::password;
 use crate::server::auth::sign_in::check_username;
+use crate::server::store::Store;
 use crate::server::store::identities::Identity;
 use crate::server::store::users::User;
 
@@ -32,11 +32,9 @@ impl SingleSignOn {
             Some(user) if user.disabled => {
                 Err(refused("Your account here is disabled. Ask an administrator to enable it."))
             }
-            Some(user) if user.role == role => Ok(user),
             Some(user) => {
-                self.store.set_role(&user.name, role).await?;
-                tracing::info!(user = user.name, %role, "the role follows the provider's groups");
-                Ok(User { role, ..user })
+                follow(&self.store, &user, role).await?;
+                Ok(self.store.user_by_id(&user.id).await?.unwrap_or(user))
             }
             None => self.added(identity, email, role).await,
         }
@@ -50,7 +48,7 @@ impl SingleSignOn {
                 refused("Your e-mail address cannot be a username here: it is too long, or has odd characters in it.")
             })?;
             let now = self.clock.now();
-            if self.store.add_user_of(identity, &name, role, password::NOBODYS_HASH, now).await? {
+            if self.store.add_user_of(identity, &name, role, now).await? {
                 tracing::info!(user = name, %role, "added by single sign-on");
             }
             // Another sign-in of the same person may have been faster.
@@ -60,6 +58,20 @@ impl SingleSignOn {
         }
         Err(refused("Too many people here are called like you. Ask an administrator."))
     }
+}
+
+/// Gives a person the role of their groups, and ends the sessions they had with another one.
+pub(in crate::server::auth) async fn follow(store: &Store, user: &User, role: Role) -> Result<(), AppError> {
+    if user.role == role {
+        return Ok(());
+    }
+    if !store.set_access(&user.id, role, user.projects.as_deref()).await? {
+        return Err(refused(
+            "You are the last administrator here, and your groups would make you something else. Have an administrator added first.",
+        ));
+    }
+    tracing::info!(user = user.name, %role, "the role follows the groups");
+    Ok(())
 }
 
 fn refused(sentence: &str) -> AppError {

@@ -32,7 +32,7 @@ pub fn drawn(state: &State, told: Option<&Told>) -> Markup {
         State::On { codes_left } => on(*codes_left),
     };
     markup(
-        r#"<section class="narrow" aria-labelledby="second-factor"><h2 id="second-factor">Second factor</h2>{}{}</section>"#,
+        r#"<section class="group narrow" aria-labelledby="second-factor"><h2 id="second-factor">Second factor</h2>{}{}</section>"#,
         &[&notice::about(told, &forms), &content],
     )
 }
