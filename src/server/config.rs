@@ -6,6 +6,7 @@ mod api_key;
 mod budget;
 mod database;
 mod http;
+mod identity;
 mod log;
 mod projects;
 mod source;
@@ -19,6 +20,7 @@ pub use api_key::ApiKey;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
+pub use identity::{GroupRoles, IdentityConfig, SingleSignOnConfig, TrustedHeaderConfig};
 pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
 pub use source::{ConfigError, KEYS, Key, Source};
@@ -36,6 +38,7 @@ pub struct Config {
     pub budget: Budget,
     pub webhooks: WebhookConfig,
     pub access: AccessConfig,
+    pub identity: IdentityConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -43,6 +46,8 @@ pub struct Config {
 impl Config {
     /// Every value that is missing or bad is an error that names its key.
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let access = AccessConfig::from_source(source)?;
+        let identity = IdentityConfig::from_source(source, !access.trusted_proxies.is_empty())?;
         Ok(Self {
             http: Http::from_source(source)?,
             upstream: UpstreamConfig::from_source(source)?,
@@ -50,7 +55,8 @@ impl Config {
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
-            access: AccessConfig::from_source(source)?,
+            access,
+            identity,
             admin_password: parse_admin_password(source)?,
         })
     }
