@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test lint fmt fuzz e2e conformance crash bench screenshots setup clean
+.PHONY: help run dev build test lint supply-chain fmt fuzz e2e conformance crash bench screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,10 @@ test: ## Check and test everything; the last line counts what passed and failed
 
 lint: setup ## Check formatting, clippy for server and browser, and the types of the browser tests
 	@scripts/lint.sh
+
+supply-chain: ## Check licences and sources of the dependencies, and known weaknesses where their databases can be reached
+	@scripts/setup.sh test
+	@scripts/supply-chain.sh
 
 fmt: ## Format the Rust code
 	@cargo fmt

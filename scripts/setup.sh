@@ -24,6 +24,7 @@ main() {
   if [[ $purpose == test ]]; then chromium; fi
   npm_tools
   "$ROOT/scripts/wasm-std.sh" 9>&-
+  if [[ $purpose == test ]]; then cargo_deny; fi
   wasm_bindgen_cli
   cargo_leptos
 }
@@ -96,6 +97,15 @@ cargo_fuzz() {
   say "cargo-fuzz $CARGO_FUZZ_VERSION: installing, about 1 minute, once"
   run_logged cargo-fuzz env CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
     cargo install --locked --root "$CARGO_FUZZ_ROOT" "cargo-fuzz@$CARGO_FUZZ_VERSION" 9>&-
+  rm -rf "$BUILD_CACHE/tools-target"
+}
+
+# A debug build, for it takes a fraction of the time, and the tool is done in a second either way.
+cargo_deny() {
+  if [[ $(cargo-deny --version 2>/dev/null) == "cargo-deny $CARGO_DENY_VERSION" ]]; then return; fi
+  say "cargo-deny $CARGO_DENY_VERSION: installing, about 2 minutes, once"
+  run_logged cargo-deny env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
+    cargo install --debug --locked --no-default-features --root "$CARGO_DENY_ROOT" "cargo-deny@$CARGO_DENY_VERSION" 9>&-
   rm -rf "$BUILD_CACHE/tools-target"
 }
 

@@ -20,6 +20,7 @@ main() {
   check "clippy for the browser" scripts/lint.sh browser
   check "clippy for the server" scripts/lint.sh server
   check "types of the browser tests" scripts/lint.sh end2end
+  check "supply chain" scripts/supply-chain.sh
   rust_tests
   check "release build" scripts/build.sh
   browser_tests

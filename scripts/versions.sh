@@ -10,6 +10,7 @@
 {
   CARGO_LEPTOS_VERSION=0.3.10
   CARGO_FUZZ_VERSION=0.13.2
+  CARGO_DENY_VERSION=0.20.2
   NODE_MAJOR_MINIMUM=20
   # Where set-up looks for the compiler's own source if rustup may not install.
   RUST_SRC_SUITE=trixie-backports

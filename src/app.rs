@@ -15,7 +15,7 @@ pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoVi
     let stylesheet = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-theme=theme>
+        <html lang="en" data-theme=theme data-provider=state::browser::provider()>
             <head>
                 <meta charset="utf-8" />
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -57,9 +57,11 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("analytics") view={Lazy::<pages::Analytics>::new()} />
                     <Route path=path!("templates") view={Lazy::<pages::Templates>::new()} />
                 </ParentRoute>
-                <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
-                    <Route path=path!("upstream") view={Lazy::<pages::AdminUpstream>::new()} />
-                    <Route path=path!("webhooks") view={Lazy::<pages::AdminWebhooks>::new()} />
+                <ParentRoute path=path!("") view=AdminFrame ssr=SsrMode::Async>
+                    <Route path=path!("account") view={Lazy::<pages::Settings>::new()} />
+                    <Route path=path!("admin/upstream") view={Lazy::<pages::AdminUpstream>::new()} />
+                    <Route path=path!("admin/users") view={Lazy::<pages::Settings>::new()} />
+                    <Route path=path!("admin/webhooks") view={Lazy::<pages::AdminWebhooks>::new()} />
                 </ParentRoute>
             </Routes>
         </Router>

@@ -34,6 +34,8 @@ pub enum ErrorCode {
     /// A form that wanted to be asked first: a job like it is under way or has an open result.
     SimilarJob,
     BudgetSpent,
+    /// Somebody tried to sign in too often.
+    TooManyAttempts,
     UpstreamFailed,
     DatabaseUnavailable,
     UpstreamSlow,
@@ -91,7 +93,7 @@ impl ErrorCode {
             Self::NotFound => 404,
             Self::IntentInFlight | Self::Conflict | Self::NotInHistory | Self::SimilarJob => 409,
             Self::IntentReused => 422,
-            Self::BudgetSpent => 429,
+            Self::BudgetSpent | Self::TooManyAttempts => 429,
             Self::UpstreamFailed => 502,
             Self::DatabaseUnavailable => 503,
             Self::UpstreamSlow => 504,

@@ -1,6 +1,7 @@
 //! Everything that runs on the server only; the one tree behind the `ssr` feature.
 //! Must not know `ui`; `app` is known by `router` alone.
 
+pub mod account;
 pub mod analytics;
 pub mod assets;
 pub mod auth;
@@ -8,14 +9,17 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod emulator;
+pub mod flash;
 pub mod forms;
 pub mod history;
 pub mod jobs;
 pub mod listen;
 pub mod panel;
+pub mod people;
 pub mod reading;
 pub mod router;
 pub mod saved_views;
+pub mod settings;
 pub mod store;
 pub mod upstream;
 pub mod webhooks;

@@ -28,6 +28,8 @@ const PAGES = {
   "the templates": at("/templates"),
   "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),
+  "a person's own account": "/account",
+  "people, for administrators": "/admin/users",
   "the upstream, for administrators": "/admin/upstream",
   "webhooks, for administrators": "/admin/webhooks",
   "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),
@@ -177,7 +179,7 @@ test("what a viewer sees is accessible", async ({ serve, visit }) => {
 test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/admin/upstream", "/admin/webhooks"]) {
+  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/account", "/admin/users", "/admin/upstream", "/admin/webhooks"]) {
     test(`${path} is accessible too`, async ({ page }) => {
       await open(page, path);
       await expectNothingToObjectTo(page);
@@ -194,7 +196,7 @@ test.describe("on a screen 390 px wide", () => {
 test.describe("to a stranger", () => {
   test.use({ storageState: STRANGER });
 
-  for (const path of ["/login", "/setup?token=nothing"]) {
+  for (const path of ["/login", "/setup?token=nothing", "/setup?token=nothing&name=ivan"]) {
     test(`${path} is accessible`, async ({ page }) => {
       await open(page, path);
       await expectNothingToObjectTo(page);

@@ -27,11 +27,11 @@ pub async fn create_job(
     queue: Option<String>,
     similar: Option<String>,
 ) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<CreateJob>()?;
     let project = caller.project(&project)?;
     let form = Form::new_job(&caller, project, prompt, intent, paths, template_id)
         .queued(queue.as_deref())
-        .asking(similar.as_deref(), forms::wants_a_page());
+        .asking(similar.as_deref(), forms::is_plain());
     let job = caller.panel.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
@@ -47,7 +47,7 @@ pub async fn send_follow_up(
     intent: String,
     queue: Option<String>,
 ) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<SendFollowUp>()?;
     let project = caller.project(&project)?;
     let form = Form::follow_up(&caller, project, job, prompt, intent).queued(queue.as_deref());
     let job = caller.panel.jobs.submit(form).await?;
@@ -67,7 +67,7 @@ pub async fn resolve_delivery(
     outcome: String,
     remote_id: Option<String>,
 ) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<ResolveDelivery>()?;
     let project = caller.project(&project)?;
     let decision = Decision { project, job, message, attempt, outcome, remote_id };
     let job = caller.panel.jobs.resolve(&caller, decision).await?;
@@ -78,7 +78,7 @@ pub async fn resolve_delivery(
 /// Follows a job that was started elsewhere, by the upstream's id. `note` stands in place of its prompt.
 #[server(prefix = "/api", endpoint = "jobs/adopt")]
 pub async fn adopt_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<AdoptJob>()?;
     let project = caller.project(&project)?;
     let job = caller.panel.jobs.adopt(&caller, &project, &remote_id, note.as_deref()).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
@@ -88,7 +88,7 @@ pub async fn adopt_job(project: String, remote_id: String, note: Option<String>)
 /// One job with its follow-ups and history.
 #[server(prefix = "/api", endpoint = "jobs/get")]
 pub async fn get_job(project: String, job: String) -> Result<Job, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetJob>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.get(&project, &job).await
 }
@@ -101,7 +101,7 @@ pub async fn list_jobs(
     cursor: Option<String>,
     page: Option<String>,
 ) -> Result<JobPage, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<ListJobs>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.list(&project, query, cursor, page).await
 }
@@ -109,7 +109,7 @@ pub async fn list_jobs(
 /// The badges of many jobs (at most 200 ids, comma-separated) in one call; unknown ids are left out.
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
 pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<JobStatuses>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.badges(&project, &jobs).await
 }
@@ -117,7 +117,7 @@ pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>
 /// Reads a job that is followed no more, at most once per poll interval; one that moves is followed again.
 #[server(prefix = "/api", endpoint = "jobs/check")]
 pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<CheckJob>()?;
     let project = caller.project(&project)?;
     let job = caller.panel.jobs.check(&project, &job).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
@@ -127,7 +127,7 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
 /// What a form to start a job (or, with `job`, to send a follow-up) starts from: a fresh intent and a kept draft.
 #[server(name = GetJobForm, prefix = "/api", endpoint = "jobs/form")]
 pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetJobForm>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.form(&caller, &project, job.as_deref()).await
 }
@@ -143,7 +143,7 @@ pub async fn keep_draft(
     template_id: Option<String>,
     intent: Option<String>,
 ) -> Result<DraftKept, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<KeepDraft>()?;
     let project = caller.project(&project)?;
     let writing = Writing { job, text, paths, template: template_id, intent };
     caller.panel.jobs.keep_writing(&caller, &project, writing).await
@@ -157,7 +157,7 @@ pub async fn similar_jobs(
     prompt: Option<String>,
     paths: Option<String>,
 ) -> Result<Vec<SimilarJob>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<SimilarJobs>()?;
     let project = caller.project(&project)?;
     let jobs = &caller.panel.jobs;
     match (prompt, paths) {

@@ -14,7 +14,7 @@ use crate::{
 /// The caller's own views and those that others share.
 #[server(name = GetSavedViews, prefix = "/api", endpoint = "views/list")]
 pub async fn list_views(project: String, of: Option<String>) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetSavedViews>()?;
     let project = caller.project(&project)?;
     saved_views::list(&caller, &project, ViewsOf::parse(of).map_err(AppError::bad_input)?).await
 }
@@ -28,7 +28,7 @@ pub async fn save_view(
     query: String,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<SaveView>()?;
     let project = caller.project(&project)?;
     let of = ViewsOf::parse(of).map_err(AppError::bad_input)?;
     saved_views::save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await
@@ -43,7 +43,7 @@ pub async fn update_view(
     name: Option<String>,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<UpdateView>()?;
     let project = caller.project(&project)?;
     let of = ViewsOf::parse(of).map_err(AppError::bad_input)?;
     saved_views::update(&caller, &project, of, &view, name.as_deref(), shared).await
@@ -56,7 +56,7 @@ pub async fn remove_view(
     of: Option<String>,
     view: String,
 ) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<RemoveView>()?;
     let project = caller.project(&project)?;
     let of = ViewsOf::parse(of).map_err(AppError::bad_input)?;
     saved_views::remove(&caller, &project, of, &view).await

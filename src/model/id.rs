@@ -96,6 +96,30 @@ id!(
     "That is not the id of a template."
 );
 id!(
+    /// Docket's own id of a person: a UUID of version 7.
+    PersonId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a person."
+);
+id!(
+    /// What a session is stored under: 43 characters of a hash.
+    SessionId,
+    |text| text.len() == 43 && is_token(text, 43),
+    "That is not the id of a session."
+);
+id!(
+    /// Docket's own id of a saved view of the list.
+    ViewId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of a saved view."
+);
+id!(
+    /// Docket's own id of a note on a day.
+    AnnotationId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not the id of an annotation."
+);
+id!(
     /// The id a form was rendered with: the same intent is delivered at most once.
     IntentId,
     |text| is_token(text, 64),

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::name::is_plain;
+
 /// The longest name, in characters.
 pub const NAME_MAX_CHARS: usize = 60;
 
@@ -72,9 +74,9 @@ impl FromStr for ViewName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        let fits =
-            (1..=NAME_MAX_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-        fits.then(|| Self(text.to_owned())).ok_or("The name of a view is 1 to 60 characters on one line.")
+        let fits = (1..=NAME_MAX_CHARS).contains(&text.chars().count()) && is_plain(text);
+        fits.then(|| Self(text.to_owned()))
+            .ok_or("The name of a view is 1 to 60 characters on one line, all of which can be seen.")
     }
 }
 

@@ -1,10 +1,12 @@
 //! Configuration: small typed structs, one concern a file, read once at start from a file and the environment.
 //! Must not open anything: a bad value is found before any port or database is touched.
 
+mod access;
 mod api_key;
 mod budget;
 mod database;
 mod http;
+mod identity;
 mod log;
 mod projects;
 mod source;
@@ -13,10 +15,12 @@ mod webhooks;
 
 use secrecy::SecretString;
 
+pub use access::AccessConfig;
 pub use api_key::ApiKey;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
+pub use identity::{GroupRoles, IdentityConfig, SingleSignOnConfig, TrustedHeaderConfig};
 pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
 pub use source::{ConfigError, KEYS, Key, Source};
@@ -33,6 +37,8 @@ pub struct Config {
     pub database: Database,
     pub budget: Budget,
     pub webhooks: WebhookConfig,
+    pub access: AccessConfig,
+    pub identity: IdentityConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -40,6 +46,8 @@ pub struct Config {
 impl Config {
     /// Every value that is missing or bad is an error that names its key.
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let access = AccessConfig::from_source(source)?;
+        let identity = IdentityConfig::from_source(source, !access.trusted_proxies.is_empty())?;
         Ok(Self {
             http: Http::from_source(source)?,
             upstream: UpstreamConfig::from_source(source)?,
@@ -47,6 +55,8 @@ impl Config {
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
+            access,
+            identity,
             admin_password: parse_admin_password(source)?,
         })
     }

@@ -1,7 +1,7 @@
 //! Views that people keep under a name. What is kept is the canonical query of known fields, never an address.
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::id::ProjectId;
+use crate::model::id::{ProjectId, ViewId};
 use crate::model::saved_view::{SavedView, ViewName, ViewsOf};
 use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
@@ -51,10 +51,11 @@ pub async fn update(
     name: Option<&str>,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
+    let view: ViewId = view.parse().map_err(AppError::bad_input)?;
     let name: Option<ViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
     may_share(caller, shared.unwrap_or_default())?;
     let store = &caller.panel.store;
-    let updated = store.update_view(project, of, &caller.user.id, view, name.as_ref(), shared).await;
+    let updated = store.update_view(project, of, &caller.user.id, view.as_str(), name.as_ref(), shared).await;
     if !updated.map_err(taken_name)? {
         return Err(missing());
     }
@@ -68,8 +69,9 @@ pub async fn remove(
     of: ViewsOf,
     view: &str,
 ) -> Result<Vec<SavedView>, AppError> {
+    let view: ViewId = view.parse().map_err(AppError::bad_input)?;
     let administers = caller.user.role >= Role::Admin;
-    if !caller.panel.store.remove_view(project, of, &caller.user.id, view, administers).await? {
+    if !caller.panel.store.remove_view(project, of, &caller.user.id, view.as_str(), administers).await? {
         return Err(missing());
     }
     list(caller, project, of).await

@@ -2,6 +2,12 @@
 
 pub use crate::model::address::with_query;
 
+/// A person’s own account.
+pub const ACCOUNT: &str = "/account";
+
+/// Who may use Docket, for administrators.
+pub const USERS: &str = "/admin/users";
+
 /// How the upstream is doing, for administrators.
 pub const UPSTREAM: &str = "/admin/upstream";
 
@@ -84,6 +90,11 @@ pub fn new_job_from(project: &str, job: &str) -> String {
 /// Sign-in, to come back to `next` afterwards.
 pub fn login(next: &str) -> String {
     with_query("/login", &[("next", next)])
+}
+
+/// Sign-in elsewhere, to come back to `next` afterwards.
+pub fn single_sign_on(next: &str) -> String {
+    with_query("/login/sso", &[("next", next)])
 }
 
 #[cfg(test)]

@@ -90,5 +90,5 @@ async fn a_form_beyond_all_reason_is_refused() {
     let app = TestApp::start().await;
     let huge = "x".repeat(600 * 1024);
     let fields = [("project", "docs"), ("jobs", huge.as_str())];
-    app.operator().await.post("/api/jobs/archive", &fields).await.refused(400, "bad_input");
+    app.operator().await.post("/api/jobs/archive", &fields).await.refused(413, "bad_input");
 }

@@ -185,7 +185,7 @@ async fn a_missing_or_malformed_field_is_bad_input() {
 async fn a_body_beyond_all_reason_is_refused() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
-    app.operator().await.create(&"x".repeat(600 * 1024), &intent()).await.refused(400, "bad_input");
+    app.operator().await.create(&"x".repeat(600 * 1024), &intent()).await.refused(413, "bad_input");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 

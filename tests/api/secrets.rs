@@ -125,15 +125,3 @@ async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
         assert!(!logged(target).is_empty(), "nothing of {target} is captured");
     }
 }
-
-#[tokio::test]
-async fn the_database_is_for_its_owner_alone() {
-    use std::os::unix::fs::PermissionsExt;
-    let app = TestApp::start().await;
-    app.operator().await;
-    for file in std::fs::read_dir(app.database_file().parent().unwrap()).unwrap() {
-        let file = file.unwrap();
-        let mode = file.metadata().unwrap().permissions().mode();
-        assert_eq!(mode & 0o077, 0, "{:?} has mode {mode:o}", file.path());
-    }
-}

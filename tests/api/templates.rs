@@ -254,7 +254,7 @@ async fn without_javascript_a_template_fills_the_form_by_its_address() {
     let prompt = |page: &str| {
         let tags = tags(page);
         let area = tags.iter().find(|tag| tag.name == "textarea").unwrap();
-        area.raw_text.trim_start_matches('\n').to_owned()
+        area.text.trim_start_matches('\n').to_owned()
     };
     assert_eq!(prompt(&page.text), "Check /guides/a for {{audience}}, and /guides/a again");
     let found = tags(&page.text);
@@ -268,7 +268,7 @@ async fn without_javascript_a_template_fills_the_form_by_its_address() {
     assert_eq!((value("template_id"), value("page"), value("audience")), (id.as_str(), "/guides/a", ""));
     assert_eq!(value("paths"), "/guides/a");
     let page = operator.get(&format!("/p/docs/jobs/new?template={id}&page=%2Fb&audience=%3Cb%3E%26")).await;
-    assert_eq!(prompt(&page.text), "Check /b for &lt;b>&amp;, and /b again");
+    assert_eq!(prompt(&page.text), "Check /b for <b>&, and /b again");
 
     let unknown = operator.get("/p/docs/jobs/new?template=01920000-0000-7000-8000-000000000000").await;
     assert!(unknown.status == 200 && !unknown.text.contains("template_id"));
@@ -285,14 +285,14 @@ async fn run_again_brings_the_prompt_the_pages_and_the_template() {
     let found = tags(&page.text);
     assert!(found.iter().any(|tag| tag.attribute("name") == "template_id" && tag.attribute("value") == id));
     assert!(found.iter().any(|tag| tag.attribute("name") == "paths" && tag.attribute("value") == "/a, /b"));
-    assert!(found.iter().any(|tag| tag.name == "textarea" && tag.raw_text.trim() == "Check /a and /b"));
+    assert!(found.iter().any(|tag| tag.name == "textarea" && tag.text.trim() == "Check /a and /b"));
 }
 
 #[tokio::test]
 async fn hostile_text_in_a_template_is_text_on_every_page() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let name = "<img src=x onerror=1>\u{202E}\u{1F4DA}";
+    let name = "<img src=x onerror=1>\u{1F4DA}";
     let text = "</textarea><script>alert(1)</script><img src=x> {{page}} \u{202E}\u{1F4DA} ";
     let id = save(&operator, name, &(text.to_owned() + &"é".repeat(20_000))).await;
     for path in [
@@ -304,7 +304,7 @@ async fn hostile_text_in_a_template_is_text_on_every_page() {
         let page = operator.get(&path).await;
         let found = tags(&page.text);
         assert!(!found.iter().any(|tag| tag.name == "img"), "{path}");
-        assert!(!found.iter().any(|tag| tag.name == "script" && tag.raw_text.starts_with("alert")), "{path}");
+        assert!(!found.iter().any(|tag| tag.name == "script" && tag.text.starts_with("alert")), "{path}");
     }
 }
 

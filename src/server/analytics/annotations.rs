@@ -3,7 +3,7 @@
 use crate::error::{AppError, ErrorCode};
 use crate::model::day::Day;
 use crate::model::history::Annotation;
-use crate::model::id::ProjectId;
+use crate::model::id::{AnnotationId, ProjectId};
 use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
 
@@ -41,7 +41,8 @@ pub async fn remove(caller: &Caller, project: &ProjectId, id: &str) -> Result<()
 
 /// The note, if it is the caller's own or the caller administers.
 async fn may_change(caller: &Caller, project: &ProjectId, id: &str) -> Result<Annotation, AppError> {
-    let found = caller.panel.store.annotation(project, id).await?;
+    let id: AnnotationId = id.parse().map_err(AppError::bad_input)?;
+    let found = caller.panel.store.annotation(project, id.as_str()).await?;
     let missing = || AppError::not_found("That annotation is not there any more.");
     let (annotation, author_id) = found.ok_or_else(missing)?;
     if author_id != caller.user.id && caller.user.role < Role::Admin {

@@ -2,12 +2,14 @@
 
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
+use leptos::server_fn::ServerFn;
 
+use super::roles;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
 use crate::model::id::ProjectId;
 use crate::model::upstream::Notice;
-use crate::model::user::{CurrentSession, Role};
+use crate::model::user::{CurrentSession, Project, Role};
 use crate::server::panel::Panel;
 use crate::server::store::users::User;
 
@@ -16,41 +18,37 @@ use crate::server::store::users::User;
 pub struct Caller {
     pub user: User,
     pub panel: Panel,
+    /// The session they ask in, as it is stored.
+    pub session: Option<String>,
 }
 
-/// The caller, who may read.
-pub fn viewer() -> Result<Caller, AppError> {
-    with_role(Role::Viewer)
-}
-
-/// The caller, who may start jobs.
-pub fn operator() -> Result<Caller, AppError> {
-    with_role(Role::Operator)
-}
-
-/// The caller, who administers.
-pub fn admin() -> Result<Caller, AppError> {
-    with_role(Role::Admin)
-}
-
-fn with_role(role: Role) -> Result<Caller, AppError> {
+/// The caller, who may call the server function `F`.
+pub fn of<F: ServerFn>() -> Result<Caller, AppError> {
     let caller = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Caller>().cloned());
     let caller = caller.ok_or_else(|| AppError::new(ErrorCode::Unauthenticated, "Sign in to continue."))?;
-    if caller.user.role < role {
-        return Err(AppError::new(
-            ErrorCode::Forbidden,
-            format!("Your role is {}; this needs the role {role}. Ask an administrator.", caller.user.role),
-        ));
-    }
+    roles::check(caller.user.role, F::PATH)?;
     Ok(caller)
 }
 
 impl Caller {
-    /// The configured project of this id.
+    /// For what is more than its server function says, such as one page of several.
+    pub fn must_be(&self, least: Role) -> Result<(), AppError> {
+        roles::at_least(self.user.role, least)
+    }
+
+    /// The configured project of this id. One that this person may not see is said not to exist.
     pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
         let known = self.panel.projects.iter().any(|project| project.id == id);
-        known.then_some(id).ok_or_else(|| AppError::not_found("That project does not exist here."))
+        (known && self.user.may_see(&id))
+            .then_some(id)
+            .ok_or_else(|| AppError::not_found("That project does not exist here."))
+    }
+
+    /// The projects that this person may see.
+    pub fn projects(&self) -> Vec<Project> {
+        let all = self.panel.projects.iter();
+        all.filter(|project| self.user.may_see(&project.id)).cloned().collect()
     }
 
     /// `budgets` as this person may see them: only administrators can do something about the key.
@@ -63,10 +61,6 @@ impl Caller {
     }
 
     pub fn session(&self) -> CurrentSession {
-        CurrentSession {
-            username: self.user.name.clone(),
-            role: self.user.role,
-            projects: self.panel.projects.to_vec(),
-        }
+        CurrentSession { username: self.user.name.clone(), role: self.user.role, projects: self.projects() }
     }
 }

@@ -1,7 +1,7 @@
 //! Requests that change something must come from our own pages.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -28,12 +28,16 @@ pub async fn same_origin(State(panel): State<Panel>, mut request: Request, next:
     next.run(request).await
 }
 
-/// `Sec-Fetch-Site` decides where the browser sends it, else `Origin`; a request with neither is refused.
+/// `Sec-Fetch-Site` decides where the browser sends it, else `Origin`; a request with neither is refused. No page brings
+/// about `none`: a person did, who sent a form again that the browser had kept.
 fn is_same_origin(headers: &HeaderMap, public_origin: &str) -> bool {
-    match (headers.get("sec-fetch-site"), headers.get(header::ORIGIN)) {
-        (Some(site), _) => site == "same-origin",
-        (None, Some(origin)) => origin == public_origin,
-        (None, None) => false,
+    let said = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+    let is_ours = said("origin").map(|origin| origin == public_origin.as_bytes());
+    match said("sec-fetch-site") {
+        Some(b"same-origin") => true,
+        Some(b"none") => said("sec-fetch-mode") == Some(b"navigate") && is_ours != Some(false),
+        Some(_) => false,
+        None => is_ours == Some(true),
     }
 }
 
@@ -70,6 +74,13 @@ mod tests {
         assert!(!allowed(&[("sec-fetch-site", "cross-site"), ("origin", OURS)]));
         assert!(!allowed(&[("sec-fetch-site", "same-site")]));
         assert!(!allowed(&[("sec-fetch-site", "none")]));
+        assert!(allowed(&[("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")]));
+        assert!(!allowed(&[("sec-fetch-site", "none"), ("sec-fetch-mode", "cors")]));
+        assert!(!allowed(&[
+            ("sec-fetch-site", "none"),
+            ("sec-fetch-mode", "navigate"),
+            ("origin", "https://evil.example")
+        ]));
         assert!(!allowed(&[("origin", "null")]));
         assert!(!allowed(&[("origin", "https://docket.example.evil")]));
     }

@@ -1,62 +1,126 @@
 //! Signing in and out, for the server functions of the session.
 
+mod second_step;
+
+use std::time::Duration;
+
+use axum::http::HeaderValue;
+use axum::http::header::{RETRY_AFTER, USER_AGENT};
 use axum::http::request::Parts;
 use leptos::prelude::{expect_context, use_context};
+use leptos_axum::ResponseOptions;
 use secrecy::SecretString;
 
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
-use super::{password, token};
+use super::{address, device, password, session_store, token};
 use crate::error::{AppError, ErrorCode};
+use crate::model::name::is_plain;
 use crate::server::panel::Panel;
+use crate::server::store::invitations::Link;
+use crate::server::store::users::User;
 
-/// Opens a session for the person with this name and password.
-pub async fn with_password(username: &str, password: &str) -> Result<(), AppError> {
-    let mut session = session()?;
-    let credentials =
-        Credentials { username: username.trim().to_owned(), password: SecretString::from(password) };
-    let Some(user) = session.authenticate(credentials).await.map_err(not_possible)? else {
+pub use second_step::{CODE_PAGE, with_code};
+
+/// Opens a session for the person with this name and password, or asks them for their second factor. Gives where to go:
+/// to `next`, if that is a path of ours, or to the page that takes the code.
+pub async fn with_password(username: &str, password: &str, next: Option<&str>) -> Result<String, AppError> {
+    let panel: Panel = expect_context();
+    let username = username.trim();
+    let attempt = panel.attempts.begin(username, address::current()).map_err(too_often)?;
+    let credentials = Credentials { username: username.to_owned(), password: SecretString::from(password) };
+    let Some(user) = session(&parts()?)?.authenticate(credentials).await.map_err(not_possible)? else {
         tracing::warn!("sign-in refused");
         return Err(AppError::new(
             ErrorCode::Unauthenticated,
             "That username and password do not belong together.",
         ));
     };
+    if panel.second_factors.is_on(&user).await? {
+        attempt.passed();
+        second_step::begin(&panel, &user, next).await?;
+        return Ok(CODE_PAGE.to_owned());
+    }
+    attempt.succeeded().await;
+    open(&user).await?;
+    Ok(own_path(next))
+}
+
+/// Opens a new session for a person who has proven who they are, in place of the one at hand.
+pub async fn open(user: &User) -> Result<(), AppError> {
+    open_for(&expect_context(), &parts()?, user).await
+}
+
+/// As [`open`], for the request of `parts`.
+pub async fn open_for(panel: &Panel, parts: &Parts, user: &User) -> Result<(), AppError> {
+    let mut session = session(parts)?;
     // A session that somebody signed in to already would go on under its id, which they know.
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
-    session.login(&user).await.map_err(not_possible)?;
+    session.login(user).await.map_err(not_possible)?;
+    session.session.save().await.map_err(|error| not_possible(error.into()))?;
+    if let Some(id) = session.session.id() {
+        let (device, address) =
+            (device::words(user_agent(parts)), address::of(&parts.extensions).to_string());
+        panel.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
+    }
     tracing::info!(user = user.name, "signed in");
     Ok(())
 }
 
 /// Ends the session, on the server too.
 pub async fn end() -> Result<(), AppError> {
-    session()?.logout().await.map_err(not_possible)?;
+    session(&parts()?)?.logout().await.map_err(not_possible)?;
     Ok(())
 }
 
-/// Spends the set-up link for the first administrator, and signs them in.
-pub async fn first_administrator(link: &str, username: &str, password: String) -> Result<(), AppError> {
+/// Spends a one-time link, and signs whoever has it in: the first administrator, who chooses a name, or a person who was invited.
+pub async fn with_link(link: &str, username: Option<&str>, password: String) -> Result<(), AppError> {
     let panel: Panel = expect_context();
-    let username = username.trim();
-    check_username(username).map_err(AppError::bad_input)?;
-    let secret = SecretString::from(password.as_str());
-    password::check_choice(&secret).map_err(AppError::bad_input)?;
+    let (link, now) = (token::hash(link), panel.clock.now());
+    // Before anything is hashed: that is dear, and a link is guessed by nobody.
+    let name = match panel.store.link(&link, now).await?.ok_or_else(link_is_over)? {
+        Link::Person(name) => name,
+        Link::FirstAdministrator => {
+            let name = username.unwrap_or_default().trim();
+            check_username(name).map_err(AppError::bad_input)?;
+            name.to_owned()
+        }
+    };
+    let secret = SecretString::from(password);
+    password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
     let hash = password::hash(secret).await.map_err(internal)?;
-    if !panel.store.spend_setup_link(&token::hash(link), username, &hash, panel.clock.now()).await? {
-        return Err(AppError::new(
-            ErrorCode::Forbidden,
-            "This set-up link is not valid any more. If nobody has an account yet, restart Docket to get a new one in its log.",
-        ));
-    }
-    with_password(username, &password).await
+    let user = match panel.store.accept_invitation(&link, &hash, now).await? {
+        Some(user) => Some(user),
+        None if panel.store.spend_setup_link(&link, &name, &hash, now).await? => {
+            panel.store.user_by_name(&name).await?
+        }
+        None => None,
+    };
+    open(&user.ok_or_else(link_is_over)?).await
 }
 
-/// Whether a name can be a username: 1 to 64 characters without spaces at its ends or control characters.
+fn link_is_over() -> AppError {
+    AppError::new(
+        ErrorCode::Forbidden,
+        "This set-up link is not valid any more. Ask an administrator for a new one; if nobody has an account yet, restart Docket to get one in its log.",
+    )
+}
+
+/// What to say to somebody who has to wait before the next try.
+pub fn too_often(wait: Duration) -> AppError {
+    let seconds = wait.as_secs() + 1;
+    if let Some(response) = use_context::<ResponseOptions>() {
+        response.insert_header(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    AppError::new(
+        ErrorCode::TooManyAttempts,
+        format!("Too many tries. Wait {seconds} seconds, then try again."),
+    )
+}
+
+/// Whether a name can be a username: 1 to 64 characters without spaces at its ends, all of which can be seen.
 pub fn check_username(name: &str) -> Result<(), &'static str> {
-    let good = (1..=64).contains(&name.chars().count())
-        && !name.chars().any(char::is_control)
-        && name.trim() == name;
-    if good { Ok(()) } else { Err("A username has 1 to 64 characters, none of them a control character.") }
+    let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
+    if good { Ok(()) } else { Err("A username has 1 to 64 characters, all of which can be seen.") }
 }
 
 /// `next` if it is a path of this panel, else `/`.
@@ -73,9 +137,16 @@ pub fn is_own_path(path: &str) -> bool {
         && !path.starts_with("/api/")
 }
 
-fn session() -> Result<AuthSession, AppError> {
-    let session = use_context::<Parts>().and_then(|parts| parts.extensions.get::<AuthSession>().cloned());
-    session.ok_or_else(|| internal("no session layer"))
+fn parts() -> Result<Parts, AppError> {
+    use_context().ok_or_else(|| internal("no request"))
+}
+
+fn user_agent(parts: &Parts) -> &str {
+    parts.headers.get(USER_AGENT).and_then(|said| said.to_str().ok()).unwrap_or_default()
+}
+
+fn session(parts: &Parts) -> Result<AuthSession, AppError> {
+    parts.extensions.get::<AuthSession>().cloned().ok_or_else(|| internal("no session layer"))
 }
 
 fn not_possible(error: axum_login::Error<Backend>) -> AppError {

@@ -16,11 +16,12 @@ use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{
-    ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+    AccessConfig, ApiKey, BREAKS_AFTER, Budget, IdentityConfig, PublicUrl, UpstreamConfig, WebhookConfig,
+    parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
-use crate::server::panel::Panel;
+use crate::server::panel::{Panel, PanelConfig};
 use crate::server::store::Store;
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
@@ -75,15 +76,16 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let budget =
         Budget { agent_per_hour: 100, analytics_per_hour: PER_HOUR, analytics_reserve: 30, history_days: 90 };
     let public_url = PublicUrl::of(listener.local_addr()?);
-    let panel = Panel::new(
+    let made_of = PanelConfig {
         projects,
-        public_url.clone(),
-        &upstream,
+        public_url: public_url.clone(),
+        upstream: &upstream,
         budget,
-        WebhookConfig { private: false },
-        store,
-        clock,
-    )?;
+        webhooks: WebhookConfig { private: false },
+        access: AccessConfig::default(),
+        identity: IdentityConfig::default(),
+    };
+    let panel = Panel::new(made_of, store, clock)?;
     say_ready(&public_url, &password);
     let ended = run_with_history(panel, listener, stop).await;
     emulator_stop.cancel();

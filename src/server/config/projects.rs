@@ -1,6 +1,7 @@
 //! The projects of the panel.
 
 use crate::model::id::ProjectId;
+use crate::model::name::is_plain;
 use crate::model::user::Project;
 
 /// `id=Name,id=Name`; a name left out is the id.
@@ -16,6 +17,9 @@ pub fn parse_projects(text: &str) -> Result<Vec<Project>, String> {
             "" => id.to_string(),
             name => name.to_owned(),
         };
+        if !is_plain(&name) {
+            return Err(format!("the name of {id} has characters that cannot be seen"));
+        }
         projects.push(Project { id, name });
     }
     if projects.is_empty() { Err("there is no project in it".to_owned()) } else { Ok(projects) }

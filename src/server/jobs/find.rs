@@ -61,7 +61,10 @@ impl Jobs {
         project: &ProjectId,
         job: Option<&str>,
     ) -> Result<JobForm, AppError> {
-        let of = DraftOf { user_id: &caller.user.id, project, subject: job.unwrap_or_default() };
+        let job = job.filter(|job| !job.is_empty());
+        let job: Option<JobId> = job.map(str::parse).transpose().map_err(AppError::bad_input)?;
+        let subject = job.as_ref().map_or("", JobId::as_str);
+        let of = DraftOf { user_id: &caller.user.id, project, subject };
         let draft = self.store.draft(of).await?;
         let (draft, draft_saved_at) = draft.map(|(draft, at)| (draft, Some(at))).unwrap_or_default();
         let Draft { text: draft, paths: draft_paths, template: draft_template } = draft;

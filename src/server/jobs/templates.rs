@@ -2,6 +2,7 @@
 
 use crate::error::AppError;
 use crate::model::id::{ProjectId, TemplateId};
+use crate::model::name::is_plain;
 use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACES, SavedTemplate, TemplateForm};
 use crate::model::template::places;
 use crate::server::auth::guard::Caller;
@@ -140,9 +141,9 @@ fn draft_of<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) ->
 
 fn name(name: &str) -> Result<&str, AppError> {
     let name = name.trim();
-    if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+    if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || !is_plain(name) {
         return Err(AppError::bad_input(format!(
-            "A template's name has 1 to {NAME_MAX_CHARS} characters, and no control characters."
+            "A template's name has 1 to {NAME_MAX_CHARS} characters, all of which can be seen."
         )));
     }
     Ok(name)

@@ -7,10 +7,11 @@ use axum::response::Response;
 
 use crate::server::panel::Panel;
 
-const SECURITY: [(HeaderName, &str); 4] = [
+const SECURITY: [(HeaderName, &str); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
@@ -29,9 +30,16 @@ pub(super) async fn security(State(panel): State<Panel>, request: Request, next:
     response
 }
 
+/// The policy of what is no page of ours: whatever a browser takes it for, it may do nothing and be framed by nobody. It says
+/// nothing of styles, because browsers show plain text with their own.
+const NO_PAGE: &str =
+    "script-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /// What is meant for one person is kept by no cache.
 pub(super) async fn personal(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
+    let policy = HeaderValue::from_static(NO_PAGE);
+    response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -130,6 +130,7 @@ fn in_general(code: ErrorCode, mistake: &str) -> &str {
             "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again."
         }
         ErrorCode::BudgetSpent => "The hour’s budget of calls is spent. Send it again later.",
+        ErrorCode::TooManyAttempts => "Too many tries. Wait a minute, then try again.",
         ErrorCode::UpstreamFailed => "The upstream failed. Look at the jobs before you send it again.",
         ErrorCode::UpstreamSlow => {
             "The upstream did not answer in time. Look at the jobs before you send it again."

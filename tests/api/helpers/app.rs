@@ -1,6 +1,6 @@
 //! [`TestApp`]: a running panel with a database of its own, and the upstream it talks to.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,9 +9,11 @@ use docket::model::user::Role;
 use docket::server::auth::password;
 use docket::server::clock::Clock;
 use docket::server::commands::serve;
-use docket::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects};
+use docket::server::config::{
+    AccessConfig, ApiKey, Budget, IdentityConfig, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+};
 use docket::server::listen;
-use docket::server::panel::Panel;
+use docket::server::panel::{Panel, PanelConfig};
 use docket::server::store::Store;
 use secrecy::SecretString;
 use tempfile::TempDir;
@@ -44,9 +46,13 @@ pub(crate) struct Settings {
     /// Another upstream than the scripted one.
     pub(crate) upstream_url: Option<String>,
     pub(crate) public_url: Option<String>,
+    /// As `DOCKET_PROJECTS` has them.
+    pub(crate) projects: String,
     /// Where the key is read again when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) webhooks: WebhookConfig,
+    pub(crate) access: AccessConfig,
+    pub(crate) identity: IdentityConfig,
     pub(crate) clock: Clock,
 }
 
@@ -66,8 +72,11 @@ impl Default for Settings {
             breaks_after: u32::MAX,
             upstream_url: None,
             public_url: None,
+            projects: "docs=Docs,api=API reference".to_owned(),
             api_key_file: None,
             webhooks: WebhookConfig { private: false },
+            access: AccessConfig::default(),
+            identity: IdentityConfig::default(),
             clock: Clock::system(),
         }
     }
@@ -137,7 +146,7 @@ impl TestApp {
             let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             let address = listener.local_addr().unwrap();
             let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
-            let projects = parse_projects("docs=Docs,api=API reference").unwrap();
+            let projects = parse_projects(&settings.projects).unwrap();
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
             let (clock, poll_interval) = (settings.clock.clone(), settings.poll_interval);
             let assemble: Assemble = Box::new(move |store, clock, poll_interval| {
@@ -151,9 +160,16 @@ impl TestApp {
                     prompt_max: settings.prompt_max,
                     breaks_after: settings.breaks_after,
                 };
-                let (projects, public_url) = (projects.clone(), public_url.clone());
-                Panel::new(projects, public_url, &upstream, settings.budget, settings.webhooks, store, clock)
-                    .unwrap()
+                let made_of = PanelConfig {
+                    projects: projects.clone(),
+                    public_url: public_url.clone(),
+                    upstream: &upstream,
+                    budget: settings.budget,
+                    webhooks: settings.webhooks,
+                    access: settings.access.clone(),
+                    identity: settings.identity.clone(),
+                };
+                Panel::new(made_of, store, clock).unwrap()
             });
             let panel = assemble(store, clock, poll_interval);
             let server = tokio::spawn(serve::run(panel.clone(), listener, until));
@@ -249,6 +265,11 @@ impl TestApp {
     /// Somebody without a session.
     pub(crate) fn stranger(&self) -> Browser {
         Browser::new(format!("http://{}", self.address()), self.origin())
+    }
+
+    /// Somebody without a session, who connects from an address of their own.
+    pub(crate) fn stranger_from(&self, here: IpAddr) -> Browser {
+        Browser::from(Some(here), format!("http://{}", self.address()), self.origin())
     }
 
     pub(crate) async fn sign_in(&self, name: &str) -> Browser {

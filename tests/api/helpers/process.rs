@@ -76,7 +76,16 @@ impl Workplace {
     }
 
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Finished {
-        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        self.finish(Command::new(DOCKET), arguments, input)
+    }
+
+    /// Runs a command, started by a line of shell in which it is `"$0" "$@"`, to its end.
+    pub(crate) fn run_by(&self, line: &str, arguments: &[&str]) -> Finished {
+        self.finish(shell(line), arguments, "")
+    }
+
+    fn finish(&self, command: Command, arguments: &[&str], input: &str) -> Finished {
+        let mut child = self.prepare(command, arguments).stdin(Stdio::piped()).spawn().unwrap();
         // A command that reads nothing may be gone already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
@@ -96,9 +105,12 @@ impl Workplace {
 
     /// As [`Workplace::serve`], but a write beyond [`Served::may_write`] fails rather than ends the process.
     pub(crate) fn serve_within_limits(&self, arguments: &[&str]) -> Served {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", DOCKET]);
-        self.start(shell, arguments)
+        self.serve_by("trap '' XFSZ; exec \"$0\" \"$@\"", arguments)
+    }
+
+    /// As [`Workplace::serve`], started by a line of shell in which the command is `"$0" "$@"`.
+    pub(crate) fn serve_by(&self, line: &str, arguments: &[&str]) -> Served {
+        self.start(shell(line), arguments)
     }
 
     fn start(&self, command: Command, arguments: &[&str]) -> Served {
@@ -107,10 +119,6 @@ impl Workplace {
         collect(child.stdout.take().unwrap(), &output);
         collect(child.stderr.take().unwrap(), &output);
         Served { child: Mutex::new(child), output }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        self.prepare(Command::new(DOCKET), arguments)
     }
 
     fn prepare(&self, mut command: Command, arguments: &[&str]) -> Command {
@@ -191,6 +199,12 @@ impl Drop for Served {
         let _ = child.kill();
         let _ = child.wait();
     }
+}
+
+fn shell(line: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line, DOCKET]);
+    shell
 }
 
 fn collect(stream: impl Read + Send + 'static, output: &Arc<Mutex<String>>) {

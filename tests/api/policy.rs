@@ -41,6 +41,11 @@ async fn every_answer_has_a_request_id_of_its_own_and_is_taken_by_its_type() {
         assert!(answer.header("x-request-id").len() >= 16, "{kind}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{kind}");
         assert_eq!(answer.header("referrer-policy"), "same-origin", "{kind}");
+        assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin", "{kind}");
+        assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin", "{kind}");
+        for feature in ["camera=()", "microphone=()", "geolocation=()", "payment=()"] {
+            assert!(answer.header("permissions-policy").contains(feature), "{kind}");
+        }
         assert_eq!(answer.header("server"), "", "{kind}");
         assert_eq!(answer.header("access-control-allow-origin"), "", "{kind}");
     }
@@ -68,6 +73,26 @@ async fn what_is_for_one_person_is_kept_by_no_cache() {
     for (kind, answer) in one_of_each(&app).await {
         if !kind.contains("probe") && !kind.contains("asset") {
             assert_eq!(answer.header("cache-control"), "no-store", "{kind}");
+        }
+    }
+}
+
+/// Whatever a browser takes an answer for, it frames nothing of ours and runs nothing in it.
+#[tokio::test]
+async fn what_is_no_page_may_do_nothing() {
+    let app = TestApp::start().await;
+    for (kind, answer) in one_of_each(&app).await {
+        let policy = answer.header("content-security-policy");
+        if answer.header("content-type").starts_with("text/html")
+            || kind.contains("probe")
+            || kind.contains("asset")
+        {
+            continue;
+        }
+        for (name, value) in
+            [("script-src", "'none'"), ("frame-ancestors", "'none'"), ("form-action", "'none'")]
+        {
+            assert_eq!(directive(policy, name), value, "{kind}: {policy}");
         }
     }
 }
@@ -117,6 +142,8 @@ fn assert_strict(page: &Answer, path: &str) -> String {
         .unwrap()
         .to_owned();
     assert!(nonce.len() >= 16, "{path}: {nonce}");
+    let scripts = format!("'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'");
+    assert_eq!(directive(policy, "script-src"), scripts, "{path}: {policy}");
     // Scripts carry the nonce, and nothing on the page needs what the policy forbids.
     let tags = tags(&page.text);
     assert!(tags.iter().any(|tag| tag.name == "script"), "{path} has no script, so that this proves nothing");

@@ -7,11 +7,14 @@ use crate::gate::endpoints;
 use crate::helpers::{Browser, PASSWORD, TestApp, fields, intent};
 
 /// What other sites, and tools without a browser, can send.
-const FOREIGN: [&[(&str, &str)]; 10] = [
+const FOREIGN: [&[(&str, &str)]; 13] = [
     &[],
     &[("sec-fetch-site", "cross-site")],
     &[("sec-fetch-site", "same-site")],
     &[("sec-fetch-site", "none")],
+    &[("sec-fetch-site", "none"), ("sec-fetch-mode", "cors")],
+    &[("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate"), ("origin", "https://evil.example")],
+    &[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")],
     &[("sec-fetch-site", "")],
     &[("origin", "null")],
     &[("origin", "https://evil.example")],
@@ -75,6 +78,36 @@ async fn pages_and_unknown_paths_take_no_foreign_post_either() {
     }
 }
 
+/// A form that a person sends again from what the browser had kept comes from no site.
+#[tokio::test]
+async fn a_navigation_of_the_person_themselves_is_no_foreign_post() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let request = operator.form("/api/session/current", &[]).header("sec-fetch-site", "none");
+    let request = request.header("sec-fetch-mode", "navigate").header(ACCEPT, "application/json");
+    assert_eq!(operator.send(request).await.status, 200);
+}
+
+#[tokio::test]
+async fn no_endpoint_answers_anything_but_a_post() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let admin = app.sign_in("ada").await;
+    let given = everything();
+    let pairs: Vec<_> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    for path in endpoints() {
+        for method in [Method::GET, Method::HEAD, Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS]
+        {
+            let request = admin.request(method.clone(), &format!("{path}?{}", fields(&pairs)));
+            let request = request.header("sec-fetch-site", "same-origin").header(ACCEPT, "application/json");
+            assert_eq!(admin.send(request).await.status, 405, "{method} {path}");
+        }
+    }
+    admin.post("/api/nowhere", &[]).await.refused(404, "not_found");
+    assert!(is_signed_in(&admin).await);
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
 #[tokio::test]
 async fn a_browser_that_only_says_its_origin_is_believed() {
     let app = TestApp::start().await;
@@ -89,9 +122,16 @@ async fn only_url_encoded_fields_are_read() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
-    for content_type in
-        [Some("text/plain"), Some("text/plain;charset=UTF-8"), Some("multipart/form-data; boundary=x"), None]
-    {
+    for content_type in [
+        Some("text/plain"),
+        Some("text/plain;charset=UTF-8"),
+        Some("text/plain; application/x-www-form-urlencoded"),
+        Some("multipart/form-data; boundary=x"),
+        Some("application/json"),
+        Some("application/x-www-form-urlencoded2"),
+        Some(""),
+        None,
+    ] {
         let sent = intent();
         let body = fields(&[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
         let mut request = operator.request(Method::POST, "/api/jobs/create").body(body);
@@ -99,12 +139,15 @@ async fn only_url_encoded_fields_are_read() {
         if let Some(content_type) = content_type {
             request = request.header(CONTENT_TYPE, content_type);
         }
-        let answer = operator.send(request).await;
-        assert!([400, 415].contains(&answer.status), "{content_type:?}: {} {}", answer.status, answer.text);
+        operator.send(request).await.refused(415, "bad_input");
+        let empty = operator.request(Method::POST, "/api/session/logout").header(CONTENT_TYPE, "text/plain");
+        operator.send(empty.header("sec-fetch-site", "same-origin")).await.refused(415, "bad_input");
     }
+    assert!(is_signed_in(&operator).await);
     assert_eq!(app.upstream.requests().await.len(), 0);
 
-    let request = operator.call("/api/session/current", &[]);
-    let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded; charset=UTF-8");
+    let request = operator.request(Method::POST, "/api/session/current").header(ACCEPT, "application/json");
+    let request = request.header("sec-fetch-site", "same-origin").body("x=y");
+    let request = request.header(CONTENT_TYPE, "Application/X-WWW-form-urlencoded; charset=UTF-8");
     assert_eq!(operator.send(request).await.status, 200);
 }

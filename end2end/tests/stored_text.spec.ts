@@ -1,0 +1,130 @@
+/**
+ * Texts of people and of the platform are texts in a browser too, with and without JavaScript: none becomes an element, none
+ * runs, none is followed. What the policy stops would be in the console, where every test looks.
+ */
+import { randomUUID } from "node:crypto";
+import type { Page } from "@playwright/test";
+import { lately, inAddress } from "../fixtures/days.ts";
+import { OTHER_PROJECT, PROJECT, at, expect, interactive, test as base } from "../fixtures/docket.ts";
+import { HostileUpstream } from "../fixtures/hostile.ts";
+
+/** Short enough for every name. */
+const TEXT = `"></textarea></script><img src=x onerror=taken=1>`;
+/** Where a link must not lead. */
+const LINKS = ["javascript:taken=2", "data:text/html;taken=3", "//evil.example/taken"];
+
+const person = { username: TEXT, password: "hostile-password-1", role: "admin" as const };
+
+const test = base.extend<{ hostile: HostileUpstream; linking: HostileUpstream[] }>({
+  hostile: async ({}, use) => {
+    const hostile = await HostileUpstream.start(TEXT);
+    await use(hostile);
+    await hostile.stop();
+  },
+  linking: async ({}, use) => {
+    const linking = await Promise.all(LINKS.map((link) => HostileUpstream.start(link)));
+    await use(linking);
+    for (const upstream of linking) await upstream.stop();
+  },
+});
+
+/** Asks an endpoint with the cookies of `page`. */
+async function ask<Answer>(page: Page, endpoint: string, fields: Record<string, string> = {}): Promise<Answer> {
+  const origin = new URL(page.url()).origin;
+  const response = await page.request.post(`${origin}/api/${endpoint}`, {
+    form: { project: PROJECT, ...fields },
+    headers: { origin, accept: "application/json" },
+  });
+  expect(response.status(), await response.text()).toBe(200);
+  return (await response.json()) as Answer;
+}
+
+/** Leaves `text` wherever somebody can; gives the pages that show it. */
+async function leave(page: Page, text: string, receiver: string): Promise<string[]> {
+  const template = await ask<string>(page, "templates/save", { name: text, text: `${text} {{page}}` });
+  const intent = randomUUID();
+  const job = await ask<{ id: string }>(page, "jobs/create", { prompt: text, paths: text, template_id: template, intent });
+  await ask(page, "jobs/message", { job: job.id, prompt: text, intent: randomUUID() });
+  await ask(page, "jobs/draft", { text, paths: text });
+  await ask(page, "jobs/draft", { job: job.id, text });
+  const batch = await ask<{ id: string }>(page, "batches/prepare", { prompt: `${text} {{place}}`, values: text, intent: randomUUID() });
+  await ask(page, "views/save", { name: text, query: `q=${encodeURIComponent(text)}`, shared: "true" });
+  await ask(page, "annotations/save", { day: lately().to, text });
+  const webhook = await ask<{ id: string }>(page, "webhooks/add", { kind: "json", address: `${receiver}/${text}` });
+  await ask(page, "webhooks/test", { webhook: webhook.id });
+  const words = encodeURIComponent(text);
+  return [
+    at(""),
+    at("/jobs"),
+    at(`/jobs?q=${words}`),
+    at("/jobs/new"),
+    at(`/jobs/new?template=${template}`),
+    at(`/jobs/new?prompt=${words}&path=${words}`),
+    at(`/jobs/${job.id}`),
+    at(`/jobs/batch?from=${batch.id}`),
+    at(`/batches/${batch.id}`),
+    at("/queue"),
+    at("/templates"),
+    at(`/templates?edit=${template}`),
+    at(`/analytics?${inAddress(lately())}`),
+    at(`/analytics?${inAddress(lately())}&q=${words}`),
+    at("/jobs", OTHER_PROJECT),
+    `/admin/webhooks?webhook=${webhook.id}`,
+    "/admin/upstream",
+  ];
+}
+
+async function expectInert(page: Page, path: string): Promise<void> {
+  await expect(page.locator("img, [onerror], [onload], [onfocus], iframe, object, embed"), path).toHaveCount(0);
+  const targets = await page
+    .locator("a, form, button[formaction]")
+    .evaluateAll((elements) =>
+      elements.map((element) => {
+        const { href, action, formAction } = element as HTMLAnchorElement & HTMLFormElement & HTMLButtonElement;
+        return element.localName === "a" ? href : element.localName === "form" ? action : formAction;
+      }),
+    );
+  const { origin } = new URL(page.url());
+  for (const target of targets.filter((target) => target !== "")) expect(new URL(target).origin, `${target} on ${path}`).toBe(origin);
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = `${javaScriptEnabled ? "with" : "without"} JavaScript`;
+
+  test(`a text that would be an element is read as it was written, ${how}`, async ({ serve, visit, hostile }) => {
+    test.setTimeout(120_000);
+    const environment = { DOCKET_UPSTREAM_URL: hostile.url, DOCKET_PROJECTS: `${PROJECT}=${TEXT},${OTHER_PROJECT}=${TEXT}` };
+    const docket = await serve({ environment, people: [person] });
+    const page = await visit(docket, { as: person, javaScriptEnabled });
+    for (const path of await leave(page, TEXT, hostile.url)) {
+      await page.goto(path);
+      if (javaScriptEnabled) await interactive(page);
+      await expect(page.locator("body"), path).toContainText("onerror=taken=1");
+      await expectInert(page, path);
+    }
+    await expect(page).toHaveTitle(/Docket$/);
+
+    // What the browser draws itself, when it goes from page to page.
+    await page.goto(at("/jobs"));
+    if (javaScriptEnabled) await interactive(page);
+    await page.getByRole("list", { name: "Jobs" }).getByRole("link", { name: TEXT, exact: true }).first().click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(TEXT);
+    await expect(page.getByRole("complementary", { name: "Facts" })).toContainText(TEXT);
+    await expectInert(page, page.url());
+  });
+
+  test(`what the platform calls a pull request is followed only on the web, ${how}`, async ({ serve, visit, linking }) => {
+    for (const upstream of linking) {
+      const docket = await serve({ environment: { DOCKET_UPSTREAM_URL: upstream.url } });
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      await page.goto(at("/jobs"));
+      const job = await ask<{ id: string }>(page, "jobs/create", { prompt: "Fix typos", intent: randomUUID() });
+      for (const path of [at(""), at("/jobs"), at(`/jobs/${job.id}`)]) {
+        await page.goto(path);
+        if (javaScriptEnabled) await interactive(page);
+        await expectInert(page, path);
+      }
+      await expect(page.getByRole("main")).toContainText("taken");
+    }
+  });
+}

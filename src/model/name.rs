@@ -1,0 +1,28 @@
+//! What names are made of, whatever they are names of. Pure.
+
+/// Whether a name can stand in the middle of a sentence: all of it can be seen, and it turns nothing around.
+pub fn is_plain(name: &str) -> bool {
+    !name.chars().any(|letter| letter.is_control() || is_unseen(letter))
+}
+
+/// Marks and overrides of direction, ends of lines and paragraphs, and spaces without width. Joiners are letters' business.
+fn is_unseen(letter: char) -> bool {
+    matches!(letter, '\u{61C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_in_any_script_and_hides_nothing() {
+        for name in
+            ["Acme docs", "<b>", "שלום", "Überblick 概要", "می\u{200C}خواهم", "\u{1F469}\u{200D}\u{1F4BB}"]
+        {
+            assert!(is_plain(name), "{name:?}");
+        }
+        for name in ["\u{202E}ada", "ada\u{200B}", "a\u{2066}b", "a\nb", "a\0b", "a\u{2028}b", "\u{FEFF}a"] {
+            assert!(!is_plain(name), "{name:?}");
+        }
+    }
+}

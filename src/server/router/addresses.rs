@@ -1,0 +1,40 @@
+//! Addresses that can be read in two ways: the router takes a path as it stands, the pages as a browser would.
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::server_fns::answer;
+use crate::error::AppError;
+
+/// Refuses a path that climbs. A browser resolves it before it asks, so no person is told.
+pub(super) async fn unambiguous(request: Request, next: Next) -> Response {
+    if climbs(request.uri().path()) {
+        let error =
+            AppError::bad_input("That is not an address of Docket: it has . or .. between its slashes.");
+        return answer(StatusCode::BAD_REQUEST, error);
+    }
+    next.run(request).await
+}
+
+fn climbs(path: &str) -> bool {
+    let dots =
+        |segment: &str| matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
+    path.split(['/', '\\']).any(dots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::climbs;
+
+    #[test]
+    fn a_path_climbs_however_its_dots_are_written() {
+        for path in ["/p/..", "/p/../docs", "/./p", "/p/%2e%2E/x", "/p/.%2e", "/p\\..\\x", "/.."] {
+            assert!(climbs(path), "{path}");
+        }
+        for path in ["/", "/p/docs", "/p/...", "/p/a..b", "/.well-known/x", "/p/..%2fx", "/pkg/a.b.js"] {
+            assert!(!climbs(path), "{path}");
+        }
+    }
+}

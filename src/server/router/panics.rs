@@ -1,0 +1,99 @@
+//! What a panic in a handler becomes: an answer that names no cause but its request id. The process lives on.
+
+use std::any::Any as Anything;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::server_fns::answer;
+use crate::error::{AppError, ErrorCode};
+
+/// The answer to a request whose handler panicked. Where it did is in the log, from the panic itself.
+pub(super) fn explain(_: Box<dyn Anything + Send>) -> Response {
+    tracing::error!("a handler panicked");
+    let message = "Something went wrong on our side. Please try again; the request id in this answer helps to find the cause.";
+    answer(StatusCode::INTERNAL_SERVER_ERROR, AppError::new(ErrorCode::Internal, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::{Body, to_bytes};
+    use axum::http::{Request, StatusCode, header};
+    use axum::routing::{get, post};
+    use leptos::prelude::AnyView;
+    use tower::ServiceExt;
+
+    use crate::error::{AppError, ErrorCode};
+    use crate::server::clock::Clock;
+    use crate::server::config::{
+        AccessConfig, ApiKey, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+    };
+    use crate::server::panel::{Panel, PanelConfig};
+    use crate::server::router::{around, probes};
+    use crate::server::store::Store;
+
+    async fn panel(folder: &tempfile::TempDir) -> Panel {
+        let store = Store::open(&format!("sqlite://{}", folder.path().join("docket.db").display())).await;
+        let upstream = UpstreamConfig {
+            base_url: "http://127.0.0.1:9".parse().expect("an address"),
+            api_key: ApiKey::parse("mint_of_a_test").expect("a key"),
+            api_key_file: None,
+            certificate_authorities: Vec::new(),
+            timeout: std::time::Duration::from_secs(1),
+            poll_interval: std::time::Duration::from_secs(3),
+            prompt_max: 1_000,
+            breaks_after: 5,
+        };
+        let made_of = PanelConfig {
+            projects: parse_projects("docs").expect("projects"),
+            public_url: PublicUrl::parse("http://127.0.0.1:3000").expect("an address"),
+            upstream: &upstream,
+            budget: Budget {
+                agent_per_hour: 1,
+                analytics_per_hour: 1,
+                analytics_reserve: 0,
+                history_days: 1,
+            },
+            webhooks: WebhookConfig { private: false },
+            access: AccessConfig::default(),
+        };
+        Panel::new(made_of, store.expect("a database"), Clock::system()).expect("a panel")
+    }
+
+    async fn handler() -> StatusCode {
+        panic!("the secret is s3cret")
+    }
+
+    fn page() -> AnyView {
+        panic!("the secret is s3cret")
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_with_a_request_id_and_nothing_of_its_cause_and_the_next_request_is_answered() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let routes = Router::new()
+            .route("/handler", post(handler))
+            .route("/page", get(leptos_axum::render_app_async(page)))
+            .merge(probes::routes());
+        let router = around(routes, &panel(&folder).await);
+        let ask = |request: axum::http::request::Builder| {
+            let request = request.body(Body::empty()).expect("a request");
+            async { router.clone().oneshot(request).await.expect("an answer") }
+        };
+        for request in [Request::post("/handler"), Request::get("/page"), Request::post("/handler")] {
+            let answer = ask(request).await;
+            assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            assert!(answer.headers()["x-request-id"].len() >= 16);
+            assert_eq!(answer.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+            let body = to_bytes(answer.into_body(), 10_000).await.expect("a body");
+            let error: AppError = serde_json::from_slice(&body).expect("an error");
+            assert_eq!(error.code, ErrorCode::Internal);
+            let body = String::from_utf8_lossy(&body);
+            for inside in ["s3cret", "panic", "src/", ".rs", "thread"] {
+                assert!(!body.contains(inside), "{body}");
+            }
+            assert_eq!(ask(Request::get("/readyz")).await.status(), StatusCode::OK);
+        }
+    }
+}

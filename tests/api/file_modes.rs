@@ -1,0 +1,48 @@
+//! What is written to the disk is for its owner alone, however open the folder and the process's mask are, and the key is
+//! not in it.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::helpers::{Browser, PASSWORD, Workplace, secrets_in};
+
+fn mode(file: &Path) -> u32 {
+    std::fs::metadata(file).unwrap().permissions().mode() & 0o777
+}
+
+/// Starts a process that lets everybody do anything with the files it makes, unless it says otherwise for each.
+const CARELESS: &str = "umask 000; exec \"$0\" \"$@\"";
+
+#[tokio::test]
+async fn database_and_backup_are_for_their_owner_alone_whatever_the_mask() {
+    let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let server = place.serve_by(CARELESS, &["serve"]);
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+    browser.created("Fix typos").await;
+    let backup = place.run_by(CARELESS, &["backup", "copy.db"]);
+    assert_eq!(backup.code, Some(0), "{backup:?}");
+
+    let mut files = place.files();
+    files.sort();
+    assert_eq!(files, ["copy.db", "docket.db", "docket.db-shm", "docket.db-wal"]);
+    for file in files {
+        assert_eq!(mode(&place.path(&file)), 0o600, "{file}");
+        let bytes = std::fs::read(place.path(&file)).unwrap();
+        assert_eq!(secrets_in(&String::from_utf8_lossy(&bytes)), Vec::<&str>::new(), "{file}");
+    }
+}
+
+#[tokio::test]
+async fn a_demonstration_that_is_kept_is_for_its_owner_alone() {
+    let place = Workplace::new();
+    let arguments = ["demo", "--addr", "127.0.0.1:0", "--data", "kept"];
+    let demo = place.serve_by(CARELESS, &arguments);
+    demo.said("Address").await;
+    let files: Vec<_> =
+        std::fs::read_dir(place.path("kept")).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{file:?}");
+    }
+}

@@ -1,0 +1,269 @@
+//! Nobody is sent elsewhere: whatever `next`, `Referer` and `__err` say, a redirect leads to a page of ours.
+
+use std::collections::BTreeSet;
+
+use docket::server::auth::sign_in::{is_own_path, own_path};
+use reqwest::Method;
+use reqwest::header::{ACCEPT, HeaderValue, REFERER};
+use url::Url;
+
+use crate::helpers::{Answer, Browser, PASSWORD, TestApp, intent, tags};
+
+/// Addresses of another site, in every way we know to make one look like a path of ours. At least 500, each once.
+fn hostile() -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    let openings = [
+        "//",
+        "///",
+        "////",
+        "/\\",
+        "\\/",
+        "\\\\",
+        "/\\/",
+        "//\\",
+        "\\",
+        "/\t/",
+        "/\n/",
+        "/\r\n/",
+        "\t//",
+        " //",
+        "/ /",
+        "/%09/",
+        "/%2f",
+        "/%2F",
+        "%2f%2f",
+        "/%5c",
+        "%5c%5c",
+        "/%5C%5c",
+        "/%00/",
+        "/\0/",
+        "/./",
+        "/..//",
+        "/.//",
+        "/;//",
+        "/\u{a0}/",
+        "\u{2028}//",
+        "/\u{ff0f}",
+        "\u{ff0f}\u{ff0f}",
+        "\u{3002}//",
+        "/\u{200b}/",
+        "\u{feff}//",
+        "/\u{202e}/",
+        "/\u{7}/",
+        "/\u{1f}/",
+        "http:",
+        "http:/",
+        "http://",
+        "http:///",
+        "http:\\\\",
+        "https:",
+        "https:/",
+        "https://",
+        "https:///",
+        "HTTPS://",
+        "hTtPs:\\/",
+        "https:%2f%2f",
+        "ht\ttps://",
+        " https://",
+        "\u{1}https://",
+        "https\n://",
+        "http;//",
+        "ftp://",
+        "ws://",
+        "file://",
+        "blob:https://",
+        "javascript:",
+        "JaVaScRiPt:",
+        "java\nscript:",
+        " javascript://",
+        "javascript:alert(1)//",
+        "data:text/html,",
+        "data:text/html;base64,",
+        "vbscript:",
+        "mailto:",
+        "about:",
+        "view-source:https://",
+        "intent://",
+        "/api/session/logout?",
+        "/api/jobs/create#",
+        "?//",
+        "#//",
+        ".",
+        "..",
+        "",
+    ];
+    let hosts = [
+        "evil.example",
+        "evil.example/p/docs",
+        "EVIL.example:443/",
+        "user@evil.example/",
+        "127.0.0.1:3000@evil.example/",
+        "evil.example%2f@x/",
+        "evil.example\\@127.0.0.1/",
+    ];
+    for opening in openings {
+        for host in hosts {
+            all.insert(format!("{opening}{host}"));
+        }
+    }
+    assert!(all.len() >= 500, "{}", all.len());
+    all
+}
+
+/// What a browser at `origin` makes of an address, if it can be gone to at all.
+fn leads_to(origin: &str, location: &str) -> Option<Url> {
+    Url::parse(&format!("{origin}/p/docs/jobs")).unwrap().join(location).ok()
+}
+
+/// Checks that an answer sends a browser to a page of ours, or nowhere.
+#[track_caller]
+fn stays_here(app: &TestApp, answer: &Answer, told: &str) {
+    assert_eq!(answer.headers.get_all("location").iter().count(), usize::from(!answer.location().is_empty()));
+    assert_eq!(answer.header("refresh"), "", "{told:?}");
+    if answer.location().is_empty() {
+        return;
+    }
+    let there = leads_to(&app.origin(), answer.location()).unwrap();
+    assert_eq!(there.origin().ascii_serialization(), app.origin(), "{told:?} leads to {there}");
+    assert!(!there.path().starts_with("/api/"), "{told:?} leads to {there}");
+    assert!(there.username().is_empty() && there.password().is_none(), "{told:?} leads to {there}");
+}
+
+async fn login(person: &Browser, next: &str, password: &str, referer: Option<&str>) -> Answer {
+    let pairs = [("username", "olga"), ("password", password), ("next", next)];
+    person.submit("/api/session/login", &pairs, referer).await
+}
+
+#[test]
+fn the_values_are_hostile() {
+    let elsewhere = hostile().into_iter().filter(|value| {
+        leads_to("http://127.0.0.1:3000", value)
+            .is_none_or(|there| there.origin().ascii_serialization() != "http://127.0.0.1:3000")
+    });
+    assert!(elsewhere.count() >= 250, "most of them should lead a browser astray");
+}
+
+#[test]
+fn no_hostile_value_passes_for_an_own_path() {
+    for value in hostile() {
+        let taken = own_path(Some(&value));
+        let there = leads_to("http://127.0.0.1:3000", &taken).unwrap();
+        assert_eq!(
+            there.origin().ascii_serialization(),
+            "http://127.0.0.1:3000",
+            "{value:?} is taken as {taken}"
+        );
+        assert!(taken == "/" || (taken == value && !there.path().starts_with("/api/")), "{value:?}: {taken}");
+    }
+    assert!(is_own_path("/p/docs/jobs?status=active&q=a%20b#top"));
+}
+
+#[tokio::test]
+async fn signing_in_leads_to_a_page_of_ours_whatever_next_says() {
+    let app = TestApp::start().await;
+    // Each costs a password's hash: one of each kind, and all of them in the test above.
+    for next in [
+        "//evil.example",
+        "/\\evil.example",
+        "https://evil.example",
+        "/\t/evil.example",
+        "javascript:alert(1)",
+        "/api/session/logout",
+    ] {
+        let answer = login(&app.stranger(), next, PASSWORD, None).await;
+        assert_eq!((answer.status, answer.location()), (302, "/"), "{next:?}");
+    }
+    let wrong = login(
+        &app.stranger(),
+        "//evil.example",
+        "wrong",
+        Some(&format!("{}/login?next=//evil.example", app.origin())),
+    )
+    .await;
+    stays_here(&app, &wrong, "a wrong password");
+}
+
+#[tokio::test]
+async fn the_way_to_sign_in_and_past_it_never_leaves() {
+    let app = TestApp::start().await;
+    let (stranger, operator) = (app.stranger(), app.operator().await);
+    for value in hostile() {
+        let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+        let answer = operator.get(&format!("/login?next={encoded}")).await;
+        assert_eq!((answer.status, answer.location()), (303, "/"), "{value:?}");
+        for path in [format!("/p/{encoded}"), format!("//{encoded}"), format!("/p/docs?next={encoded}")] {
+            stays_here(&app, &stranger.get(&path).await, &path);
+        }
+    }
+    let page = stranger
+        .get("/login?next=%2F%2Fevil.example&__path=%2Fapi%2Fsession%2Flogin&__err=%2F%2Fevil.example")
+        .await;
+    let leading = tags(&page.text)
+        .into_iter()
+        .flat_map(|tag| tag.attributes)
+        .filter(|(name, _)| ["href", "action"].contains(&name.as_str()));
+    for (_, target) in leading {
+        assert_eq!(
+            leads_to(&app.origin(), &target).unwrap().origin().ascii_serialization(),
+            app.origin(),
+            "{target}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn no_redirect_follows_a_foreign_referer() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let (operator, stranger, origin) = (app.operator().await, app.stranger(), app.origin());
+    let mut referers = hostile();
+    referers.extend([
+        "https://evil.example/p/docs/jobs/new".to_owned(),
+        "http://127.0.0.1:1/p/docs".to_owned(),
+        "not an address".to_owned(),
+    ]);
+    for ending in [
+        ".evil.example/p/docs",
+        "@evil.example/",
+        ":80@evil.example/",
+        "\\@evil.example/",
+        "%2eevil.example/",
+    ] {
+        referers.insert(format!("{origin}{ending}"));
+    }
+    let mut sent = 0;
+    for referer in referers {
+        // What no header can hold no browser can send.
+        let Ok(header) = HeaderValue::from_bytes(referer.as_bytes()) else { continue };
+        sent += 1;
+        for (person, endpoint, prompt) in [
+            (&operator, "/api/jobs/create", ""),
+            (&operator, "/api/jobs/get", ""),
+            (&stranger, "/api/jobs/create", ""),
+        ] {
+            let request = person.form(endpoint, &[("project", "docs"), ("prompt", prompt), ("intent", "x")]);
+            let request = request.header(ACCEPT, "text/html").header("sec-fetch-site", "same-origin");
+            let answer = person.send(request.header(REFERER, header.clone())).await;
+            assert!([302, 303].contains(&answer.status), "{referer:?}: {}", answer.status);
+            stays_here(&app, &answer, &referer);
+        }
+    }
+    assert!(sent >= 450, "only {sent} could be sent");
+    let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", &intent())];
+    let done = operator.submit("/api/jobs/create", &pairs, Some("https://evil.example/")).await;
+    assert!(done.location().starts_with("/p/docs/jobs/"), "{}", done.location());
+}
+
+/// A link to a page of ours can carry a message in its address; none of it is shown, and nothing is followed.
+#[tokio::test]
+async fn an_error_in_an_address_is_neither_shown_nor_followed() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for value in hostile() {
+        let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+        let path = format!("/p/docs/jobs/new?__path=%2Fapi%2Fjobs%2Fcreate&__err={encoded}");
+        let page = operator.send(operator.request(Method::GET, &path).header(ACCEPT, "text/html")).await;
+        assert_eq!((page.status, page.location()), (200, ""), "{value:?}");
+        assert!(!page.text.contains("evil"), "{value:?}");
+    }
+}

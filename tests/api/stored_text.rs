@@ -1,0 +1,377 @@
+//! Texts of people and of the upstream are texts: wherever one is shown, it adds no element and no attribute to the page.
+
+use std::collections::BTreeSet;
+
+use docket::model::user::Role;
+use docket::server::auth::password;
+use reqwest::header::{ACCEPT, USER_AGENT};
+use secrecy::SecretString;
+use serde_json::Value;
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::analytics_pages::{NOON, at};
+use crate::gate::pages;
+use crate::helpers::{
+    Answer, Archive, Browser, PASSWORD, Settings, TestApp, Written, days, fields, intent, job_with, json,
+    remote_job, rows, tags, views_answer,
+};
+
+/// Texts that would do something if one of them was not escaped, or was followed.
+const ATTACKS: [&str; 14] = [
+    "</textarea><script>alert(1)</script>",
+    "</title><script>alert(2)</script>",
+    "</script><script>alert(3)</script>",
+    "<img src=x onerror=alert(4)>",
+    "\"><img src=x onerror=alert(5)>",
+    "' onfocus='alert(6)' autofocus='",
+    "\" onfocus=\"alert(7)\" x=\"",
+    "<!--<script>alert(8)",
+    "&lt;img src=x onerror=alert(9)&gt;",
+    "</option></select><svg onload=alert(10)>",
+    "javascript:alert(11)",
+    "data:text/html;alert(12)",
+    "//evil.example/alert(13)",
+    "<a href=javascript:alert(14)>{{}}{}</a>",
+];
+
+/// Texts that would reorder or break what stands around them.
+const UNSEEN: [&str; 5] = ["\u{202E}alert(1)", "\u{2066}alert(2)", "a\u{200F}b", "a\u{1b}[31mb", "a\u{0}b"];
+
+/// A text as harmless as any, for what pages are made of by themselves.
+const HARMLESS: &str = "Plain words";
+
+async fn page(person: &Browser, path: &str) -> Answer {
+    let page = person.get(path).await;
+    assert_eq!(page.status, 200, "{path}");
+    page
+}
+
+fn path_of(job: &Value) -> String {
+    format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())
+}
+
+fn encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// Nothing on the page is markup that a text brought along.
+#[track_caller]
+fn assert_inert(page: &Answer, place: &str) {
+    let nonce =
+        page.header("content-security-policy").split_once("'nonce-").unwrap().1.split('\'').next().unwrap();
+    let tags = tags(&page.text);
+    assert!(tags.last().unwrap().text.contains("__INCOMPLETE_CHUNKS"), "{place} lost its end");
+    assert!(!page.text.contains("<!--<script"), "{place}: a text opens a comment");
+    for tag in tags {
+        let foreign = ["img", "iframe", "object", "embed", "base", "noscript", "style"];
+        let handles = tag.attributes.iter().any(|(name, _)| name.starts_with("on") || name == "srcdoc");
+        assert!(!foreign.contains(&tag.name.as_str()) && !handles, "{place}: {tag:?}");
+        let breaks_out = ["<!--", "<script", "</"].iter().any(|harm| tag.text.contains(harm));
+        assert!(tag.name != "script" || (tag.attribute("nonce") == nonce && !breaks_out), "{place}: {tag:?}");
+        for (_, target) in tag.attributes.iter().filter(|(name, _)| leads(name)) {
+            assert!(is_followed_safely(target), "{place}: {tag:?}");
+        }
+    }
+}
+
+fn leads(attribute: &str) -> bool {
+    ["href", "xlink:href", "action", "src", "formaction", "data", "poster", "ping"].contains(&attribute)
+}
+
+/// Whether a browser that follows an address stays here, or goes where a link may lead: to a page of the web.
+fn is_followed_safely(target: &str) -> bool {
+    let here = url::Url::parse("http://127.0.0.1:3000/p/docs/jobs").unwrap();
+    let Ok(there) = here.join(target) else { return false };
+    there.origin() == here.origin() || target.starts_with("https://git.example/")
+}
+
+/// What the elements of pages are: their names, each with the names of its attributes.
+fn vocabulary(pages: &[(String, Answer)]) -> BTreeSet<(String, String)> {
+    let mut words = BTreeSet::new();
+    for (_, page) in pages {
+        for tag in tags(&page.text) {
+            words.insert((tag.name.clone(), String::new()));
+            words.extend(tag.attributes.into_iter().map(|(name, _)| (tag.name.clone(), name)));
+        }
+    }
+    words
+}
+
+/// A panel in which every text that anybody can bring along is `text`, and somebody who is called so.
+async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
+    let one_line = text.replace(',', ";");
+    let settings = Settings { projects: format!("docs={one_line},api={one_line}"), ..at(NOON) };
+    let app = TestApp::with(settings).await;
+    let hash = password::hash(SecretString::from(PASSWORD)).await.unwrap();
+    app.panel().store.add_user(text, Role::Admin, &hash, app.clock().now()).await.unwrap();
+    let person = app.stranger();
+    let pairs = [("username", text), ("password", PASSWORD)];
+    let signed_in = person.send(person.call("/api/session/login", &pairs).header(USER_AGENT, text)).await;
+    assert_eq!(signed_in.status, 200, "{}", signed_in.text);
+    let receiver = MockServer::start().await;
+    let refusal = ResponseTemplate::new(400).set_body_string(text);
+    Mock::given(method("POST")).respond_with(refusal).mount(&receiver).await;
+    (app, person, receiver)
+}
+
+/// A job of the upstream whose every field says `text`.
+fn remote(id: &str, text: &str) -> Value {
+    json!({
+        "id": id, "status": text, "source": {"repository": text, "ref": text}, "model": text, "prLink": text,
+        "createdAt": text, "archivedAt": text,
+    })
+}
+
+/// Fills every place that keeps a text with `text`; gives the pages that show them.
+async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer, text: &str) -> Vec<String> {
+    let mut shown = Vec::new();
+    let mut archive = Archive::of(app).await;
+    for day in days("2026-11-01", "2026-11-20") {
+        archive.put("docs", Written::new(day, rows(&[(text, 30, 12), ("/a", 3, 1)]))).await;
+    }
+    let template = person
+        .ask(
+            "/api/templates/save",
+            &[("project", "docs"), ("name", text), ("text", &format!("{text} {{{{page}}}}"))],
+        )
+        .await;
+    let template = template.as_str().unwrap();
+    shown.push(format!("/p/docs/templates?edit={template}"));
+    shown.push(format!("/p/docs/jobs/new?template={template}"));
+
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote(&format!("1{text}"), text))).await;
+    let details = json!({"error": text, "details": [{"message": text}]});
+    app.upstream.on_follow_up(ResponseTemplate::new(400).set_body_json(details.clone())).await;
+    let sent = intent();
+    let pairs = [
+        ("project", "docs"),
+        ("prompt", text),
+        ("intent", sent.as_str()),
+        ("paths", text),
+        ("template_id", template),
+    ];
+    let job = person.ask("/api/jobs/create", &pairs).await;
+    person.follow_up(&job, text, &intent()).await;
+    person.follow_up(&job, text, "not an intent").await.refused(400, "bad_input");
+    person.create(text, "not an intent").await.refused(400, "bad_input");
+    shown.extend([
+        path_of(&job),
+        "/p/docs/jobs/new".to_owned(),
+        format!("/p/docs/jobs/new?from={}", job["id"].as_str().unwrap()),
+    ]);
+
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(400).set_body_json(details)).await;
+    shown.push(path_of(&person.created(text).await));
+    app.upstream
+        .on_read(ResponseTemplate::new(200).set_body_json(job_with("job_7", "active", "model", json!(text))))
+        .await;
+    let adopted = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
+    shown.push(path_of(&person.ask("/api/jobs/adopt", &adopted).await));
+
+    let batch = [
+        ("project", "docs"),
+        ("prompt", &format!("{text} {{{{first}}}}")),
+        ("values", text),
+        ("intent", &intent()),
+    ];
+    let batch = person.ask("/api/batches/prepare", &batch.map(|(name, value)| (name, value as &str))).await;
+    shown.push(format!("/p/docs/batches/{}", batch["id"].as_str().unwrap()));
+    shown.push(format!("/p/docs/jobs/batch?from={}", batch["id"].as_str().unwrap()));
+
+    let query = format!("q={}", encoded(text));
+    person
+        .ask("/api/views/save", &[("project", "docs"), ("name", text), ("query", &query), ("shared", "true")])
+        .await;
+    person.ask("/api/annotations/save", &[("project", "docs"), ("day", "2026-11-10"), ("text", text)]).await;
+    let address = format!("{}/{text}", receiver.uri());
+    let webhook = person
+        .ask("/api/webhooks/add", &[("project", "docs"), ("kind", "json"), ("address", &address)])
+        .await;
+    let webhook = webhook["id"].as_str().unwrap();
+    person.ask("/api/webhooks/test", &[("webhook", webhook)]).await;
+    shown.push(format!("/admin/webhooks?webhook={webhook}"));
+
+    let rows = json!([{"path": text, "human": 1, "ai": 1, "total": 2}]);
+    let views = json!({"totals": {"human": 1, "ai": 1, "total": 2}, "views": rows, "hasMore": true});
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views)).await;
+    let kept = "from=2026-11-10&to=2026-11-20";
+    let words = encoded(text);
+    for query in [
+        kept.to_owned(),
+        format!("{kept}&q={words}"),
+        format!("{kept}&path={words}"),
+        "from=2025-01-01&to=2025-01-31".to_owned(),
+    ] {
+        shown.push(format!("/p/docs/analytics?{query}"));
+    }
+    for query in ["q", "author", "tag"] {
+        shown.push(format!("/p/docs/jobs?{query}={words}"));
+    }
+    shown
+}
+
+/// Every page there is, and those that show what was filled in.
+async fn every_page(person: &Browser, filled: Vec<String>) -> Vec<(String, Answer)> {
+    let listed = pages().into_iter().filter(|path| !["/", "/login", "/setup"].contains(&path.as_str()));
+    let mut all = Vec::new();
+    for path in listed.chain(filled) {
+        let page = person.get(&path).await;
+        assert!(page.header("content-type").starts_with("text/html"), "{path}: {}", page.status);
+        all.push((path, page));
+    }
+    all
+}
+
+#[tokio::test]
+async fn a_hostile_text_is_inert_on_every_page_wherever_it_is_kept() {
+    let (app, person, receiver) = world_of(HARMLESS).await;
+    let filled = fill(&app, &person, &receiver, HARMLESS).await;
+    let known = vocabulary(&every_page(&person, filled).await);
+    for text in ATTACKS {
+        let (app, person, receiver) = world_of(text).await;
+        let filled = fill(&app, &person, &receiver, text).await;
+        let shown = every_page(&person, filled.clone()).await;
+        for (path, page) in &shown {
+            assert_inert(page, path);
+            let tells = page.text.contains("alert(");
+            assert!(tells || !filled.contains(path), "{path} does not show {text} at all: {}", page.status);
+        }
+        let found = vocabulary(&shown);
+        let brought: Vec<_> = found.difference(&known).collect();
+        assert!(brought.is_empty(), "{text} brought along {brought:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tag_is_a_few_plain_words_or_refused() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    for text in ATTACKS.into_iter().chain(UNSEEN) {
+        let pairs = [("project", "docs"), ("jobs", job["id"].as_str().unwrap()), ("tag", text)];
+        operator.post("/api/jobs/tag", &pairs).await.refused(400, "bad_input");
+    }
+}
+
+/// Names stand in the middle of sentences, and are what people tell each other apart by.
+#[tokio::test]
+async fn no_name_has_characters_that_reorder_what_stands_around_it() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for text in UNSEEN {
+        for (endpoint, others) in
+            [("/api/templates/save", ("text", "Fix {{page}}")), ("/api/views/save", ("query", "q=x"))]
+        {
+            let pairs = [("project", "docs"), ("name", text), others];
+            operator.post(endpoint, &pairs).await.refused(400, "bad_input");
+        }
+        assert!(docket::server::auth::sign_in::check_username(text).is_err(), "{text:?}");
+        assert!(docket::server::config::parse_projects(&format!("docs={text}")).is_err(), "{text:?}");
+    }
+}
+
+/// Whatever the upstream sends ends where its element does: paragraphs by nature, and what stands in a line by the style.
+#[tokio::test]
+async fn what_reorders_its_surroundings_stays_in_its_element() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote("job_1", UNSEEN[0]))).await;
+    let operator = app.operator().await;
+    let page = page(&operator, &path_of(&operator.created(UNSEEN[0]).await)).await;
+    let holders: BTreeSet<String> = tags(&page.text)
+        .into_iter()
+        .filter(|tag| tag.text.contains('\u{202E}'))
+        .map(|tag| tag.name)
+        .collect();
+    assert!(holders.contains("p") && holders.contains("span"), "{holders:?}");
+    let style = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/style/base.css")).unwrap();
+    let rule = style.split('}').find(|rule| rule.contains("unicode-bidi: isolate")).unwrap();
+    let isolated: BTreeSet<&str> = rule.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    // Blocks are apart by the browser's own style; titles and scripts are no text of the page.
+    let apart = ["p", "li", "dd", "td", "th", "h1", "h2", "option", "title", "script", "textarea"];
+    for holder in &holders {
+        assert!(isolated.contains(holder.as_str()) || apart.contains(&holder.as_str()), "{holder}");
+    }
+}
+
+#[tokio::test]
+async fn a_hostile_address_is_inert_on_the_page_it_asks_for() {
+    let app = TestApp::start().await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let (operator, stranger) = (app.operator().await, app.stranger());
+    for text in ATTACKS.into_iter().chain(UNSEEN) {
+        let text = encoded(text);
+        for path in [
+            format!("/p/docs/jobs/new?prompt={text}&path={text}&template={text}&from={text}&page={text}"),
+            format!("/p/docs/jobs?status={text}&q={text}&author={text}&cursor={text}&tag={text}"),
+            format!("/p/docs/analytics?from={text}&to={text}&q={text}&sort={text}&page={text}&limit={text}"),
+            format!("/p/docs/jobs/batch?prompt={text}&from={text}"),
+            format!("/p/docs/templates?edit={text}"),
+            format!("/p/docs/queue?cancel={text}"),
+            format!("/admin/webhooks?webhook={text}"),
+            format!("/p/{text}"),
+            format!("/p/docs/jobs/{text}"),
+            format!("/{text}"),
+            format!("/p/docs/jobs/new?__path=%2Fapi%2Fjobs%2Fcreate&__err={text}"),
+        ] {
+            assert_inert(&operator.get(&path).await, &path);
+        }
+        for path in [format!("/login?next={text}"), format!("/setup?token={text}")] {
+            assert_inert(&stranger.get(&path).await, &path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_pull_request_is_a_link_only_where_a_browser_may_follow_it() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for (n, (link, is_link)) in [
+        ("https://git.example/acme/docs/pull/7", true),
+        ("javascript:alert(document.cookie)", false),
+        ("JaVaScRiPt:alert(1)", false),
+        (" javascript:alert(1)", false),
+        ("java\nscript:alert(1)", false),
+        ("data:text/html,<script>alert(1)</script>", false),
+        ("vbscript:x", false),
+        ("//evil.example/pull/7", false),
+        ("/api/session/logout", false),
+        ("https://git.example/\u{7}7", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        app.upstream.reset().await;
+        app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+        let mut remote = remote_job(&format!("job_{n}"), "completed");
+        remote["prLink"] = json!(link);
+        app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote)).await;
+        let job = operator.created("Fix typos").await;
+        for path in [path_of(&job), "/p/docs/jobs".to_owned(), "/p/docs".to_owned()] {
+            let page = page(&operator, &path).await;
+            assert_inert(&page, &path);
+            let shown = tags(&page.text).iter().any(|tag| tag.name == "a" && tag.attribute("href") == link);
+            assert_eq!(shown, is_link, "{link} on {path}");
+        }
+    }
+}
+
+/// Forms that come back without JavaScript show what was typed, in its box and nowhere else.
+#[tokio::test]
+async fn a_refused_form_shows_a_hostile_text_in_its_box_alone() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for text in ATTACKS {
+        let body =
+            fields(&[("project", "docs"), ("prompt", text), ("intent", "not an intent"), ("paths", text)]);
+        let request = operator.form("/api/jobs/create", &[]).body(body).header(ACCEPT, "text/html");
+        let answer = operator.send(request.header("sec-fetch-site", "same-origin")).await;
+        assert!([302, 303].contains(&answer.status), "{}", answer.status);
+        let page = page(&operator, "/p/docs/jobs/new").await;
+        assert_inert(&page, text);
+        let boxes = tags(&page.text).into_iter().filter(|tag| tag.name == "textarea");
+        assert!(boxes.into_iter().any(|tag| tag.text == text), "{text} is not in its box");
+    }
+}
