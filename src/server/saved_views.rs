@@ -8,11 +8,11 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::filter;
 use crate::server::reading;
 use crate::server::store::StoreError;
-use crate::server::store::saved_views::VIEWS_MAX;
+use crate::server::store::saved_views::{Shelf, VIEWS_MAX};
 
 /// The caller's own and those that others share.
 pub async fn list(caller: &Caller, project: &ProjectId, of: ViewsOf) -> Result<Vec<SavedView>, AppError> {
-    Ok(caller.panel.store.saved_views(project, of, &caller.user.id).await?)
+    Ok(caller.panel.store.saved_views(shelf(caller, project, of)).await?)
 }
 
 /// Keeps what `query` asks for, whatever else stands in it, as the caller's view of that name.
@@ -34,7 +34,7 @@ pub async fn save(
         return Err(AppError::bad_input("There is nothing to save: filter, search or sort first."));
     }
     let (store, now) = (&caller.panel.store, caller.panel.clock.now());
-    if !store.save_view(project, of, &caller.user.id, &name, &query, shared, now).await? {
+    if !store.save_view(shelf(caller, project, of), &name, &query, shared, now).await? {
         return Err(AppError::bad_input(format!(
             "You have {VIEWS_MAX} saved views already. Remove one of them first."
         )));
@@ -55,7 +55,7 @@ pub async fn update(
     let name: Option<ViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
     may_share(caller, shared.unwrap_or_default())?;
     let store = &caller.panel.store;
-    let updated = store.update_view(project, of, &caller.user.id, view.as_str(), name.as_ref(), shared).await;
+    let updated = store.update_view(shelf(caller, project, of), view.as_str(), name.as_ref(), shared).await;
     if !updated.map_err(taken_name)? {
         return Err(missing());
     }
@@ -71,10 +71,14 @@ pub async fn remove(
 ) -> Result<Vec<SavedView>, AppError> {
     let view: ViewId = view.parse().map_err(AppError::bad_input)?;
     let administers = caller.user.role >= Role::Admin;
-    if !caller.panel.store.remove_view(project, of, &caller.user.id, view.as_str(), administers).await? {
+    if !caller.panel.store.remove_view(shelf(caller, project, of), view.as_str(), administers).await? {
         return Err(missing());
     }
     list(caller, project, of).await
+}
+
+fn shelf<'a>(caller: &'a Caller, project: &'a ProjectId, of: ViewsOf) -> Shelf<'a> {
+    Shelf { project, of, user_id: &caller.user.id }
 }
 
 /// What is shared stands in everybody's list, so viewers keep theirs to themselves.

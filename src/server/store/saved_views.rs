@@ -11,6 +11,14 @@ use crate::model::time::Timestamp;
 /// The most views of one person of one page of a project.
 pub const VIEWS_MAX: i64 = 100;
 
+/// Whose views, and of which page.
+#[derive(Debug, Clone, Copy)]
+pub struct Shelf<'a> {
+    pub project: &'a ProjectId,
+    pub of: ViewsOf,
+    pub user_id: &'a str,
+}
+
 /// `true` and `false` as the database has them.
 const fn flag(value: bool) -> i64 {
     value as i64
@@ -20,9 +28,7 @@ impl Store {
     /// The views that this person may see: their own first, then what others share, by name.
     pub async fn saved_views(
         &self,
-        project: &ProjectId,
-        of: ViewsOf,
-        user_id: &str,
+        Shelf { project, of, user_id }: Shelf<'_>,
     ) -> Result<Vec<SavedView>, StoreError> {
         let rows = sqlx::query(
             "SELECT v.*, u.name AS owner FROM saved_views v JOIN users u ON u.id = v.owner_id
@@ -40,9 +46,7 @@ impl Store {
     /// Keeps a view under a name of this person's; one of that name is replaced. `false` if there is no room for another.
     pub async fn save_view(
         &self,
-        project: &ProjectId,
-        of: ViewsOf,
-        user_id: &str,
+        Shelf { project, of, user_id }: Shelf<'_>,
         name: &ViewName,
         query: &str,
         shared: bool,
@@ -72,9 +76,7 @@ impl Store {
     /// Gives a person's own view another name, and shares it or not; what is left out stays. `false` if there is no such view.
     pub async fn update_view(
         &self,
-        project: &ProjectId,
-        of: ViewsOf,
-        user_id: &str,
+        Shelf { project, of, user_id }: Shelf<'_>,
         id: &str,
         name: Option<&ViewName>,
         shared: Option<bool>,
@@ -97,9 +99,7 @@ impl Store {
     /// Forgets a person's own view, or, for somebody who `administers`, any shared one. `false` if there is no such view.
     pub async fn remove_view(
         &self,
-        project: &ProjectId,
-        of: ViewsOf,
-        user_id: &str,
+        Shelf { project, of, user_id }: Shelf<'_>,
         id: &str,
         administers: bool,
     ) -> Result<bool, StoreError> {
