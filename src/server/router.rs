@@ -27,6 +27,7 @@ use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
 use crate::server::auth::session_store::Sessions;
+use crate::server::config::PublicUrl;
 use crate::server::panel::Panel;
 
 /// The whole panel as a service.
@@ -50,17 +51,16 @@ pub fn router(panel: &Panel) -> Router {
         .layer(from_fn(addresses::unambiguous))
         .layer(from_fn(headers::personal));
     let routes = Router::new().merge(assets::routes()).merge(probes::routes()).merge(behind_the_gate);
-    around(routes, panel)
+    around(routes.with_state(panel.clone()), &panel.public_url)
 }
 
 /// What every answer goes through, whichever route it is of.
-fn around(routes: Router<Panel>, panel: &Panel) -> Router {
+fn around(routes: Router, public_url: &PublicUrl) -> Router {
     routes
         .layer(CompressionLayer::new().gzip(true).br(true).quality(tower_http::CompressionLevel::Fastest))
         .layer(CatchPanicLayer::custom(panics::explain))
-        .layer(from_fn_with_state(panel.clone(), headers::security))
+        .layer(from_fn_with_state(public_url.clone(), headers::security))
         .layer(from_fn(request_id::identify))
-        .with_state(panel.clone())
 }
 
 fn sessions(panel: &Panel) -> SessionManagerLayer<Sessions> {

@@ -41,6 +41,7 @@ mod kill;
 mod limits;
 mod list;
 mod movers;
+mod odd_requests;
 mod page_report;
 mod passwords;
 mod paths;

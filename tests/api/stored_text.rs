@@ -1,21 +1,15 @@
 //! Texts of people and of the upstream are texts: wherever one is shown, it adds no element and no attribute to the page.
 
+mod world;
+
 use std::collections::BTreeSet;
 
-use docket::model::user::Role;
-use docket::server::auth::password;
-use reqwest::header::{ACCEPT, USER_AGENT};
-use secrecy::SecretString;
+use reqwest::header::ACCEPT;
 use serde_json::Value;
-use wiremock::matchers::method;
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use wiremock::ResponseTemplate;
 
-use crate::analytics_pages::{NOON, at};
-use crate::gate::pages;
-use crate::helpers::{
-    Answer, Archive, Browser, PASSWORD, Settings, TestApp, Written, days, fields, intent, job_with, json,
-    remote_job, rows, tags, views_answer,
-};
+use crate::helpers::{Answer, Browser, TestApp, fields, json, remote_job, tags, views_answer};
+use world::{every_page, fill, remote, world_of};
 
 /// Texts that would do something if one of them was not escaped, or was followed.
 const ATTACKS: [&str; 14] = [
@@ -96,132 +90,6 @@ fn vocabulary(pages: &[(String, Answer)]) -> BTreeSet<(String, String)> {
         }
     }
     words
-}
-
-/// A panel in which every text that anybody can bring along is `text`, and somebody who is called so.
-async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
-    let one_line = text.replace(',', ";");
-    let settings = Settings { projects: format!("docs={one_line},api={one_line}"), ..at(NOON) };
-    let app = TestApp::with(settings).await;
-    let hash = password::hash(SecretString::from(PASSWORD)).await.unwrap();
-    app.panel().store.add_user(text, Role::Admin, &hash, app.clock().now()).await.unwrap();
-    let person = app.stranger();
-    let pairs = [("username", text), ("password", PASSWORD)];
-    let signed_in = person.send(person.call("/api/session/login", &pairs).header(USER_AGENT, text)).await;
-    assert_eq!(signed_in.status, 200, "{}", signed_in.text);
-    let receiver = MockServer::start().await;
-    let refusal = ResponseTemplate::new(400).set_body_string(text);
-    Mock::given(method("POST")).respond_with(refusal).mount(&receiver).await;
-    (app, person, receiver)
-}
-
-/// A job of the upstream whose every field says `text`.
-fn remote(id: &str, text: &str) -> Value {
-    json!({
-        "id": id, "status": text, "source": {"repository": text, "ref": text}, "model": text, "prLink": text,
-        "createdAt": text, "archivedAt": text,
-    })
-}
-
-/// Fills every place that keeps a text with `text`; gives the pages that show them.
-async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer, text: &str) -> Vec<String> {
-    let mut shown = Vec::new();
-    let mut archive = Archive::of(app).await;
-    for day in days("2026-11-01", "2026-11-20") {
-        archive.put("docs", Written::new(day, rows(&[(text, 30, 12), ("/a", 3, 1)]))).await;
-    }
-    let template = person
-        .ask(
-            "/api/templates/save",
-            &[("project", "docs"), ("name", text), ("text", &format!("{text} {{{{page}}}}"))],
-        )
-        .await;
-    let template = template.as_str().unwrap();
-    shown.push(format!("/p/docs/templates?edit={template}"));
-    shown.push(format!("/p/docs/jobs/new?template={template}"));
-
-    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote(&format!("1{text}"), text))).await;
-    let details = json!({"error": text, "details": [{"message": text}]});
-    app.upstream.on_follow_up(ResponseTemplate::new(400).set_body_json(details.clone())).await;
-    let sent = intent();
-    let pairs = [
-        ("project", "docs"),
-        ("prompt", text),
-        ("intent", sent.as_str()),
-        ("paths", text),
-        ("template_id", template),
-    ];
-    let job = person.ask("/api/jobs/create", &pairs).await;
-    person.follow_up(&job, text, &intent()).await;
-    person.follow_up(&job, text, "not an intent").await.refused(400, "bad_input");
-    person.create(text, "not an intent").await.refused(400, "bad_input");
-    shown.extend([
-        path_of(&job),
-        "/p/docs/jobs/new".to_owned(),
-        format!("/p/docs/jobs/new?from={}", job["id"].as_str().unwrap()),
-    ]);
-
-    app.upstream.reset().await;
-    app.upstream.on_create(ResponseTemplate::new(400).set_body_json(details)).await;
-    shown.push(path_of(&person.created(text).await));
-    app.upstream
-        .on_read(ResponseTemplate::new(200).set_body_json(job_with("job_7", "active", "model", json!(text))))
-        .await;
-    let adopted = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
-    shown.push(path_of(&person.ask("/api/jobs/adopt", &adopted).await));
-
-    let batch = [
-        ("project", "docs"),
-        ("prompt", &format!("{text} {{{{first}}}}")),
-        ("values", text),
-        ("intent", &intent()),
-    ];
-    let batch = person.ask("/api/batches/prepare", &batch.map(|(name, value)| (name, value as &str))).await;
-    shown.push(format!("/p/docs/batches/{}", batch["id"].as_str().unwrap()));
-    shown.push(format!("/p/docs/jobs/batch?from={}", batch["id"].as_str().unwrap()));
-
-    let query = format!("q={}", encoded(text));
-    person
-        .ask("/api/views/save", &[("project", "docs"), ("name", text), ("query", &query), ("shared", "true")])
-        .await;
-    person.ask("/api/annotations/save", &[("project", "docs"), ("day", "2026-11-10"), ("text", text)]).await;
-    let address = format!("{}/{text}", receiver.uri());
-    let webhook = person
-        .ask("/api/webhooks/add", &[("project", "docs"), ("kind", "json"), ("address", &address)])
-        .await;
-    let webhook = webhook["id"].as_str().unwrap();
-    person.ask("/api/webhooks/test", &[("webhook", webhook)]).await;
-    shown.push(format!("/admin/webhooks?webhook={webhook}"));
-
-    let rows = json!([{"path": text, "human": 1, "ai": 1, "total": 2}]);
-    let views = json!({"totals": {"human": 1, "ai": 1, "total": 2}, "views": rows, "hasMore": true});
-    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views)).await;
-    let kept = "from=2026-11-10&to=2026-11-20";
-    let words = encoded(text);
-    for query in [
-        kept.to_owned(),
-        format!("{kept}&q={words}"),
-        format!("{kept}&path={words}"),
-        "from=2025-01-01&to=2025-01-31".to_owned(),
-    ] {
-        shown.push(format!("/p/docs/analytics?{query}"));
-    }
-    for query in ["q", "author", "tag"] {
-        shown.push(format!("/p/docs/jobs?{query}={words}"));
-    }
-    shown
-}
-
-/// Every page there is, and those that show what was filled in.
-async fn every_page(person: &Browser, filled: Vec<String>) -> Vec<(String, Answer)> {
-    let listed = pages().into_iter().filter(|path| !["/", "/login", "/setup"].contains(&path.as_str()));
-    let mut all = Vec::new();
-    for path in listed.chain(filled) {
-        let page = person.get(&path).await;
-        assert!(page.header("content-type").starts_with("text/html"), "{path}: {}", page.status);
-        all.push((path, page));
-    }
-    all
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::server::panel::Panel;
+use crate::server::config::PublicUrl;
 
 const SECURITY: [(HeaderName, &str); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -18,12 +18,12 @@ const SECURITY: [(HeaderName, &str); 5] = [
 /// For a year, browsers insist on https where that is what people see.
 const INSIST_ON_HTTPS: &str = "max-age=31536000";
 
-pub(super) async fn security(State(panel): State<Panel>, request: Request, next: Next) -> Response {
+pub(super) async fn security(State(public_url): State<PublicUrl>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in SECURITY {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
-    if panel.public_url.is_https() {
+    if public_url.is_https() {
         let value = HeaderValue::from_static(INSIST_ON_HTTPS);
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, value);
     }

@@ -1,0 +1,233 @@
+//! Requests that no browser sends: ids that are none, addresses that climb, and two requests in one. They go no further than
+//! the door.
+
+use reqwest::Method;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+
+use crate::gate::endpoints;
+use crate::helpers::TestApp;
+use crate::limits::{said, status};
+
+/// What is no id of ours, and would be another path, another header or another statement if it was put into one.
+fn odd_ids() -> Vec<String> {
+    let odd = [
+        "../x",
+        "..",
+        "a/b",
+        "a\\b",
+        "%2e%2e",
+        "a%2eb",
+        "..%2fx",
+        "a?b",
+        "a#b",
+        "a&b",
+        "a\r\nb",
+        "a\nb",
+        "a\0b",
+        "a b",
+        "é",
+        "' OR 1=1 --",
+    ];
+    odd.into_iter()
+        .map(str::to_owned)
+        .chain(["a".repeat(10_000), format!("docs/{}", "../".repeat(3_000))])
+        .collect()
+}
+
+#[tokio::test]
+async fn a_project_that_is_no_id_is_400_everywhere_and_nothing_is_forwarded() {
+    let app = TestApp::start().await;
+    let admin = app.sign_in("ada").await;
+    let given = [
+        ("prompt", "x"),
+        ("intent", "x"),
+        ("job", "x"),
+        ("jobs", "x"),
+        ("text", "x"),
+        ("name", "x"),
+        ("query", ""),
+        ("view", "x"),
+        ("batch", "x"),
+        ("template", "x"),
+        ("values", "x"),
+        ("tag", "x"),
+        ("remote_id", "x"),
+        ("message", "0"),
+        ("attempt", "1"),
+        ("outcome", "not_started"),
+        ("day", "2026-11-21"),
+        ("id", "x"),
+        ("from", "2026-11-01"),
+        ("to", "2026-11-02"),
+        ("path", "/x"),
+        ("kind", "json"),
+        ("address", "https://hooks.example/"),
+        ("direction", "up"),
+        ("webhook", "x"),
+        ("delivery", "x"),
+    ];
+    let mut asked = 0;
+    for path in endpoints().into_iter().filter(|path| !path.starts_with("/api/session/")) {
+        let with = |project: &str| {
+            let mut pairs = given.to_vec();
+            pairs.push(("project", project));
+            admin.call(path, &pairs)
+        };
+        // Those that know no project do not care.
+        let unknown = admin.send(with("nowhere")).await;
+        if unknown.status != 404 || !unknown.text.contains("project") {
+            continue;
+        }
+        asked += 1;
+        for odd in odd_ids() {
+            admin.send(with(&odd)).await.refused(400, "bad_input");
+        }
+    }
+    assert!(asked >= 35, "only {asked} endpoints were found to take a project");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let admin = app.sign_in("ada").await;
+    let job = admin.created("Fix typos").await;
+    let job = job["id"].as_str().unwrap();
+    app.upstream.reset().await;
+    let mut taken = Vec::new();
+    for (endpoint, field, others) in [
+        ("/api/jobs/get", "job", vec![]),
+        ("/api/jobs/check", "job", vec![]),
+        ("/api/jobs/form", "job", vec![]),
+        ("/api/jobs/similar", "job", vec![]),
+        ("/api/jobs/draft", "job", vec![("text", "x")]),
+        ("/api/jobs/message", "job", vec![("prompt", "x"), ("intent", "x")]),
+        ("/api/jobs/message", "intent", vec![("prompt", "x"), ("job", job)]),
+        ("/api/jobs/resolve", "job", vec![("message", "0"), ("attempt", "1"), ("outcome", "not_started")]),
+        ("/api/jobs/create", "intent", vec![("prompt", "x")]),
+        ("/api/jobs/create", "template_id", vec![("prompt", "x"), ("intent", "x1")]),
+        ("/api/jobs/adopt", "remote_id", vec![]),
+        ("/api/jobs/statuses", "jobs", vec![]),
+        ("/api/jobs/archive", "jobs", vec![]),
+        ("/api/jobs/unarchive", "jobs", vec![]),
+        ("/api/jobs/tag", "jobs", vec![("tag", "x")]),
+        ("/api/jobs/untag", "jobs", vec![("tag", "x")]),
+        ("/api/jobs/list", "cursor", vec![]),
+        ("/api/queue/cancel", "message", vec![]),
+        ("/api/queue/move", "message", vec![("to", "first")]),
+        ("/api/batches/get", "batch", vec![]),
+        ("/api/batches/start", "batch", vec![]),
+        ("/api/batches/cancel", "batch", vec![]),
+        ("/api/batches/form", "from", vec![]),
+        ("/api/batches/prepare", "intent", vec![("prompt", "x {{a}}"), ("values", "x")]),
+        ("/api/templates/form", "template", vec![]),
+        ("/api/templates/save", "template", vec![("name", "x"), ("text", "x")]),
+        ("/api/templates/remove", "template", vec![]),
+        ("/api/views/update", "view", vec![("name", "x")]),
+        ("/api/views/remove", "view", vec![]),
+        ("/api/annotations/save", "id", vec![("day", "2026-11-21"), ("text", "x")]),
+        ("/api/annotations/remove", "id", vec![]),
+        ("/api/users/renew", "user", vec![]),
+        ("/api/users/withdraw", "user", vec![]),
+        ("/api/users/change", "user", vec![("role", "viewer")]),
+        ("/api/users/disable", "user", vec![]),
+        ("/api/users/enable", "user", vec![]),
+        ("/api/users/sign-out", "user", vec![]),
+        ("/api/account/sign-out", "session", vec![]),
+        ("/api/webhooks/enable", "webhook", vec![]),
+        ("/api/webhooks/disable", "webhook", vec![]),
+        ("/api/webhooks/remove", "webhook", vec![]),
+        ("/api/webhooks/renew", "webhook", vec![]),
+        ("/api/webhooks/test", "webhook", vec![]),
+        ("/api/webhooks/deliveries", "webhook", vec![]),
+        ("/api/webhooks/retry", "delivery", vec![]),
+    ] {
+        for odd in odd_ids() {
+            // The upstream's own ids may be in any script.
+            if field == "remote_id" && (odd == "é" || odd == "a&b") {
+                continue;
+            }
+            let mut pairs = vec![("project", "docs"), (field, odd.as_str())];
+            pairs.extend(others.iter().copied());
+            let answer = admin.post(endpoint, &pairs).await;
+            if answer.status != 400 {
+                taken
+                    .push(format!("{endpoint} with {field} = {odd:.20?}: {} {}", answer.status, answer.text));
+            }
+        }
+    }
+    assert!(taken.is_empty(), "{taken:#?}");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+/// The same in addresses, as no browser would write them.
+#[tokio::test]
+async fn an_address_with_an_odd_id_shows_no_page_of_another_and_nothing_is_forwarded() {
+    let app = TestApp::start().await;
+    let cookie = app.operator().await.cookie().unwrap();
+    let long = "a".repeat(10_000);
+    let odd = [
+        "..",
+        "%2e%2e",
+        "%2e%2e%2f",
+        "..%2f..%2fx",
+        "a%3fb",
+        "a%23b",
+        "a%0d%0ab",
+        "a%00b",
+        "%ff",
+        "%",
+        "a;b",
+        "a\\b",
+        &long,
+    ];
+    for id in odd {
+        for path in [
+            format!("/p/{id}"),
+            format!("/p/{id}/jobs"),
+            format!("/p/docs/jobs/{id}"),
+            format!("/p/docs/batches/{id}"),
+            format!("/p/{id}/analytics/export.csv?from=2026-11-01&to=2026-11-02"),
+        ] {
+            let request = format!(
+                "GET {path} HTTP/1.1\r\nhost: x\r\naccept: text/html\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n"
+            );
+            let answer = said(app.address(), request.as_bytes()).await;
+            let line = answer.lines().next().unwrap_or_default();
+            assert!(["400", "404"].contains(&status(&answer)), "{path}: {line}");
+        }
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_request_that_smuggles_another_is_one_request_or_none() {
+    let app = TestApp::start().await;
+    for (head, why) in [
+        (
+            "GET /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n",
+            "two lengths",
+        ),
+        (
+            "GET /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n",
+            "lengths that differ",
+        ),
+        ("GET /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: +5\r\n", "a length that is none"),
+        ("GET /healthz HTTP/1.1\r\nhost: x\r\nx-a: b\0c\r\n", "a NUL in a header"),
+        ("GET /heal thz HTTP/1.1\r\nhost: x\r\n", "a blank in the path"),
+    ] {
+        let request =
+            format!("{head}connection: close\r\n\r\n0\r\n\r\nGET /login HTTP/1.1\r\nhost: x\r\n\r\n");
+        let answer = said(app.address(), request.as_bytes()).await;
+        assert!(answer.matches("HTTP/1.1 ").count() <= 1, "{why}: {answer}");
+        assert!(!answer.contains("<html"), "{why}: {answer}");
+    }
+    // Server functions take what forms send, whichever way it is framed.
+    let operator = app.operator().await;
+    let request = operator.request(Method::POST, "/api/session/current").header(ACCEPT, "application/json");
+    let request = request
+        .header("sec-fetch-site", "same-origin")
+        .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+    assert_eq!(operator.send(request.body("x=y")).await.status, 200);
+}
