@@ -3,6 +3,7 @@
 
 pub mod analytics;
 pub mod assets;
+pub mod audit;
 pub mod auth;
 pub mod clock;
 pub mod commands;
@@ -15,6 +16,7 @@ pub mod listen;
 pub mod panel;
 pub mod reading;
 pub mod router;
+pub mod sheet;
 pub mod store;
 pub mod upstream;
 pub mod webhooks;

@@ -2,6 +2,7 @@
 //! Must not open anything: a bad value is found before any port or database is touched.
 
 mod api_key;
+mod audit;
 mod budget;
 mod database;
 mod http;
@@ -14,6 +15,7 @@ mod webhooks;
 use secrecy::SecretString;
 
 pub use api_key::ApiKey;
+pub use audit::AuditConfig;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
@@ -33,6 +35,7 @@ pub struct Config {
     pub database: Database,
     pub budget: Budget,
     pub webhooks: WebhookConfig,
+    pub audit: AuditConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -47,6 +50,7 @@ impl Config {
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
+            audit: AuditConfig::from_source(source)?,
             admin_password: parse_admin_password(source)?,
         })
     }

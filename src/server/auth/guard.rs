@@ -4,6 +4,7 @@ use axum::http::request::Parts;
 use leptos::prelude::use_context;
 
 use crate::error::{AppError, ErrorCode};
+use crate::model::audit::Actor;
 use crate::model::budget::Budgets;
 use crate::model::id::ProjectId;
 use crate::model::upstream::Notice;
@@ -51,6 +52,11 @@ impl Caller {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
         let known = self.panel.projects.iter().any(|project| project.id == id);
         known.then_some(id).ok_or_else(|| AppError::not_found("That project does not exist here."))
+    }
+
+    /// The caller as the audit log names them.
+    pub fn actor(&self) -> Actor {
+        self.user.actor("")
     }
 
     /// `budgets` as this person may see them: only administrators can do something about the key.

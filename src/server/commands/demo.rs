@@ -16,7 +16,7 @@ use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{
-    ApiKey, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+    ApiKey, AuditConfig, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
@@ -85,7 +85,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         clock,
     )?;
     say_ready(&public_url, &password);
-    let ended = run_with_history(panel, listener, stop).await;
+    let ended = run_with_history(panel, AuditConfig { days: 0 }, listener, stop).await;
     emulator_stop.cancel();
     ended
 }

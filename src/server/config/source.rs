@@ -53,6 +53,7 @@ pub const KEYS: &[Key] = &[
     key("prompt_max", "32768", "32768", "Longest prompt, in characters; at most 100000"),
     key("upstream_timeout_seconds", "30", "30", "Deadline for one whole upstream exchange"),
     key("webhook_private", "false", "true", "Whether webhooks may lead into private networks: true or false"),
+    key("audit_days", "400", "400", "Days that records of the audit log are kept; 0 keeps all"),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),
 ];

@@ -13,10 +13,11 @@ use serde::Deserialize;
 
 use crate::error::AppError;
 use crate::server::analytics::Analytics;
-use crate::server::analytics::export::{Export, Format, Of};
+use crate::server::analytics::export::{Export, Of};
 use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
 use crate::server::panel::Panel;
+use crate::server::sheet::Format;
 use crate::server::upstream::views::ViewsQuestion;
 
 /// The query of a page of analytics; its paging does not matter here.

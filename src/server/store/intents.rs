@@ -3,7 +3,8 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, budget, jobs, new_id, queue, templates, webhook_events, word};
+use super::{Store, StoreError, audit, budget, jobs, new_id, queue, templates, webhook_events, word};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -12,7 +13,7 @@ use crate::model::time::Timestamp;
 pub struct NewIntent<'a> {
     pub project: &'a ProjectId,
     pub job: Option<&'a JobId>,
-    pub author_id: &'a str,
+    pub author: &'a Actor,
     pub intent: &'a IntentId,
     pub prompt: &'a str,
     pub paths: &'a [String],
@@ -101,11 +102,12 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
         let mut tx = self.begin().await?;
-        let inserted = insert(&mut tx, &new, place, now).await?;
-        if inserted.is_some() {
-            tx.commit().await?;
-        }
-        Ok(inserted)
+        let Some((message, job)) = insert(&mut tx, &new, place, now).await? else { return Ok(None) };
+        let action = if new.job.is_some() { Action::FollowUp } else { Action::JobStart };
+        let deed = Deed::new(action).in_project(new.project).on(job);
+        audit::record(&mut tx, new.author, &deed, now).await?;
+        tx.commit().await?;
+        Ok(Some(message))
     }
 
     /// Whether a message is on its way: being sent, or queued with nothing before it that is not on its way itself.
@@ -252,13 +254,14 @@ pub(super) enum Place<'a> {
     InLine(Option<&'a BatchId>),
 }
 
-/// As [`Store::insert_intent`], within a transaction; nothing may be committed where it gives nothing.
+/// As [`Store::insert_intent`], within a transaction: gives the ids of message and job, and writes nothing into the audit
+/// log. Nothing may be committed where it gives nothing.
 pub(super) async fn insert(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,
     place: Place<'_>,
     now: Timestamp,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<(String, String)>, StoreError> {
     let (job, position) = match new.job {
         Some(job) => (job.to_string(), next_position(tx, job).await?),
         None => (insert_job(tx, new, place, now).await?, 0),
@@ -275,7 +278,7 @@ pub(super) async fn insert(
     .bind(&message_id)
     .bind(&job)
     .bind(position)
-    .bind(new.author_id)
+    .bind(&new.author.id)
     .bind(new.intent.as_str())
     .bind(new.prompt)
     .bind(now.as_millis())
@@ -286,7 +289,7 @@ pub(super) async fn insert(
         return Ok(None);
     }
     jobs::record_event(tx, &job, position, now, DeliveryState::Queued.as_str(), None).await?;
-    Ok(Some(message_id))
+    Ok(Some((message_id, job)))
 }
 
 async fn insert_job(

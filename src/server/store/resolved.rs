@@ -3,7 +3,8 @@
 
 use sqlx::AssertSqlSafe;
 
-use super::{Store, StoreError, intents, jobs};
+use super::{Store, StoreError, audit, intents, jobs};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -11,6 +12,7 @@ use crate::server::store::intents::Intent;
 
 /// The delivery a decision is about.
 pub struct Doubt<'a> {
+    pub by: &'a Actor,
     pub project: &'a ProjectId,
     pub job: &'a JobId,
     pub position: i64,
@@ -89,6 +91,7 @@ impl Store {
             .bind(doubt.job.as_str())
             .execute(&mut *tx)
             .await?;
+        audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resend), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -122,12 +125,17 @@ impl Store {
         jobs::follow_from(&mut tx, doubt.job, next_read_at, now).await?;
         let intent = doubt.decided(DeliveryState::Accepted);
         intents::enter(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
+        audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resolve), now).await?;
         tx.commit().await?;
         Ok(true)
     }
 }
 
 impl Doubt<'_> {
+    fn deed(&self, action: Action) -> Deed {
+        Deed::new(action).in_project(self.project).on(self.job)
+    }
+
     fn decided(&self, state: DeliveryState) -> Intent {
         Intent {
             message_id: String::new(),

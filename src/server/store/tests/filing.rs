@@ -53,7 +53,7 @@ async fn a_job_has_no_more_tags_than_people_can_read() {
 #[tokio::test]
 async fn a_person_keeps_no_more_views_than_fit_a_menu_and_may_still_replace_them() {
     let ledger = Ledger::new().await;
-    let (store, project, ada) = (&ledger.store, &ledger.project, &ledger.author);
+    let (store, project, ada) = (&ledger.store, &ledger.project, &ledger.author.id);
     for n in 0..VIEWS_MAX {
         let name = format!("view {n}").parse().unwrap();
         assert!(store.save_view(project, ada, &name, "q=a", false, NOON).await.unwrap());
