@@ -12,6 +12,7 @@ pub mod queue;
 pub mod reading;
 pub mod saved_views;
 pub mod session;
+pub mod settings;
 pub mod templates;
 pub mod upstream;
 pub mod webhooks;

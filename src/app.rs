@@ -57,9 +57,10 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("analytics") view={Lazy::<pages::Analytics>::new()} />
                     <Route path=path!("templates") view={Lazy::<pages::Templates>::new()} />
                 </ParentRoute>
-                <ParentRoute path=path!("/admin") view=AdminFrame ssr=SsrMode::Async>
-                    <Route path=path!("upstream") view={Lazy::<pages::AdminUpstream>::new()} />
-                    <Route path=path!("webhooks") view={Lazy::<pages::AdminWebhooks>::new()} />
+                <ParentRoute path=path!("") view=AdminFrame ssr=SsrMode::Async>
+                    <Route path=path!("account") view={Lazy::<pages::Settings>::new()} />
+                    <Route path=path!("admin/upstream") view={Lazy::<pages::AdminUpstream>::new()} />
+                    <Route path=path!("admin/webhooks") view={Lazy::<pages::AdminWebhooks>::new()} />
                 </ParentRoute>
             </Routes>
         </Router>

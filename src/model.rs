@@ -19,6 +19,7 @@ pub mod queue;
 pub mod saved_template;
 pub mod saved_view;
 pub mod selection;
+pub mod settings;
 pub mod similar;
 pub mod tag;
 pub mod template;

@@ -25,7 +25,7 @@ pub async fn views(
     offset: Option<i64>,
     refresh: Option<bool>,
 ) -> Result<Views, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetViews>()?;
     let project = caller.project(&project)?;
     let today = caller.panel.today();
     let question = ViewsQuestion::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
@@ -48,7 +48,7 @@ pub async fn pages(
     limit: Option<i64>,
     offset: Option<i64>,
 ) -> Result<PagesReport, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetPages>()?;
     let project = caller.project(&project)?;
     let today = caller.panel.today();
     let views = ViewsQuestion::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
@@ -65,7 +65,7 @@ pub async fn trend(
     to: String,
     path: Option<String>,
 ) -> Result<Trend, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetTrend>()?;
     let project = caller.project(&project)?;
     let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
     Analytics::of(&caller.panel).trend(&project, range, path.as_deref()).await
@@ -74,7 +74,7 @@ pub async fn trend(
 /// The pages that changed most against the period before.
 #[server(name = GetMovers, prefix = "/api", endpoint = "analytics/movers")]
 pub async fn movers(project: String, from: String, to: String) -> Result<Movers, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetMovers>()?;
     let project = caller.project(&project)?;
     let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
     Analytics::of(&caller.panel).movers(&project, range).await
@@ -83,7 +83,7 @@ pub async fn movers(project: String, from: String, to: String) -> Result<Movers,
 /// One page (or a folder, `/guides/*`): its row, its trend and the jobs about it.
 #[server(name = GetPageReport, prefix = "/api", endpoint = "analytics/page")]
 pub async fn page(project: String, path: String, from: String, to: String) -> Result<PageReport, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetPageReport>()?;
     let project = caller.project(&project)?;
     let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
     Analytics::of(&caller.panel).page(&project, range, &path).await

@@ -15,7 +15,7 @@ pub async fn save_annotation(
     text: String,
     id: Option<String>,
 ) -> Result<Annotation, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<SaveAnnotation>()?;
     let project = caller.project(&project)?;
     annotations::save(&caller, &project, &day, &text, id.as_deref()).await
 }
@@ -23,7 +23,7 @@ pub async fn save_annotation(
 /// Removes one's own annotation; administrators may remove any.
 #[server(prefix = "/api", endpoint = "annotations/remove")]
 pub async fn remove_annotation(project: String, id: String) -> Result<(), AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<RemoveAnnotation>()?;
     let project = caller.project(&project)?;
     annotations::remove(&caller, &project, &id).await
 }

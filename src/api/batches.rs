@@ -10,7 +10,7 @@ use crate::server::{auth::guard, forms, jobs::batch::BatchRequest};
 /// What the form starts from; with `from`, the texts of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]
 pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchForm, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetBatchForm>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.batch_form(&caller, &project, from.as_deref()).await
 }
@@ -24,7 +24,7 @@ pub async fn prepare_batch(
     values: String,
     intent: String,
 ) -> Result<Batch, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<PrepareBatch>()?;
     let project = caller.project(&project)?;
     let request = BatchRequest { project, text: prompt, values, intent };
     let batch = caller.panel.jobs.prepare_batch(&caller, &request).await?;
@@ -35,7 +35,7 @@ pub async fn prepare_batch(
 /// Queues every job of a prepared batch, once.
 #[server(prefix = "/api", endpoint = "batches/start")]
 pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<StartBatch>()?;
     let project = caller.project(&project)?;
     let batch = caller.panel.jobs.start_batch(&caller, &project, &batch).await?;
     forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
@@ -45,7 +45,7 @@ pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppErr
 /// A batch with its preview, or with its jobs once it was started.
 #[server(name = GetBatch, prefix = "/api", endpoint = "batches/get")]
 pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetBatch>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.batch(&project, &batch).await
 }
@@ -53,7 +53,7 @@ pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
 /// Cancels what of a batch is not sent yet.
 #[server(prefix = "/api", endpoint = "batches/cancel")]
 pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<CancelBatch>()?;
     let project = caller.project(&project)?;
     let batch = caller.panel.jobs.cancel_batch(&caller, &project, &batch).await?;
     forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));

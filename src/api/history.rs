@@ -10,7 +10,7 @@ use crate::{model::day::DayRange, server::auth::guard};
 /// How far the history of a project has come, and why it waits if it does.
 #[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]
 pub async fn history_state(project: String) -> Result<HistoryState, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetHistoryState>()?;
     let project = caller.project(&project)?;
     caller.panel.history.state(&project).await
 }
@@ -19,7 +19,7 @@ pub async fn history_state(project: String) -> Result<HistoryState, AppError> {
 /// both inclusive UTC days (`YYYY-MM-DD`).
 #[server(name = GetMissing, prefix = "/api", endpoint = "history/missing")]
 pub async fn missing_days(project: String, from: String, to: String) -> Result<Missing, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetMissing>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
     caller.panel.history.missing(&project, range).await
@@ -29,7 +29,7 @@ pub async fn missing_days(project: String, from: String, to: String) -> Result<M
 /// that are kept in step.
 #[server(prefix = "/api", endpoint = "history/fetch")]
 pub async fn fetch_days(project: String, from: String, to: String) -> Result<HistoryState, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
     let state = caller.panel.history.fetch(&caller.actor(), &project, range).await?;

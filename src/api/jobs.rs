@@ -26,7 +26,7 @@ pub async fn create_job(
     template_id: Option<String>,
     queue: Option<String>,
 ) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<CreateJob>()?;
     let project = caller.project(&project)?;
     let form = Form::new_job(&caller, project, prompt, intent, paths, template_id).queued(queue.as_deref());
     let job = caller.panel.jobs.submit(form).await?;
@@ -44,7 +44,7 @@ pub async fn send_follow_up(
     intent: String,
     queue: Option<String>,
 ) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<SendFollowUp>()?;
     let project = caller.project(&project)?;
     let form = Form::follow_up(&caller, project, job, prompt, intent).queued(queue.as_deref());
     let job = caller.panel.jobs.submit(form).await?;
@@ -64,7 +64,7 @@ pub async fn resolve_delivery(
     outcome: String,
     remote_id: Option<String>,
 ) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<ResolveDelivery>()?;
     let project = caller.project(&project)?;
     let decision = Decision { project, job, message, attempt, outcome, remote_id };
     let job = caller.panel.jobs.resolve(&caller, decision).await?;
@@ -75,7 +75,7 @@ pub async fn resolve_delivery(
 /// Follows a job that was started elsewhere, by the upstream's id. `note` stands in place of its prompt.
 #[server(prefix = "/api", endpoint = "jobs/adopt")]
 pub async fn adopt_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<AdoptJob>()?;
     let project = caller.project(&project)?;
     let job = caller.panel.jobs.adopt(&caller, &project, &remote_id, note.as_deref()).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
@@ -85,7 +85,7 @@ pub async fn adopt_job(project: String, remote_id: String, note: Option<String>)
 /// One job with its follow-ups and history.
 #[server(prefix = "/api", endpoint = "jobs/get")]
 pub async fn get_job(project: String, job: String) -> Result<Job, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetJob>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.get(&project, &job).await
 }
@@ -98,7 +98,7 @@ pub async fn list_jobs(
     cursor: Option<String>,
     page: Option<String>,
 ) -> Result<JobPage, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<ListJobs>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.list(&project, query, cursor, page).await
 }
@@ -106,7 +106,7 @@ pub async fn list_jobs(
 /// The badges of many jobs (at most 200 ids, comma-separated) in one call; unknown ids are left out.
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
 pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<JobStatuses>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.badges(&project, &jobs).await
 }
@@ -114,7 +114,7 @@ pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>
 /// Reads a job that is followed no more, at most once per poll interval; one that moves is followed again.
 #[server(prefix = "/api", endpoint = "jobs/check")]
 pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<CheckJob>()?;
     let project = caller.project(&project)?;
     let job = caller.panel.jobs.check(&project, &job).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
@@ -124,7 +124,7 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
 /// What a form to start a job (or, with `job`, to send a follow-up) starts from: a fresh intent and a kept draft.
 #[server(name = GetJobForm, prefix = "/api", endpoint = "jobs/form")]
 pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetJobForm>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.form(&caller, &project, job.as_deref()).await
 }
@@ -140,7 +140,7 @@ pub async fn keep_draft(
     template_id: Option<String>,
     intent: Option<String>,
 ) -> Result<DraftKept, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<KeepDraft>()?;
     let project = caller.project(&project)?;
     let writing = Writing { job, text, paths, template: template_id, intent };
     caller.panel.jobs.keep_writing(&caller, &project, writing).await
@@ -155,7 +155,7 @@ pub async fn similar_jobs(
     paths: Option<String>,
     job: Option<String>,
 ) -> Result<Vec<SimilarJob>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<SimilarJobs>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.similar(&project, prompt, paths, job).await
 }

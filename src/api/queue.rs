@@ -10,7 +10,7 @@ use crate::server::{auth::guard, forms};
 /// The prompts of a project that wait to be sent, in order.
 #[server(name = GetQueue, prefix = "/api", endpoint = "queue/list")]
 pub async fn queue(project: String) -> Result<Queue, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetQueue>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.queue(&project).await
 }
@@ -18,7 +18,7 @@ pub async fn queue(project: String) -> Result<Queue, AppError> {
 /// Moves a prompt that waits in line: `to` is `first`, `up` or `down`. Gives the queue after that.
 #[server(prefix = "/api", endpoint = "queue/move")]
 pub async fn move_queued(project: String, message: String, to: String) -> Result<Queue, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<MoveQueued>()?;
     let project = caller.project(&project)?;
     let queue = caller.panel.jobs.move_queued(&project, &message, &to).await?;
     forms::lead_to(&format!("/p/{project}/queue"));
@@ -28,7 +28,7 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
 /// Takes a prompt out of the queue before it is sent. Gives the queue after that.
 #[server(prefix = "/api", endpoint = "queue/cancel")]
 pub async fn cancel_queued(project: String, message: String) -> Result<Queue, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<CancelQueued>()?;
     let project = caller.project(&project)?;
     let queue = caller.panel.jobs.cancel_queued(&caller, &project, &message).await?;
     forms::lead_to(&format!("/p/{project}/queue"));

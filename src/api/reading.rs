@@ -11,7 +11,7 @@ use crate::server::{auth::guard, reading};
 /// live views. With `part` = `week`, the short form of the overview.
 #[server(name = GetReading, prefix = "/api", endpoint = "analytics/reading")]
 pub async fn reading_of(project: String, query: String, part: Option<String>) -> Result<Reading, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetReading>()?;
     let project = caller.project(&project)?;
     reading::reading(&caller, project, &query, part.as_deref() == Some("week")).await
 }
@@ -19,7 +19,7 @@ pub async fn reading_of(project: String, query: String, part: Option<String>) ->
 /// How far the history is for that range, and what the rest would cost.
 #[server(name = GetHistoryNotice, prefix = "/api", endpoint = "analytics/notice")]
 pub async fn notice_of(project: String, query: String) -> Result<HistoryNotice, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetHistoryNotice>()?;
     let project = caller.project(&project)?;
     reading::notice(&caller, &project, &query).await
 }

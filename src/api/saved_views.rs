@@ -11,7 +11,7 @@ use crate::server::auth::guard;
 /// The caller's own views and those that others share.
 #[server(name = GetSavedViews, prefix = "/api", endpoint = "views/list")]
 pub async fn saved_views(project: String) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetSavedViews>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.saved_views(&caller, &project).await
 }
@@ -24,7 +24,7 @@ pub async fn save_view(
     query: String,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<SaveView>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.save_view(&caller, &project, &name, &query, shared.unwrap_or(false)).await
 }
@@ -37,7 +37,7 @@ pub async fn update_view(
     name: Option<String>,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<UpdateView>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.update_view(&caller, &project, &view, name.as_deref(), shared).await
 }
@@ -45,7 +45,7 @@ pub async fn update_view(
 /// Forgets the caller's own view; an administrator may forget what others share.
 #[server(prefix = "/api", endpoint = "views/remove")]
 pub async fn remove_view(project: String, view: String) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<RemoveView>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.remove_view(&caller, &project, &view).await
 }

@@ -18,6 +18,7 @@ pub async fn login(username: String, password: String, next: Option<String>) -> 
 /// Ends the session on the server.
 #[server(prefix = "/api", endpoint = "session/logout")]
 pub async fn logout() -> Result<(), AppError> {
+    guard::of::<Logout>()?;
     sign_in::end().await?;
     leptos_axum::redirect("/login");
     Ok(())
@@ -34,5 +35,5 @@ pub async fn set_up(token: String, username: String, password: String) -> Result
 /// Who is signed in, with the projects they may see.
 #[server(name = GetCurrentSession, prefix = "/api", endpoint = "session/current")]
 pub async fn current_session() -> Result<CurrentSession, AppError> {
-    Ok(guard::viewer()?.session())
+    Ok(guard::of::<GetCurrentSession>()?.session())
 }

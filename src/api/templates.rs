@@ -10,7 +10,7 @@ use crate::server::{auth::guard, jobs::templates::Posted};
 /// The project's templates by name, each with its scorecard.
 #[server(prefix = "/api", endpoint = "templates/list")]
 pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<ListTemplates>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.templates(&project).await
 }
@@ -18,7 +18,7 @@ pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppEr
 /// What the form for a new template (or, with `template`, for that one) starts from.
 #[server(prefix = "/api", endpoint = "templates/form")]
 pub async fn get_template_form(project: String, template: Option<String>) -> Result<TemplateForm, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetTemplateForm>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.template_form(&caller, &project, template.as_deref()).await
 }
@@ -31,7 +31,7 @@ pub async fn save_template(
     name: String,
     text: String,
 ) -> Result<String, AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<SaveTemplate>()?;
     let project = caller.project(&project)?;
     let posted = Posted { template, name, text };
     let id = caller.panel.jobs.save_template(&caller, &project, posted).await?;
@@ -42,7 +42,7 @@ pub async fn save_template(
 /// Deletes a template. Jobs that came from it keep their text.
 #[server(prefix = "/api", endpoint = "templates/remove")]
 pub async fn remove_template(project: String, template: String) -> Result<(), AppError> {
-    let caller = guard::operator()?;
+    let caller = guard::of::<RemoveTemplate>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.remove_template(&caller, &project, &template).await?;
     leptos_axum::redirect(&format!("/p/{project}/templates"));

@@ -11,7 +11,7 @@ use crate::server::auth::guard;
 /// The budgets of a project, counted over the last 60 minutes.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
-    let caller = guard::viewer()?;
+    let caller = guard::of::<GetBudgets>()?;
     let project = caller.project(&project)?;
     let budgets = caller.panel.governor.budgets(&project).await?;
     Ok(caller.may_hear(budgets))
@@ -20,6 +20,6 @@ pub async fn budgets(project: String) -> Result<Budgets, AppError> {
 /// Limits, pauses, the last outcome of each operation and what is left to rest. For administrators.
 #[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
-    let panel = guard::admin()?.panel;
+    let panel = guard::of::<GetUpstreamStatus>()?.panel;
     Ok(panel.governor.status(&panel.projects).await?)
 }

@@ -7,6 +7,7 @@ pub mod gate;
 pub mod guard;
 pub mod origin;
 pub mod password;
+pub mod roles;
 pub mod session_store;
 pub mod sign_in;
 mod token;

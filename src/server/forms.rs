@@ -7,9 +7,14 @@ use leptos::prelude::use_context;
 
 /// Sends a browser without scripts to `path`, which must be one of ours.
 pub fn lead_to(path: &str) {
-    let accepts = use_context::<Parts>()
-        .and_then(|parts| parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).map(str::to_owned));
-    if accepts.is_some_and(|accepts| accepts.contains("text/html")) {
+    if is_plain() {
         leptos_axum::redirect(path);
     }
+}
+
+/// Whether the browser itself posts a form, and shows what it is led to.
+pub fn is_plain() -> bool {
+    let accepts = use_context::<Parts>()
+        .and_then(|parts| parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).map(str::to_owned));
+    accepts.is_some_and(|accepts| accepts.contains("text/html"))
 }

@@ -10,6 +10,7 @@ use crate::model::user::Project;
 use crate::server::assets;
 use crate::server::clock::Clock;
 use crate::server::config::{Budget, PublicUrl, UpstreamConfig, WebhookConfig};
+use crate::server::flash::Flash;
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
@@ -33,6 +34,7 @@ pub struct Panel {
     /// The longest prompt, in characters.
     pub prompt_max: u32,
     pub webhooks: Webhooks,
+    pub flash: Flash,
     leptos: LeptosOptions,
 }
 
@@ -79,6 +81,7 @@ impl Panel {
             store,
             clock,
             prompt_max,
+            flash: Flash::new(),
             leptos: leptos_options(),
         })
     }

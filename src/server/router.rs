@@ -35,7 +35,6 @@ pub fn router(panel: &Panel) -> Router {
     let behind_the_gate = Router::new()
         .merge(pages::routes(panel))
         .merge(export::routes())
-        .merge(server_fns::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
         .layer(from_fn(server_fns::one_list_of_jobs))

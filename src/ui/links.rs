@@ -2,6 +2,9 @@
 
 pub use crate::model::address::with_query;
 
+/// A person’s own account.
+pub const ACCOUNT: &str = "/account";
+
 /// How the upstream is doing, for administrators.
 pub const UPSTREAM: &str = "/admin/upstream";
 

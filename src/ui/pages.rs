@@ -15,6 +15,7 @@ pub mod not_found;
 pub mod overview;
 pub mod queue;
 pub mod set_up;
+pub mod settings;
 pub mod templates;
 
 use leptos::prelude::*;
@@ -71,6 +72,7 @@ fetched_when_needed! {
     oversight: analytics::Analytics,
     oversight: admin_upstream::AdminUpstream,
     oversight: admin_webhooks::AdminWebhooks,
+    oversight: settings::Settings,
 }
 
 /// A page that was rendered by the server stays as it is. On the way to another one the browser asks the server for it: a newer

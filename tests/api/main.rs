@@ -46,6 +46,7 @@ mod prompt_max;
 mod queue;
 mod reading;
 mod resolve;
+mod roles;
 mod saved_views;
 mod search;
 mod secrets;

@@ -8,14 +8,16 @@ use url::form_urlencoded::byte_serialize;
 
 use super::backend::AuthSession;
 use super::guard::Caller;
+use super::roles::{self, Access};
 use super::sign_in::is_own_path;
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
 
-/// Paths that answer without a session; assets are routed outside of the gate.
-const OPEN: &[&str] = &["/login", "/setup", "/api/session/login", "/api/session/setup"];
+/// Pages that answer without a session; assets are routed outside of the gate.
+const OPEN: &[&str] = &["/login", "/setup"];
 
-/// Lets a signed-in person through as a [`Caller`], and sends everybody else to `/login`.
+/// Lets a signed-in person through as a [`Caller`], but to no endpoint that [`roles`] does not list, and sends everybody else
+/// to `/login`.
 pub async fn gate(
     State(panel): State<Panel>,
     session: AuthSession,
@@ -25,11 +27,14 @@ pub async fn gate(
     let path = request.uri().path();
     match session.user {
         Some(_) if path == "/login" => Redirect::to("/").into_response(),
+        Some(_) if path.starts_with("/api/") && roles::of(path).is_none() => {
+            roles::no_such_endpoint().into_response()
+        }
         Some(user) => {
             request.extensions_mut().insert(Caller { user, panel });
             next.run(request).await
         }
-        None if OPEN.contains(&path) => next.run(request).await,
+        None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,
         None => turn_away(&request),
     }
 }

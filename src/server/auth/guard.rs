@@ -2,7 +2,9 @@
 
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
+use leptos::server_fn::ServerFn;
 
+use super::roles;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::Actor;
 use crate::model::budget::Budgets;
@@ -19,30 +21,11 @@ pub struct Caller {
     pub panel: Panel,
 }
 
-/// The caller, who may read.
-pub fn viewer() -> Result<Caller, AppError> {
-    with_role(Role::Viewer)
-}
-
-/// The caller, who may start jobs.
-pub fn operator() -> Result<Caller, AppError> {
-    with_role(Role::Operator)
-}
-
-/// The caller, who administers.
-pub fn admin() -> Result<Caller, AppError> {
-    with_role(Role::Admin)
-}
-
-fn with_role(role: Role) -> Result<Caller, AppError> {
+/// The caller, who may call the server function `F`.
+pub fn of<F: ServerFn>() -> Result<Caller, AppError> {
     let caller = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Caller>().cloned());
     let caller = caller.ok_or_else(|| AppError::new(ErrorCode::Unauthenticated, "Sign in to continue."))?;
-    if caller.user.role < role {
-        return Err(AppError::new(
-            ErrorCode::Forbidden,
-            format!("Your role is {}; this needs the role {role}. Ask an administrator.", caller.user.role),
-        ));
-    }
+    roles::check(caller.user.role, F::PATH)?;
     Ok(caller)
 }
 

@@ -1,33 +1,25 @@
 //! Around the server functions, which Leptos routes together with the pages: the one place where an error gets
-//! its HTTP status, and what answers where there is no such function.
+//! its HTTP status, and what may be sent to one.
 
 use std::any::Any as Anything;
 
-use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
 use leptos::server_fn::ServerFn;
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
 use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::error::{AppError, ErrorCode};
-use crate::server::panel::Panel;
 
 /// The server functions whose forms name jobs one by one.
 const TAKE_MANY_JOBS: [&str; 4] = [ArchiveJobs::PATH, UnarchiveJobs::PATH, TagJobs::PATH, UntagJobs::PATH];
 
 /// The most an error's body can hold, in bytes.
 const ERROR_BYTES: usize = 64 * 1024;
-
-/// What answers under `/api/` where no server function does.
-pub(super) fn routes() -> Router<Panel> {
-    Router::new().route("/api/{*anything}", any(no_such_endpoint))
-}
 
 /// Leptos answers each error with 500; its code says which status it is.
 pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
@@ -88,10 +80,6 @@ fn joined(body: &[u8]) -> Option<String> {
             .append_pair("jobs", &jobs.join(","))
             .finish()
     })
-}
-
-async fn no_such_endpoint() -> Response {
-    answer(StatusCode::NOT_FOUND, AppError::not_found("There is no such endpoint."))
 }
 
 pub(super) async fn wrong_method() -> Response {

@@ -41,14 +41,14 @@ pub fn Frame() -> impl IntoView {
     .erase()
 }
 
-/// Around the pages of an administrator, which belong to no project.
+/// Around the pages of a person and of an administrator, which belong to no project.
 #[component]
 pub fn AdminFrame() -> impl IntoView {
     let session = session::provide();
     view! {
         <a class="skip-link" href="#content" rel="external">"Skip to content"</a>
         <div class="frame">
-            {rail::admin()}
+            {rail::settings(session)}
             <main id="content" class="page" tabindex="-1">
                 <Outlet />
             </main>

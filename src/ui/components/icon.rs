@@ -22,6 +22,7 @@ pub const JOBS: &str = "M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.1M2.5 8h.1M2.5 12h.1";
 pub const MOON: &str = "M13 9.5A5.5 5.5 0 1 1 6.5 3a4.5 4.5 0 0 0 6.5 6.5z";
 pub const OTHER: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5.3 8h.1M8 8h.1M10.7 8h.1";
 pub const OVERVIEW: &str = "M2.5 2.5H7V7H2.5zM9 2.5h4.5V7H9zM2.5 9H7v4.5H2.5zM9 9h4.5v4.5H9z";
+pub const PERSON: &str = "M8 2.5a2.7 2.7 0 1 0 0 5.4a2.7 2.7 0 1 0 0-5.4M3 13.5c.4-2.6 2.4-4 5-4s4.6 1.4 5 4";
 pub const PLUS: &str = "M8 3v10M3 8h10";
 pub const PULL_REQUEST: &str = "M4 5.5v5M4 2.5a1.5 1.5 0 1 0 0 3a1.5 1.5 0 1 0 0-3M4 10.5a1.5 1.5 0 1 0 0 3a1.5 1.5 0 1 0 0-3M12 10.5a1.5 1.5 0 1 0 0 3a1.5 1.5 0 1 0 0-3M12 10.5V6a2 2 0 0 0-2-2H7.5M9 2.2L7.2 4L9 5.8";
 pub const QUESTION: &str =

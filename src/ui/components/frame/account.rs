@@ -6,6 +6,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::keys;
 use crate::ui::components::loading::{nothing, suspended};
 use crate::ui::erase::{Erase, handler};
+use crate::ui::links;
 use crate::ui::state::browser;
 use crate::ui::state::drafts;
 use crate::ui::state::notices::Notices;
@@ -16,10 +17,10 @@ use crate::ui::state::toasts::Toasts;
 pub(super) fn account(session: AskedSession, has_keys: bool) -> AnyView {
     let who = move || match session.get() {
         Some(Ok(session)) => view! {
-            <p class="who">
+            <a class="who" href=links::ACCOUNT>
                 <span class="who-name">{session.username.clone()}</span>
                 <span class="faint">{session.role.as_str()}</span>
-            </p>
+            </a>
         }
         .erase(),
         _ => ().into_any(),

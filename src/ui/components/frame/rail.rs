@@ -7,7 +7,7 @@ use leptos_router::components::Redirect;
 use leptos_router::hooks::use_location;
 
 use crate::error::ErrorCode;
-use crate::model::user::Project;
+use crate::model::user::{Project, Role};
 use crate::ui::components::icon::{self, icon, mark};
 use crate::ui::components::loading::{nothing, suspended};
 use crate::ui::erase::Erase;
@@ -33,16 +33,24 @@ pub(super) fn top(project: &str, session: AskedSession) -> AnyView {
     .erase()
 }
 
-/// In front of the pages of an administrator.
-pub(super) fn admin() -> AnyView {
+/// In front of the pages that belong to no project.
+pub(super) fn settings(session: AskedSession) -> AnyView {
+    let administration = move || match session.get() {
+        Some(Ok(session)) if session.role == Role::Admin => view! {
+            {item(links::UPSTREAM.to_owned(), true, icon::ANALYTICS, "Upstream")}
+            {item(links::WEBHOOKS.to_owned(), true, icon::SENDING, "Webhooks")}
+        }
+        .into_any(),
+        _ => ().into_any(),
+    };
     view! {
         <header class="rail-top">
             <a class="brand" href="/" rel="external">{mark()} <span>"Docket"</span></a>
             <nav aria-label="Main">
                 <ul class="nav">
                     <li><a href="/" rel="external">{icon(icon::OVERVIEW)} <span>"Projects"</span></a></li>
-                    {item(links::UPSTREAM.to_owned(), true, icon::ANALYTICS, "Upstream")}
-                    {item(links::WEBHOOKS.to_owned(), true, icon::SENDING, "Webhooks")}
+                    {item(links::ACCOUNT.to_owned(), true, icon::PERSON, "Account")}
+                    {suspended(nothing, Arc::new(administration))}
                 </ul>
             </nav>
         </header>

@@ -1,0 +1,113 @@
+//! Who may call which server function: the one place that says it. The gate and the guards ask here; a function that is not listed
+//! answers nobody. Must not know who is asking.
+
+use crate::error::{AppError, ErrorCode};
+use crate::model::user::Role;
+
+/// Who may call a server function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody, without a session: the ways in.
+    Anybody,
+    /// People of this role, and of those that include it.
+    From(Role),
+}
+
+/// Who may call the server function at `endpoint`; nothing where there is none.
+pub fn of(endpoint: &str) -> Option<Access> {
+    ENDPOINTS.iter().find(|(_, listed)| listed.contains(&endpoint)).map(|(access, _)| *access)
+}
+
+/// Whether somebody with this role may call the server function at `endpoint`, else what to say.
+pub fn check(role: Role, endpoint: &str) -> Result<(), AppError> {
+    match of(endpoint) {
+        Some(Access::Anybody) => Ok(()),
+        Some(Access::From(least)) if role >= least => Ok(()),
+        Some(Access::From(least)) => Err(AppError::new(
+            ErrorCode::Forbidden,
+            format!("Your role is {role}; this needs the role {least}. Ask an administrator."),
+        )),
+        None => Err(no_such_endpoint()),
+    }
+}
+
+pub fn no_such_endpoint() -> AppError {
+    AppError::not_found("There is no such endpoint.")
+}
+
+/// Every server function.
+pub const ENDPOINTS: &[(Access, &[&str])] = &[
+    (Access::Anybody, &["/api/session/login", "/api/session/setup"]),
+    (
+        Access::From(Role::Viewer),
+        &[
+            "/api/analytics/movers",
+            "/api/analytics/notice",
+            "/api/analytics/page",
+            "/api/analytics/pages",
+            "/api/analytics/reading",
+            "/api/analytics/trend",
+            "/api/analytics/views",
+            "/api/batches/form",
+            "/api/batches/get",
+            "/api/history/missing",
+            "/api/history/state",
+            "/api/jobs/form",
+            "/api/jobs/get",
+            "/api/jobs/list",
+            "/api/jobs/similar",
+            "/api/jobs/statuses",
+            "/api/queue/list",
+            "/api/session/current",
+            "/api/session/logout",
+            "/api/settings/page",
+            "/api/templates/form",
+            "/api/templates/list",
+            "/api/upstream/budgets",
+            "/api/views/list",
+            "/api/views/remove",
+            "/api/views/save",
+            "/api/views/update",
+        ],
+    ),
+    (
+        Access::From(Role::Operator),
+        &[
+            "/api/annotations/remove",
+            "/api/annotations/save",
+            "/api/batches/cancel",
+            "/api/batches/prepare",
+            "/api/batches/start",
+            "/api/history/fetch",
+            "/api/jobs/adopt",
+            "/api/jobs/archive",
+            "/api/jobs/check",
+            "/api/jobs/create",
+            "/api/jobs/draft",
+            "/api/jobs/message",
+            "/api/jobs/resolve",
+            "/api/jobs/tag",
+            "/api/jobs/unarchive",
+            "/api/jobs/untag",
+            "/api/queue/cancel",
+            "/api/queue/move",
+            "/api/templates/remove",
+            "/api/templates/save",
+        ],
+    ),
+    (
+        Access::From(Role::Admin),
+        &[
+            "/api/upstream/status",
+            "/api/webhooks/add",
+            "/api/webhooks/deliveries",
+            "/api/webhooks/disable",
+            "/api/webhooks/enable",
+            "/api/webhooks/list",
+            "/api/webhooks/remove",
+            "/api/webhooks/renew",
+            "/api/webhooks/retry",
+            "/api/webhooks/test",
+        ],
+    ),
+];

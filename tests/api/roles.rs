@@ -1,0 +1,161 @@
+//! Who may call what: every server function and page, with every role and every method.
+
+use docket::app::App;
+use docket::model::user::Role;
+use docket::server::auth::roles::{self, Access};
+use reqwest::Method;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
+use wiremock::ResponseTemplate;
+
+use crate::gate::endpoints;
+use crate::helpers::{Answer, Browser, PASSWORD, TestApp, fields, views_answer};
+
+/// Something in every field that any server function has, and nothing that exists: who may call it changes nothing.
+const FIELDS: &[(&str, &str)] = &[
+    ("address", "x"),
+    ("attempt", "1"),
+    ("batch", "x"),
+    ("day", "x"),
+    ("delivery", "x"),
+    ("from", "x"),
+    ("id", "x"),
+    ("intent", ""),
+    ("items", "x"),
+    ("job", "x"),
+    ("jobs", "x"),
+    ("kind", "x"),
+    ("message", "0"),
+    ("name", ""),
+    ("outcome", "x"),
+    ("password", "x"),
+    ("path", "/nowhere"),
+    ("project", "docs"),
+    ("prompt", ""),
+    ("query", ""),
+    ("remote_id", "x"),
+    ("tag", ""),
+    ("template", "x"),
+    ("text", ""),
+    ("to", "x"),
+    ("token", "x"),
+    ("username", "x"),
+    ("values", ""),
+    ("view", "x"),
+    ("webhook", "x"),
+];
+
+/// Every page, and the least role that sees it; nothing where a stranger does.
+const PAGES: &[(&str, Option<Role>)] = &[
+    ("/", Some(Role::Viewer)),
+    ("/account", Some(Role::Viewer)),
+    ("/admin/upstream", Some(Role::Admin)),
+    ("/admin/webhooks", Some(Role::Admin)),
+    ("/login", None),
+    ("/p/{project}", Some(Role::Viewer)),
+    ("/p/{project}/analytics", Some(Role::Viewer)),
+    ("/p/{project}/batches/{batch}", Some(Role::Viewer)),
+    ("/p/{project}/jobs", Some(Role::Viewer)),
+    ("/p/{project}/jobs/adopt", Some(Role::Viewer)),
+    ("/p/{project}/jobs/batch", Some(Role::Viewer)),
+    ("/p/{project}/jobs/new", Some(Role::Viewer)),
+    ("/p/{project}/jobs/{job}", Some(Role::Viewer)),
+    ("/p/{project}/queue", Some(Role::Viewer)),
+    ("/p/{project}/templates", Some(Role::Viewer)),
+    ("/setup", None),
+];
+
+/// A stranger, a person of each role, and one who was an administrator until they were disabled.
+async fn everybody(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
+    let disabled = app.sign_in("otto").await;
+    app.panel().store.set_disabled("otto", Some(app.clock().now())).await.unwrap();
+    [
+        ("a stranger", None, app.stranger()),
+        ("a disabled person", None, disabled),
+        ("a viewer", Some(Role::Viewer), app.sign_in("vera").await),
+        ("an operator", Some(Role::Operator), app.sign_in("olga").await),
+        ("an administrator", Some(Role::Admin), app.sign_in("ada").await),
+    ]
+}
+
+async fn call(app: &TestApp, browser: &Browser, method: &Method, endpoint: &str) -> Answer {
+    let request = browser.request(method.clone(), endpoint).header(ACCEPT, "application/json");
+    let request = request.header("sec-fetch-site", "same-origin").header(ORIGIN, app.origin());
+    browser.send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(fields(FIELDS))).await
+}
+
+#[test]
+fn every_server_function_is_in_the_table_once_and_nothing_else_is() {
+    let mut listed: Vec<&str> = roles::ENDPOINTS.iter().flat_map(|(_, listed)| *listed).copied().collect();
+    let mut there = endpoints();
+    listed.sort_unstable();
+    there.sort_unstable();
+    assert_eq!(listed, there);
+}
+
+#[tokio::test]
+async fn every_server_function_answers_a_post_of_those_roles_alone_that_the_table_names() {
+    let app = TestApp::start().await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    for (who, role, browser) in everybody(&app).await {
+        for endpoint in endpoints() {
+            let access = roles::of(endpoint).unwrap();
+            for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"] {
+                let kept = browser.cookie();
+                let method: Method = method.parse().unwrap();
+                let answer = call(&app, &browser, &method, endpoint).await;
+                let told = format!("{method} {endpoint} by {who}: {} {}", answer.status, answer.text);
+                match (access, role) {
+                    (Access::From(_), None) => assert_eq!(answer.status, 401, "{told}"),
+                    _ if method != Method::POST => assert_eq!(answer.status, 405, "{told}"),
+                    (Access::From(least), Some(role)) if role < least => {
+                        assert_eq!(answer.status, 403, "{told}");
+                        assert!(answer.text.contains(&format!("needs the role {least}")), "{told}");
+                    }
+                    (Access::From(_), _) => assert!(![401, 403, 405].contains(&answer.status), "{told}"),
+                    (Access::Anybody, _) => assert!(![404, 405].contains(&answer.status), "{told}"),
+                }
+                assert!(answer.status < 500 && !answer.text.contains("A field is missing"), "{told}");
+                // Some of them end the session that calls them.
+                if let (None, Some(_), Some(_)) = (browser.cookie(), role, kept) {
+                    let name = ["vera", "olga", "ada"][role.map_or(0, |role| role as usize)];
+                    assert_eq!(browser.sign_in(name, PASSWORD).await.status, 200);
+                }
+            }
+        }
+    }
+    assert!(app.upstream.requests().await.iter().all(|request| request.method == Method::GET));
+}
+
+#[tokio::test]
+async fn every_page_is_seen_by_those_roles_alone_that_may() {
+    let app = TestApp::start().await;
+    let there: Vec<String> =
+        leptos_axum::generate_route_list(App).iter().map(|route| route.path().to_owned()).collect();
+    let mut listed: Vec<&str> = PAGES.iter().map(|(path, _)| *path).collect();
+    let mut there: Vec<&str> = there.iter().map(String::as_str).collect();
+    there.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, there, "a page is missing in the table, or too much is in it");
+    let id = "01930000-0000-7000-8000-000000000000";
+    for (who, role, browser) in everybody(&app).await {
+        for (page, least) in PAGES {
+            let path = page.replace("{project}", "docs").replace("{job}", id).replace("{batch}", id);
+            let answer = browser.get(&path).await;
+            let told = format!("{path} by {who}: {}", answer.status);
+            match (least, role) {
+                (None, _) if *page == "/login" && role.is_some() => assert_eq!(answer.status, 303, "{told}"),
+                (None, _) => assert_eq!(answer.status, 200, "{told}"),
+                (Some(_), None) => assert_eq!(answer.status, 303, "{told}"),
+                (Some(least), Some(role)) if role < *least => assert_eq!(answer.status, 403, "{told}"),
+                // What is not there is said to whoever may see it.
+                _ => assert!(![303, 401, 403, 405, 500].contains(&answer.status), "{told}"),
+            }
+            for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
+                let answer = call(&app, &browser, &method, &path).await;
+                let refused = if least.is_some() && role.is_none() { 401..=405 } else { 405..=405 };
+                let led = answer.status == 303 && role.is_some() && *page == "/login";
+                assert!(refused.contains(&answer.status) || led, "{method} {told}, then {}", answer.status);
+            }
+        }
+    }
+}
