@@ -139,6 +139,14 @@ impl Outcome {
             Self::Refused => "refused",
         }
     }
+
+    /// What people read.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Done => "Done",
+            Self::Refused => "Refused",
+        }
+    }
 }
 
 impl Actor {

@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod export;
+pub mod page;
 pub mod question;
 
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! The one place that knows every route, and the layers around them. Must not contain a rule of its own.
 
+mod audit_export;
 mod export;
 mod headers;
 mod outage;
@@ -35,6 +36,7 @@ pub fn router(panel: &Panel) -> Router {
     let behind_the_gate = Router::new()
         .merge(pages::routes(panel))
         .merge(export::routes())
+        .merge(audit_export::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
         .layer(from_fn(server_fns::one_list_of_jobs))

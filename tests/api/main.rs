@@ -11,6 +11,7 @@ mod annotations;
 mod archive;
 mod assets;
 mod attacks;
+mod audit;
 mod batch;
 mod budget;
 mod bulk;

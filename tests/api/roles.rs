@@ -48,6 +48,7 @@ const FIELDS: &[(&str, &str)] = &[
 const PAGES: &[(&str, Option<Role>)] = &[
     ("/", Some(Role::Viewer)),
     ("/account", Some(Role::Viewer)),
+    ("/admin/audit", Some(Role::Admin)),
     ("/admin/upstream", Some(Role::Admin)),
     ("/admin/webhooks", Some(Role::Admin)),
     ("/login", None),

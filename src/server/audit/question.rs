@@ -45,9 +45,23 @@ impl AuditQuery {
         address.finish()
     }
 
+    /// The same question from the newest record on, as an address.
+    pub fn without_place(&self) -> String {
+        Self { before: String::new(), check: String::new(), ..self.clone() }.to_address()
+    }
+
+    /// What is older than a record.
+    pub fn at(&self, number: i64) -> String {
+        Self { before: number.to_string(), check: String::new(), ..self.clone() }.to_address()
+    }
+
+    /// The same, and whether the chain holds.
+    pub fn checked(&self) -> String {
+        Self { check: "on".to_owned(), ..self.clone() }.to_address()
+    }
+
     pub fn is_filtered(&self) -> bool {
-        let place = Self { before: self.before.clone(), check: self.check.clone(), ..Self::default() };
-        *self != place
+        !self.without_place().is_empty()
     }
 
     pub fn filter(&self) -> Result<AuditFilter, AppError> {

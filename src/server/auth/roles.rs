@@ -22,12 +22,19 @@ pub fn of(endpoint: &str) -> Option<Access> {
 pub fn check(role: Role, endpoint: &str) -> Result<(), AppError> {
     match of(endpoint) {
         Some(Access::Anybody) => Ok(()),
-        Some(Access::From(least)) if role >= least => Ok(()),
-        Some(Access::From(least)) => Err(AppError::new(
+        Some(Access::From(least)) => at_least(least, role),
+        None => Err(no_such_endpoint()),
+    }
+}
+
+/// Whether `role` includes `least`, else what to say.
+pub fn at_least(least: Role, role: Role) -> Result<(), AppError> {
+    match role >= least {
+        true => Ok(()),
+        false => Err(AppError::new(
             ErrorCode::Forbidden,
             format!("Your role is {role}; this needs the role {least}. Ask an administrator."),
         )),
-        None => Err(no_such_endpoint()),
     }
 }
 

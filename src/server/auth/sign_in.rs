@@ -7,15 +7,18 @@ use secrecy::SecretString;
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::{password, token};
 use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Deed};
 use crate::server::panel::Panel;
 
 /// Opens a session for the person with this name and password.
 pub async fn with_password(username: &str, password: &str) -> Result<(), AppError> {
-    let mut session = session()?;
-    let credentials =
-        Credentials { username: username.trim().to_owned(), password: SecretString::from(password) };
+    let (panel, mut session): (Panel, _) = (expect_context(), session()?);
+    let (deed, now) = (Deed::new(Action::SignIn), panel.clock.now());
+    let name = username.trim();
+    let credentials = Credentials { username: name.to_owned(), password: SecretString::from(password) };
     let Some(user) = session.authenticate(credentials).await.map_err(not_possible)? else {
         tracing::warn!("sign-in refused");
+        panel.store.record_refused_sign_in(name, "", &deed.refused(), now).await?;
         return Err(AppError::new(
             ErrorCode::Unauthenticated,
             "That username and password do not belong together.",
@@ -23,6 +26,7 @@ pub async fn with_password(username: &str, password: &str) -> Result<(), AppErro
     };
     // A session that somebody signed in to already would go on under its id, which they know.
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
+    panel.store.record_often(&user.actor(""), &deed, now).await?;
     session.login(&user).await.map_err(not_possible)?;
     tracing::info!(user = user.name, "signed in");
     Ok(())
@@ -30,7 +34,12 @@ pub async fn with_password(username: &str, password: &str) -> Result<(), AppErro
 
 /// Ends the session, on the server too.
 pub async fn end() -> Result<(), AppError> {
-    session()?.logout().await.map_err(not_possible)?;
+    let (panel, mut session): (Panel, _) = (expect_context(), session()?);
+    if let Some(user) = &session.user {
+        let deed = Deed::new(Action::SignOut);
+        panel.store.record_often(&user.actor(""), &deed, panel.clock.now()).await?;
+    }
+    session.logout().await.map_err(not_possible)?;
     Ok(())
 }
 
