@@ -1,6 +1,7 @@
 //! Server functions: public endpoints, each guarded, each delegating at once.
 //! Must not contain rules of its own; bodies may use `server::`, signatures only `model` and `error`.
 
+pub mod account;
 pub mod analytics;
 pub mod annotations;
 pub mod batches;
@@ -15,4 +16,5 @@ pub mod session;
 pub mod settings;
 pub mod templates;
 pub mod upstream;
+pub mod users;
 pub mod webhooks;

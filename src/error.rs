@@ -32,6 +32,8 @@ pub enum ErrorCode {
     /// What was to be changed is not as it was any more.
     Conflict,
     BudgetSpent,
+    /// Somebody tried to sign in too often.
+    TooManyAttempts,
     UpstreamFailed,
     DatabaseUnavailable,
     UpstreamSlow,
@@ -89,7 +91,7 @@ impl ErrorCode {
             Self::NotFound => 404,
             Self::IntentInFlight | Self::Conflict | Self::NotInHistory => 409,
             Self::IntentReused => 422,
-            Self::BudgetSpent => 429,
+            Self::BudgetSpent | Self::TooManyAttempts => 429,
             Self::UpstreamFailed => 502,
             Self::DatabaseUnavailable => 503,
             Self::UpstreamSlow => 504,

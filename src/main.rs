@@ -10,6 +10,7 @@ use docket::model::user::Role;
 use docket::server::commands::{self, user::Action};
 use docket::server::config::{
     Config, ConfigError, Database, KEYS, Log, LogFormat, Source, listen_address, parse_admin_password,
+    parse_projects,
 };
 use docket::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use docket::server::store::audit::Link;
@@ -84,6 +85,9 @@ enum UserCommand {
         /// viewer, operator or admin
         #[arg(long)]
         role: Role,
+        /// The only projects they may see, as ID,ID [default: all of them]
+        #[arg(long, value_name = "ID,ID")]
+        projects: Option<String>,
     },
     /// Set a new password
     Passwd { name: String },
@@ -152,8 +156,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::User { action } => {
             let database = Database::from_source(&source)?;
+            let projects = source.optional("projects", parse_projects)?;
             start_logging(&quiet_unless_asked(log));
-            commands::user::user(&database, action.into()).await?;
+            commands::user::user(&database, projects, action.into()).await?;
         }
         Command::Audit { action: AuditCommand::Verify { copy, since } } => {
             let database = Database::from_source(&source)?;
@@ -228,7 +233,7 @@ impl From<anyhow::Error> for Failure {
 impl From<UserCommand> for Action {
     fn from(command: UserCommand) -> Self {
         match command {
-            UserCommand::Add { name, role } => Self::Add { name, role },
+            UserCommand::Add { name, role, projects } => Self::Add { name, role, projects },
             UserCommand::Passwd { name } => Self::Passwd { name },
             UserCommand::Disable { name } => Self::Disable { name },
             UserCommand::Enable { name } => Self::Enable { name },

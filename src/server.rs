@@ -1,6 +1,7 @@
 //! Everything that runs on the server only; the one tree behind the `ssr` feature.
 //! Must not know `ui`; `app` is known by `router` alone.
 
+pub mod account;
 pub mod analytics;
 pub mod assets;
 pub mod audit;
@@ -15,6 +16,7 @@ pub mod history;
 pub mod jobs;
 pub mod listen;
 pub mod panel;
+pub mod people;
 pub mod reading;
 pub mod router;
 pub mod settings;

@@ -28,6 +28,8 @@ const PAGES = {
   "the templates": at("/templates"),
   "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),
+  "a person's own account": "/account",
+  "people, for administrators": "/admin/users",
   "the upstream, for administrators": "/admin/upstream",
   "webhooks, for administrators": "/admin/webhooks",
   "the audit log, checked": "/admin/audit?check=on",
@@ -179,7 +181,7 @@ test("what a viewer sees is accessible", async ({ serve, visit }) => {
 test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/admin/upstream", "/admin/webhooks", "/admin/audit"]) {
+  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/account", "/admin/users", "/admin/audit", "/admin/upstream", "/admin/webhooks"]) {
     test(`${path} is accessible too`, async ({ page }) => {
       await open(page, path);
       await expectNothingToObjectTo(page);
@@ -196,7 +198,7 @@ test.describe("on a screen 390 px wide", () => {
 test.describe("to a stranger", () => {
   test.use({ storageState: STRANGER });
 
-  for (const path of ["/login", "/setup?token=nothing"]) {
+  for (const path of ["/login", "/setup?token=nothing", "/setup?token=nothing&name=ivan"]) {
     test(`${path} is accessible`, async ({ page }) => {
       await open(page, path);
       await expectNothingToObjectTo(page);

@@ -24,10 +24,11 @@ pub async fn logout() -> Result<(), AppError> {
     Ok(())
 }
 
-/// Creates the first administrator, once, with the token of the set-up link, and signs in.
+/// Spends the token of a set-up link, once, and signs in: as the first administrator, called `username`, or as whoever was
+/// invited with it.
 #[server(prefix = "/api", endpoint = "session/setup")]
-pub async fn set_up(token: String, username: String, password: String) -> Result<(), AppError> {
-    sign_in::first_administrator(&token, &username, password).await?;
+pub async fn set_up(token: String, username: Option<String>, password: String) -> Result<(), AppError> {
+    sign_in::with_link(&token, username.as_deref(), password).await?;
     leptos_axum::redirect("/");
     Ok(())
 }

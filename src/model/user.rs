@@ -31,7 +31,7 @@ pub struct Project {
 pub struct CurrentSession {
     pub username: String,
     pub role: Role,
-    /// In configured order; the first is the one `/` goes to. Never empty.
+    /// Those they may see, in configured order; the first is the one `/` goes to.
     pub projects: Vec<Project>,
 }
 

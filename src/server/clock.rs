@@ -1,8 +1,9 @@
 //! The one source of "now" on the server, so that tests can freeze and move time.
 //! Must not be bypassed: no other module reads the system clock for a decision.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use crate::model::time::Timestamp;
 
@@ -30,8 +31,17 @@ impl Clock {
         }
     }
 
+    /// Time since some moment, which never goes back: for what a clock that is set back must not delay.
+    pub fn elapsed(&self) -> Duration {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        match &self.frozen_at {
+            Some(millis) => Duration::from_millis(millis.load(Ordering::SeqCst).unsigned_abs()),
+            None => START.elapsed(),
+        }
+    }
+
     /// Moves a frozen clock; a system clock ignores it.
-    pub fn advance(&self, by: std::time::Duration) {
+    pub fn advance(&self, by: Duration) {
         if let Some(millis) = &self.frozen_at {
             millis.fetch_add(by.as_millis() as i64, Ordering::SeqCst);
         }

@@ -1,6 +1,7 @@
 //! Configuration: small typed structs, one concern a file, read once at start from a file and the environment.
 //! Must not open anything: a bad value is found before any port or database is touched.
 
+mod access;
 mod api_key;
 mod audit;
 mod budget;
@@ -14,6 +15,7 @@ mod webhooks;
 
 use secrecy::SecretString;
 
+pub use access::AccessConfig;
 pub use api_key::ApiKey;
 pub use audit::AuditConfig;
 pub use budget::Budget;
@@ -36,6 +38,7 @@ pub struct Config {
     pub budget: Budget,
     pub webhooks: WebhookConfig,
     pub audit: AuditConfig,
+    pub access: AccessConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -51,6 +54,7 @@ impl Config {
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
             audit: AuditConfig::from_source(source)?,
+            access: AccessConfig::from_source(source)?,
             admin_password: parse_admin_password(source)?,
         })
     }

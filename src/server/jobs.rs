@@ -25,7 +25,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::model::time::Timestamp;
-use crate::server::auth::session_store::SESSION_LIFETIME;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
 use crate::server::store::set_back::Horizon;
@@ -57,6 +56,8 @@ pub struct Timing {
     pub poll_interval: Duration,
     /// The deadline of one upstream exchange.
     pub exchange: Duration,
+    /// How long a session lives.
+    pub session: Duration,
 }
 
 impl Jobs {
@@ -108,7 +109,7 @@ impl Jobs {
     async fn notice_set_back(&self, latest: &mut Timestamp) -> anyhow::Result<()> {
         let now = self.clock.now();
         if now < *latest {
-            let horizon = Horizon { session: SESSION_LIFETIME, read: self.longest_pause() };
+            let horizon = Horizon { session: self.timing.session, read: self.longest_pause() };
             self.store.draw_near(horizon, now).await?;
         }
         *latest = now;

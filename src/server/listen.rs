@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::BoxError;
+use axum::extract::ConnectInfo;
 use axum::response::Response;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -13,7 +14,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tower::Service;
+use tower::{Service, ServiceExt};
 
 /// How long a client may take to send a request's headers.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -47,8 +48,8 @@ where
     server.http2().timer(TokioTimer::new()).max_header_list_size(MAX_HEADER_BYTES as u32);
     let open = GracefulShutdown::new();
     while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, most likely: others must end first.
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -59,7 +60,11 @@ where
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY");
         }
-        let service = TowerToHyperService::new(service.clone());
+        let service = service.clone().map_request(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            request
+        });
+        let service = TowerToHyperService::new(service);
         let connection = server.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
         let connection = open.watch(connection);
         tokio::spawn(async move {

@@ -8,8 +8,10 @@ use leptos::config::{Env, LeptosOptions};
 use crate::model::day::Day;
 use crate::model::user::Project;
 use crate::server::assets;
+use crate::server::auth::attempts::Attempts;
+use crate::server::auth::presence::Presence;
 use crate::server::clock::Clock;
-use crate::server::config::{Budget, PublicUrl, UpstreamConfig, WebhookConfig};
+use crate::server::config::{AccessConfig, Budget, PublicUrl, UpstreamConfig, WebhookConfig};
 use crate::server::flash::Flash;
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
@@ -35,23 +37,33 @@ pub struct Panel {
     pub prompt_max: u32,
     pub webhooks: Webhooks,
     pub flash: Flash,
+    pub attempts: Attempts,
+    pub presence: Presence,
+    pub access: Arc<AccessConfig>,
     leptos: LeptosOptions,
 }
 
+/// What a panel is made of, as configured.
+pub struct PanelConfig<'a> {
+    pub projects: Vec<Project>,
+    pub public_url: PublicUrl,
+    pub upstream: &'a UpstreamConfig,
+    pub budget: Budget,
+    pub webhooks: WebhookConfig,
+    pub access: AccessConfig,
+}
+
 impl Panel {
-    pub fn new(
-        projects: Vec<Project>,
-        public_url: PublicUrl,
-        upstream: &UpstreamConfig,
-        budget: Budget,
-        webhooks: WebhookConfig,
-        store: Store,
-        clock: Clock,
-    ) -> anyhow::Result<Self> {
+    pub fn new(config: PanelConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
+        let PanelConfig { projects, public_url, upstream, budget, webhooks, access } = config;
         let health = Health::new(clock.clone(), upstream.breaks_after);
         let governor = Governor::new(store.clone(), clock.clone(), budget, health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
-        let timing = Timing { poll_interval: upstream.poll_interval, exchange: upstream.timeout };
+        let timing = Timing {
+            poll_interval: upstream.poll_interval,
+            exchange: upstream.timeout,
+            session: access.session_lifetime,
+        };
         let projects: Arc<[Project]> = projects.into();
         let history = History::new(
             store.clone(),
@@ -78,10 +90,13 @@ impl Panel {
             views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
             public_url,
             governor,
-            store,
-            clock,
             prompt_max,
             flash: Flash::new(),
+            attempts: Attempts::new(clock.clone()),
+            presence: Presence::new(store.clone(), clock.clone()),
+            access: Arc::new(access),
+            store,
+            clock,
             leptos: leptos_options(),
         })
     }

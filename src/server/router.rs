@@ -19,10 +19,11 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use crate::server::assets;
+use crate::server::auth::address;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
-use crate::server::auth::session_store::{SESSION_LIFETIME, Sessions};
+use crate::server::auth::session_store::Sessions;
 use crate::server::panel::Panel;
 
 /// How many bytes a character of a prompt takes at its worst: four, each percent-encoded.
@@ -39,12 +40,13 @@ pub fn router(panel: &Panel) -> Router {
         .merge(audit_export::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
-        .layer(from_fn(server_fns::one_list_of_jobs))
+        .layer(from_fn(server_fns::one_list))
         .layer(from_fn(server_fns::status_of_error))
         .layer(from_fn(server_fns::url_encoded_only))
         .layer(from_fn_with_state(panel.clone(), gate))
         .layer(from_fn_with_state(panel.clone(), same_origin))
         .layer(AuthManagerLayerBuilder::new(Backend::new(panel.store.clone()), sessions(panel)).build())
+        .layer(from_fn_with_state(panel.clone(), address::find_out))
         .layer(from_fn(outage::explain))
         .layer(DefaultBodyLimit::max(most_bytes))
         .layer(from_fn(headers::personal));
@@ -61,11 +63,12 @@ pub fn router(panel: &Panel) -> Router {
 
 fn sessions(panel: &Panel) -> SessionManagerLayer<Sessions> {
     let secure = panel.public_url.is_https();
-    SessionManagerLayer::new(Sessions::new(panel.store.clone(), panel.clock.clone()))
+    let lifetime = Duration::seconds(panel.access.session_lifetime.as_secs() as i64);
+    SessionManagerLayer::new(Sessions::new(panel))
         // A browser takes `__Host-` only over https.
         .with_name(if secure { "__Host-docket" } else { "docket" })
         .with_secure(secure)
         .with_http_only(true)
         .with_same_site(SameSite::Lax)
-        .with_expiry(Expiry::OnInactivity(Duration::seconds(SESSION_LIFETIME.as_secs() as i64)))
+        .with_expiry(Expiry::OnInactivity(lifetime))
 }

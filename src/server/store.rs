@@ -15,6 +15,7 @@ pub mod history;
 pub mod history_queries;
 mod ids;
 pub mod intents;
+pub mod invitations;
 mod job_filter;
 pub mod job_list;
 pub mod jobs;

@@ -5,6 +5,9 @@ pub use crate::model::address::with_query;
 /// A person’s own account.
 pub const ACCOUNT: &str = "/account";
 
+/// Who may use Docket, for administrators.
+pub const USERS: &str = "/admin/users";
+
 /// Who did what, for administrators.
 pub const AUDIT: &str = "/admin/audit";
 

@@ -5,6 +5,7 @@
 
 mod helpers;
 
+mod accounts;
 mod adopt;
 mod analytics_pages;
 mod annotations;
@@ -35,14 +36,17 @@ mod headers;
 mod history;
 mod intents;
 mod interruption;
+mod invites;
 mod key_file;
 mod kill;
 mod list;
 mod movers;
 mod origin;
 mod page_report;
+mod passwords;
 mod paths;
 mod probes;
+mod project_limits;
 mod prompt_max;
 mod queue;
 mod reading;
@@ -53,7 +57,9 @@ mod search;
 mod secrets;
 mod serving;
 mod session;
+mod sessions;
 mod set_up;
+mod sign_in_limits;
 mod similar;
 mod storage;
 mod templates;

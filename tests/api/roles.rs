@@ -1,6 +1,7 @@
 //! Who may call what: every server function and page, with every role and every method.
 
 use docket::app::App;
+use docket::model::audit::Actor;
 use docket::model::user::Role;
 use docket::server::auth::roles::{self, Access};
 use reqwest::Method;
@@ -11,7 +12,7 @@ use crate::gate::endpoints;
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, fields, views_answer};
 
 /// Something in every field that any server function has, and nothing that exists: who may call it changes nothing.
-const FIELDS: &[(&str, &str)] = &[
+pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("address", "x"),
     ("attempt", "1"),
     ("batch", "x"),
@@ -26,18 +27,24 @@ const FIELDS: &[(&str, &str)] = &[
     ("kind", "x"),
     ("message", "0"),
     ("name", ""),
+    ("new", "x"),
+    ("old", "x"),
     ("outcome", "x"),
     ("password", "x"),
     ("path", "/nowhere"),
     ("project", "docs"),
     ("prompt", ""),
     ("query", ""),
+    ("projects", ""),
     ("remote_id", "x"),
+    ("role", "x"),
+    ("session", "x"),
     ("tag", ""),
     ("template", "x"),
     ("text", ""),
     ("to", "x"),
     ("token", "x"),
+    ("user", "x"),
     ("username", "x"),
     ("values", ""),
     ("view", "x"),
@@ -45,11 +52,12 @@ const FIELDS: &[(&str, &str)] = &[
 ];
 
 /// Every page, and the least role that sees it; nothing where a stranger does.
-const PAGES: &[(&str, Option<Role>)] = &[
+pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/", Some(Role::Viewer)),
     ("/account", Some(Role::Viewer)),
     ("/admin/audit", Some(Role::Admin)),
     ("/admin/upstream", Some(Role::Admin)),
+    ("/admin/users", Some(Role::Admin)),
     ("/admin/webhooks", Some(Role::Admin)),
     ("/login", None),
     ("/p/{project}", Some(Role::Viewer)),
@@ -68,7 +76,7 @@ const PAGES: &[(&str, Option<Role>)] = &[
 /// A stranger, a person of each role, and one who was an administrator until they were disabled.
 async fn everybody(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
-    app.panel().store.set_disabled("otto", Some(app.clock().now())).await.unwrap();
+    app.panel().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     [
         ("a stranger", None, app.stranger()),
         ("a disabled person", None, disabled),

@@ -4,7 +4,7 @@ use axum_login::{AuthUser, AuthnBackend, UserId};
 use secrecy::SecretString;
 use thiserror::Error;
 
-use super::password;
+use super::password::{self, Verdict};
 use crate::server::store::users::User;
 use crate::server::store::{Store, StoreError};
 
@@ -41,9 +41,9 @@ impl AuthUser for User {
         self.id.clone()
     }
 
-    /// A new password ends the sessions under the old one.
+    /// A new password, another role and the like end the sessions from before.
     fn session_auth_hash(&self) -> &[u8] {
-        self.password_hash.as_bytes()
+        self.session_stamp.as_bytes()
     }
 }
 
@@ -55,9 +55,14 @@ impl AuthnBackend for Backend {
     /// The person, if name and password are right and they are not disabled. Takes as long either way.
     async fn authenticate(&self, credentials: Credentials) -> Result<Option<User>, BackendError> {
         let user = self.store.user_by_name(&credentials.username).await?.filter(|user| !user.disabled);
-        let hash = user.as_ref().map(|user| user.password_hash.clone());
-        let right = password::verify(credentials.password, hash).await.map_err(BackendError::Password)?;
-        Ok(user.filter(|_| right))
+        let hash = user.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
+        let verdict = password::verify(credentials.password.clone(), hash).await;
+        let verdict = verdict.map_err(BackendError::Password)?;
+        if let (Some(user), Verdict::RightButOld) = (&user, verdict) {
+            let new = password::hash(credentials.password).await.map_err(BackendError::Password)?;
+            self.store.rehash(&user.id, &user.password_hash, &new).await?;
+        }
+        Ok(user.filter(|_| verdict != Verdict::Wrong))
     }
 
     /// The person of a session; nobody once they are disabled.

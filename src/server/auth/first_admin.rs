@@ -26,6 +26,9 @@ pub async fn ensure(
         return Ok(());
     }
     if let Some(chosen) = configured {
+        if let Err(weakness) = password::check_choice(&chosen, NAME) {
+            tracing::warn!("the configured password is weak, change it soon: {weakness}");
+        }
         let hash = password::hash(chosen).await?;
         store.add_user(NAME, Role::Admin, &hash, clock.now()).await?;
         tracing::info!("user admin created with the configured password");

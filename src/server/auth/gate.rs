@@ -10,6 +10,7 @@ use super::backend::AuthSession;
 use super::guard::Caller;
 use super::roles::{self, Access};
 use super::sign_in::is_own_path;
+use super::{address, session_store};
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
 
@@ -31,7 +32,12 @@ pub async fn gate(
             roles::no_such_endpoint().into_response()
         }
         Some(user) => {
-            request.extensions_mut().insert(Caller { user, panel });
+            let session = session.session.id().map(|id| session_store::key(&id));
+            let address = address::of(request.extensions());
+            if let Some(session) = &session {
+                panel.presence.note(session.clone(), &user.id, address, path).await;
+            }
+            request.extensions_mut().insert(Caller { user, panel, session, address });
             next.run(request).await
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,

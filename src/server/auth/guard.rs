@@ -1,5 +1,7 @@
 //! The first line of every server function: who calls, and may they?
 
+use std::net::IpAddr;
+
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos::server_fn::ServerFn;
@@ -10,7 +12,7 @@ use crate::model::audit::Actor;
 use crate::model::budget::Budgets;
 use crate::model::id::ProjectId;
 use crate::model::upstream::Notice;
-use crate::model::user::{CurrentSession, Role};
+use crate::model::user::{CurrentSession, Project, Role};
 use crate::server::panel::Panel;
 use crate::server::store::users::User;
 
@@ -19,6 +21,10 @@ use crate::server::store::users::User;
 pub struct Caller {
     pub user: User,
     pub panel: Panel,
+    /// The session they ask in, as it is stored.
+    pub session: Option<String>,
+    /// Where they ask from.
+    pub address: IpAddr,
 }
 
 /// The caller, who may call the server function `F`.
@@ -30,16 +36,29 @@ pub fn of<F: ServerFn>() -> Result<Caller, AppError> {
 }
 
 impl Caller {
-    /// The configured project of this id.
+    /// For what is more than its server function says, such as one page of several.
+    pub fn must_be(&self, least: Role) -> Result<(), AppError> {
+        roles::at_least(self.user.role, least)
+    }
+
+    /// The configured project of this id. One that this person may not see is said not to exist.
     pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
         let known = self.panel.projects.iter().any(|project| project.id == id);
-        known.then_some(id).ok_or_else(|| AppError::not_found("That project does not exist here."))
+        (known && self.user.may_see(&id))
+            .then_some(id)
+            .ok_or_else(|| AppError::not_found("That project does not exist here."))
+    }
+
+    /// The projects that this person may see.
+    pub fn projects(&self) -> Vec<Project> {
+        let all = self.panel.projects.iter();
+        all.filter(|project| self.user.may_see(&project.id)).cloned().collect()
     }
 
     /// The caller as the audit log names them.
     pub fn actor(&self) -> Actor {
-        self.user.actor("")
+        self.user.actor(&self.address.to_string())
     }
 
     /// `budgets` as this person may see them: only administrators can do something about the key.
@@ -52,10 +71,6 @@ impl Caller {
     }
 
     pub fn session(&self) -> CurrentSession {
-        CurrentSession {
-            username: self.user.name.clone(),
-            role: self.user.role,
-            projects: self.panel.projects.to_vec(),
-        }
+        CurrentSession { username: self.user.name.clone(), role: self.user.role, projects: self.projects() }
     }
 }

@@ -1,8 +1,8 @@
 //! Password hashes: Argon2id with the parameters OWASP recommends (19 MiB, 2 passes, 1 lane).
 
-use argon2::Argon2;
 use argon2::password_hash::rand_core::OsRng;
 use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
+use argon2::{Algorithm, Argon2, Params};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
@@ -14,14 +14,41 @@ const MAX_BYTES: usize = 1024;
 /// Each hash costs 19 MiB and a core for a moment; more than two at once would starve the pages.
 static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
-/// Whether a person may choose this password, else what is wrong with it.
-pub fn check_choice(password: &SecretString) -> Result<(), String> {
+/// Passwords that everybody guesses first.
+const COMMON: &str = include_str!("common_passwords.txt");
+
+/// What became of comparing a password with a stored hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Wrong,
+    Right,
+    /// Right, and its hash is weaker than today's.
+    RightButOld,
+}
+
+/// Whether the person called `username` may choose this password, else what is wrong with it.
+pub fn check_choice(password: &SecretString, username: &str) -> Result<(), String> {
     let password = password.expose_secret();
     match password.chars().count() {
-        ..MIN_CHARS => Err(format!("A password has at least {MIN_CHARS} characters.")),
-        _ if password.len() > MAX_BYTES => Err(format!("A password has at most {MAX_BYTES} bytes.")),
-        _ => Ok(()),
+        ..MIN_CHARS => return Err(format!("A password has at least {MIN_CHARS} characters.")),
+        _ if password.len() > MAX_BYTES => {
+            return Err(format!("A password has at most {MAX_BYTES} bytes."));
+        }
+        _ => {}
     }
+    if is_guessed_first(&password.to_lowercase(), &username.to_lowercase()) {
+        return Err("That password is among the first that anybody would guess. Choose another, such as a few words that do not belong together.".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether it is a common one, one piece again and again, or little more than the person's name.
+fn is_guessed_first(password: &str, username: &str) -> bool {
+    let is_common = COMMON.lines().any(|common| common == password);
+    let bytes = password.as_bytes();
+    let repeats = (1..=bytes.len() / 2).any(|piece| bytes.iter().zip(&bytes[piece..]).all(|(a, b)| a == b));
+    let is_named = !username.is_empty() && password.replace(username, "").chars().count() < 6;
+    is_common || repeats || is_named
 }
 
 /// The hash of a new password, with its salt and parameters, as a PHC string.
@@ -36,9 +63,9 @@ pub async fn hash(password: SecretString) -> anyhow::Result<String> {
 
 /// Whether `password` is the one behind `hash`. Without a hash (nobody of that name) it takes as long and
 /// is always wrong.
-pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Result<bool> {
+pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Result<Verdict> {
     if password.expose_secret().len() > MAX_BYTES {
-        return Ok(false);
+        return Ok(Verdict::Wrong);
     }
     blocking(move || {
         let somebody = hash.is_some();
@@ -46,9 +73,22 @@ pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Res
         let parsed =
             PasswordHash::new(&hash).map_err(|error| anyhow::anyhow!("a stored password hash: {error}"))?;
         let right = Argon2::default().verify_password(password.expose_secret().as_bytes(), &parsed).is_ok();
-        Ok(right && somebody)
+        Ok(match right && somebody {
+            false => Verdict::Wrong,
+            true if is_weaker(&parsed) => Verdict::RightButOld,
+            true => Verdict::Right,
+        })
     })
     .await
+}
+
+/// Whether a hash costs less to guess than one that is made today.
+fn is_weaker(hash: &PasswordHash) -> bool {
+    let today = Params::default();
+    Algorithm::try_from(hash.algorithm) != Ok(Algorithm::Argon2id)
+        || Params::try_from(hash).map_or(true, |then| {
+            then.m_cost() < today.m_cost() || then.t_cost() < today.t_cost() || then.p_cost() < today.p_cost()
+        })
 }
 
 /// A hash under today's parameters that no password is meant to have.
@@ -58,28 +98,91 @@ const NOBODYS_HASH: &str =
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
-    let _turn = AT_ONCE.acquire().await?;
+    let turn = AT_ONCE.acquire().await?;
+    // Whoever asked may go away; the work goes on, and its turn with it.
+    let work = move || {
+        let _turn = turn;
+        tracing::trace!("hashing a password");
+        work()
+    };
     tokio::task::spawn_blocking(work).await?
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use argon2::Version;
+
     use super::*;
+
+    fn secret(text: &str) -> SecretString {
+        SecretString::from(text)
+    }
 
     #[tokio::test]
     async fn only_the_right_password_of_somebody_is_right() {
-        let secret = || SecretString::from("correct horse battery");
-        let stored = hash(secret()).await.expect("a hash");
+        let right = || secret("correct horse battery");
+        let stored = hash(right()).await.expect("a hash");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        assert!(verify(secret(), Some(stored.clone())).await.expect("an answer"));
-        assert!(!verify(SecretString::from("wrong"), Some(stored)).await.expect("an answer"));
-        assert!(!verify(secret(), None).await.expect("an answer"));
+        assert_eq!(verify(right(), Some(stored.clone())).await.expect("an answer"), Verdict::Right);
+        assert_eq!(verify(secret("wrong"), Some(stored)).await.expect("an answer"), Verdict::Wrong);
+        assert_eq!(verify(right(), None).await.expect("an answer"), Verdict::Wrong);
+    }
+
+    #[tokio::test]
+    async fn a_hash_of_weaker_parameters_is_told_from_todays() {
+        for (algorithm, memory) in [(Algorithm::Argon2id, 8_192), (Algorithm::Argon2i, 19_456)] {
+            let params = Params::new(memory, 2, 1, None).expect("parameters");
+            let old = Argon2::new(algorithm, Version::V0x13, params);
+            let salt = SaltString::generate(&mut OsRng);
+            let stored = old.hash_password(b"correct horse battery", &salt).expect("a hash").to_string();
+            let verdict = verify(secret("correct horse battery"), Some(stored)).await.expect("an answer");
+            assert_eq!(verdict, Verdict::RightButOld, "{algorithm:?}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn two_passwords_at_most_are_hashed_at_once() {
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let all = (0..8).map(|_| {
+            let (now, most) = (now.clone(), most.clone());
+            tokio::spawn(blocking(move || {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                std::thread::sleep(Duration::from_millis(20));
+                now.fetch_sub(1, Ordering::SeqCst);
+                Ok(())
+            }))
+        });
+        for one in futures::future::join_all(all).await {
+            one.expect("it ends").expect("it works");
+        }
+        assert!(most.load(Ordering::SeqCst) <= 2, "{most:?} at once");
     }
 
     #[test]
     fn a_chosen_password_has_a_length() {
-        assert!(check_choice(&SecretString::from("eleven char")).is_err());
-        assert!(check_choice(&SecretString::from("twelve chars")).is_ok());
-        assert!(check_choice(&SecretString::from("x".repeat(1025))).is_err());
+        assert!(check_choice(&secret("eleven char"), "olga").is_err());
+        assert!(check_choice(&secret("twelve chars"), "olga").is_ok());
+        assert!(check_choice(&secret(&"ab".repeat(600)), "olga").is_err());
+    }
+
+    #[test]
+    fn what_is_guessed_first_is_not_chosen() {
+        for guessed in [
+            "qwertyuiop123",
+            "Password1234",
+            "administrator",
+            "aaaaaaaaaaaaa",
+            "abcabcabcabca",
+            "olgaolga12345",
+        ] {
+            assert!(check_choice(&secret(guessed), "olga").is_err(), "{guessed}");
+        }
+        assert!(check_choice(&secret("olgapetrova123"), "Olga Petrova").is_ok());
+        assert!(check_choice(&secret("Olga Petrova 123"), "Olga Petrova").is_err());
+        assert!(check_choice(&secret("a long sentence"), "").is_ok());
     }
 }

@@ -22,20 +22,20 @@ pub fn of(endpoint: &str) -> Option<Access> {
 pub fn check(role: Role, endpoint: &str) -> Result<(), AppError> {
     match of(endpoint) {
         Some(Access::Anybody) => Ok(()),
-        Some(Access::From(least)) => at_least(least, role),
+        Some(Access::From(least)) => at_least(role, least),
         None => Err(no_such_endpoint()),
     }
 }
 
-/// Whether `role` includes `least`, else what to say.
-pub fn at_least(least: Role, role: Role) -> Result<(), AppError> {
-    match role >= least {
-        true => Ok(()),
-        false => Err(AppError::new(
-            ErrorCode::Forbidden,
-            format!("Your role is {role}; this needs the role {least}. Ask an administrator."),
-        )),
+/// Whether somebody with this role may do what needs `least`, else what to say.
+pub fn at_least(role: Role, least: Role) -> Result<(), AppError> {
+    if role >= least {
+        return Ok(());
     }
+    Err(AppError::new(
+        ErrorCode::Forbidden,
+        format!("Your role is {role}; this needs the role {least}. Ask an administrator."),
+    ))
 }
 
 pub fn no_such_endpoint() -> AppError {
@@ -48,6 +48,9 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
     (
         Access::From(Role::Viewer),
         &[
+            "/api/account/password",
+            "/api/account/sign-out",
+            "/api/account/sign-out-others",
             "/api/analytics/movers",
             "/api/analytics/notice",
             "/api/analytics/page",
@@ -106,6 +109,13 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
         Access::From(Role::Admin),
         &[
             "/api/upstream/status",
+            "/api/users/change",
+            "/api/users/disable",
+            "/api/users/enable",
+            "/api/users/invite",
+            "/api/users/renew",
+            "/api/users/sign-out",
+            "/api/users/withdraw",
             "/api/webhooks/add",
             "/api/webhooks/deliveries",
             "/api/webhooks/disable",

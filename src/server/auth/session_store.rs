@@ -7,30 +7,38 @@ use axum_login::tower_sessions::session::{Id, Record};
 use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 
 use super::token;
+use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
+use crate::server::panel::Panel;
 use crate::server::store::Store;
-
-/// How long a session lives.
-pub const SESSION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[derive(Clone)]
 pub struct Sessions {
     store: Store,
     clock: Clock,
+    idle: Duration,
+    lifetime: Duration,
 }
 
 impl Sessions {
-    pub fn new(store: Store, clock: Clock) -> Self {
-        Self { store, clock }
+    pub fn new(panel: &Panel) -> Self {
+        Self {
+            store: panel.store.clone(),
+            clock: panel.clock.clone(),
+            idle: panel.access.session_idle,
+            lifetime: panel.access.session_lifetime,
+        }
     }
 
-    async fn put(&self, record: &Record, only_new: bool) -> Result<bool> {
-        let data = serde_json::to_string(&record.data).map_err(|error| Error::Encode(error.to_string()))?;
-        // The record's own expiry is by the system's clock, and expired is what is expired by ours.
-        let expires_at = self.clock.now().plus_seconds(SESSION_LIFETIME.as_secs() as i64);
-        let written = self.store.put_session(&hash(&record.id), &data, expires_at, only_new).await;
-        written.map_err(backend)
+    /// A session that was last used at this moment or before it is over.
+    pub fn idle_since(&self) -> Timestamp {
+        self.clock.now().plus_seconds(-(self.idle.as_secs() as i64))
     }
+}
+
+/// What is stored of the id of a session, and names it.
+pub fn key(id: &Id) -> String {
+    token::hash(&id.to_string())
 }
 
 impl std::fmt::Debug for Sessions {
@@ -42,35 +50,35 @@ impl std::fmt::Debug for Sessions {
 #[async_trait::async_trait]
 impl SessionStore for Sessions {
     async fn create(&self, record: &mut Record) -> Result<()> {
-        self.store.delete_expired_sessions(self.clock.now()).await.map_err(backend)?;
-        while !self.put(record, true).await? {
+        let (now, data) = (self.clock.now(), encoded(record)?);
+        self.store.delete_expired_sessions(now, self.idle_since()).await.map_err(backend)?;
+        // The record's own expiry is by the system's clock, and expired is what is expired by ours.
+        let end = now.plus_seconds(self.lifetime.as_secs() as i64);
+        while !self.store.add_session(&key(&record.id), &data, now, end).await.map_err(backend)? {
             record.id = Id::default();
         }
         Ok(())
     }
 
     async fn save(&self, record: &Record) -> Result<()> {
-        self.put(record, false).await.map(|_| ())
+        self.store.change_session(&key(&record.id), &encoded(record)?).await.map_err(backend)
     }
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
-        let Some((data, expires_at)) =
-            self.store.session(&hash(id), self.clock.now()).await.map_err(backend)?
-        else {
-            return Ok(None);
-        };
+        let found = self.store.session(&key(id), self.clock.now(), self.idle_since()).await;
+        let Some((data, expires_at)) = found.map_err(backend)? else { return Ok(None) };
         let data = serde_json::from_str(&data).map_err(|error| Error::Decode(error.to_string()))?;
         let expiry_date: OffsetDateTime = expires_at.to_datetime();
         Ok(Some(Record { id: *id, data, expiry_date }))
     }
 
     async fn delete(&self, id: &Id) -> Result<()> {
-        self.store.delete_session(&hash(id)).await.map_err(backend)
+        self.store.delete_session(&key(id)).await.map_err(backend)
     }
 }
 
-fn hash(id: &Id) -> String {
-    token::hash(&id.to_string())
+fn encoded(record: &Record) -> Result<String> {
+    serde_json::to_string(&record.data).map_err(|error| Error::Encode(error.to_string()))
 }
 
 fn backend(error: crate::server::store::StoreError) -> Error {

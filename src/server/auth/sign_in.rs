@@ -1,34 +1,63 @@
 //! Signing in and out, for the server functions of the session.
 
+use std::time::Duration;
+
+use axum::http::HeaderValue;
+use axum::http::header::{RETRY_AFTER, USER_AGENT};
 use axum::http::request::Parts;
 use leptos::prelude::{expect_context, use_context};
+use leptos_axum::ResponseOptions;
 use secrecy::SecretString;
 
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
-use super::{password, token};
+use super::{address, device, password, session_store, token};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Deed};
 use crate::server::panel::Panel;
+use crate::server::store::invitations::Link;
+use crate::server::store::users::User;
 
 /// Opens a session for the person with this name and password.
 pub async fn with_password(username: &str, password: &str) -> Result<(), AppError> {
-    let (panel, mut session): (Panel, _) = (expect_context(), session()?);
-    let (deed, now) = (Deed::new(Action::SignIn), panel.clock.now());
-    let name = username.trim();
-    let credentials = Credentials { username: name.to_owned(), password: SecretString::from(password) };
-    let Some(user) = session.authenticate(credentials).await.map_err(not_possible)? else {
+    let panel: Panel = expect_context();
+    let username = username.trim();
+    let attempt = panel.attempts.begin(username, address::current()).map_err(too_often)?;
+    let credentials = Credentials { username: username.to_owned(), password: SecretString::from(password) };
+    let Some(user) = session()?.authenticate(credentials).await.map_err(not_possible)? else {
         tracing::warn!("sign-in refused");
-        panel.store.record_refused_sign_in(name, "", &deed.refused(), now).await?;
+        let (deed, address) = (Deed::new(Action::SignIn).refused(), address::current().to_string());
+        panel.store.record_refused_sign_in(username, &address, &deed, panel.clock.now()).await?;
         return Err(AppError::new(
             ErrorCode::Unauthenticated,
             "That username and password do not belong together.",
         ));
     };
+    attempt.succeeded().await;
+    open(&user).await
+}
+
+/// Signs a person in who has proven who they are.
+pub async fn open(user: &User) -> Result<(), AppError> {
+    let panel: Panel = expect_context();
+    let by = user.actor(&address::current().to_string());
+    panel.store.record_often(&by, &Deed::new(Action::SignIn), panel.clock.now()).await?;
+    begin_session(user).await?;
+    tracing::info!(user = user.name, "signed in");
+    Ok(())
+}
+
+/// Begins a new session of a person in place of the one at hand.
+pub async fn begin_session(user: &User) -> Result<(), AppError> {
+    let panel: Panel = expect_context();
+    let mut session = session()?;
     // A session that somebody signed in to already would go on under its id, which they know.
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
-    panel.store.record_often(&user.actor(""), &deed, now).await?;
-    session.login(&user).await.map_err(not_possible)?;
-    tracing::info!(user = user.name, "signed in");
+    session.login(user).await.map_err(not_possible)?;
+    session.session.save().await.map_err(|error| not_possible(error.into()))?;
+    if let Some(id) = session.session.id() {
+        let (device, address) = (device::words(&user_agent()), address::current().to_string());
+        panel.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
+    }
     Ok(())
 }
 
@@ -36,28 +65,56 @@ pub async fn with_password(username: &str, password: &str) -> Result<(), AppErro
 pub async fn end() -> Result<(), AppError> {
     let (panel, mut session): (Panel, _) = (expect_context(), session()?);
     if let Some(user) = &session.user {
-        let deed = Deed::new(Action::SignOut);
-        panel.store.record_often(&user.actor(""), &deed, panel.clock.now()).await?;
+        let by = user.actor(&address::current().to_string());
+        panel.store.record_often(&by, &Deed::new(Action::SignOut), panel.clock.now()).await?;
     }
     session.logout().await.map_err(not_possible)?;
     Ok(())
 }
 
-/// Spends the set-up link for the first administrator, and signs them in.
-pub async fn first_administrator(link: &str, username: &str, password: String) -> Result<(), AppError> {
+/// Spends a one-time link, and signs whoever has it in: the first administrator, who chooses a name, or a person who was invited.
+pub async fn with_link(link: &str, username: Option<&str>, password: String) -> Result<(), AppError> {
     let panel: Panel = expect_context();
-    let username = username.trim();
-    check_username(username).map_err(AppError::bad_input)?;
-    let secret = SecretString::from(password.as_str());
-    password::check_choice(&secret).map_err(AppError::bad_input)?;
+    let (link, now, from) = (token::hash(link), panel.clock.now(), address::current().to_string());
+    // Before anything is hashed: that is dear, and a link is guessed by nobody.
+    let name = match panel.store.link(&link, now).await?.ok_or_else(link_is_over)? {
+        Link::Person(name) => name,
+        Link::FirstAdministrator => {
+            let name = username.unwrap_or_default().trim();
+            check_username(name).map_err(AppError::bad_input)?;
+            name.to_owned()
+        }
+    };
+    let secret = SecretString::from(password);
+    password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
     let hash = password::hash(secret).await.map_err(internal)?;
-    if !panel.store.spend_setup_link(&token::hash(link), username, &hash, panel.clock.now()).await? {
-        return Err(AppError::new(
-            ErrorCode::Forbidden,
-            "This set-up link is not valid any more. If nobody has an account yet, restart Docket to get a new one in its log.",
-        ));
+    let user = match panel.store.accept_invitation(&link, &hash, &from, now).await? {
+        Some(user) => Some(user),
+        None if panel.store.spend_setup_link(&link, &name, &hash, &from, now).await? => {
+            panel.store.user_by_name(&name).await?
+        }
+        None => None,
+    };
+    open(&user.ok_or_else(link_is_over)?).await
+}
+
+fn link_is_over() -> AppError {
+    AppError::new(
+        ErrorCode::Forbidden,
+        "This set-up link is not valid any more. Ask an administrator for a new one; if nobody has an account yet, restart Docket to get one in its log.",
+    )
+}
+
+/// What to say to somebody who has to wait before the next try.
+pub fn too_often(wait: Duration) -> AppError {
+    let seconds = wait.as_secs() + 1;
+    if let Some(response) = use_context::<ResponseOptions>() {
+        response.insert_header(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    with_password(username, &password).await
+    AppError::new(
+        ErrorCode::TooManyAttempts,
+        format!("Too many tries. Wait {seconds} seconds, then try again."),
+    )
 }
 
 /// Whether a name can be a username: 1 to 64 characters without spaces at its ends or control characters.
@@ -80,6 +137,12 @@ pub fn is_own_path(path: &str) -> bool {
         && !matches!(bytes.next(), Some(b'/' | b'\\'))
         && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
         && !path.starts_with("/api/")
+}
+
+fn user_agent() -> String {
+    let parts = use_context::<Parts>();
+    let said = parts.as_ref().and_then(|parts| parts.headers.get(USER_AGENT)?.to_str().ok());
+    said.unwrap_or_default().to_owned()
 }
 
 fn session() -> Result<AuthSession, AppError> {

@@ -5,11 +5,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 /// 256 random bits, safe in a URL.
-pub(super) fn new() -> String {
+pub fn new() -> String {
     URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
 }
 
 /// What is stored instead of a secret with at least 128 random bits.
-pub(super) fn hash(secret: &str) -> String {
+pub fn hash(secret: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(secret.as_bytes()))
 }

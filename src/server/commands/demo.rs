@@ -12,15 +12,17 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio_util::sync::CancellationToken;
 
 use super::serve::{run_with_history, stop_on_signal};
+use crate::model::audit::Actor;
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{
-    ApiKey, AuditConfig, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+    AccessConfig, ApiKey, AuditConfig, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig,
+    parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
-use crate::server::panel::Panel;
+use crate::server::panel::{Panel, PanelConfig};
 use crate::server::store::Store;
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
@@ -75,15 +77,15 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let budget =
         Budget { agent_per_hour: 100, analytics_per_hour: PER_HOUR, analytics_reserve: 30, history_days: 90 };
     let public_url = PublicUrl::of(listener.local_addr()?);
-    let panel = Panel::new(
+    let made_of = PanelConfig {
         projects,
-        public_url.clone(),
-        &upstream,
+        public_url: public_url.clone(),
+        upstream: &upstream,
         budget,
-        WebhookConfig { private: false },
-        store,
-        clock,
-    )?;
+        webhooks: WebhookConfig { private: false },
+        access: AccessConfig::default(),
+    };
+    let panel = Panel::new(made_of, store, clock)?;
     say_ready(&public_url, &password);
     let ended = run_with_history(panel, AuditConfig { days: 0 }, listener, stop).await;
     emulator_stop.cancel();
@@ -94,7 +96,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
 async fn set_password(store: &Store, clock: &Clock, password: &SecretString) -> anyhow::Result<()> {
     let hash = password::hash(password.clone()).await?;
     if !store.add_user(first_admin::NAME, Role::Admin, &hash, clock.now()).await? {
-        store.set_password_hash(first_admin::NAME, &hash).await?;
+        store.set_password_hash(first_admin::NAME, &hash, &Actor::docket(), clock.now()).await?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::server::auth::first_admin;
 use crate::server::clock::Clock;
 use crate::server::config::{AuditConfig, Config, PublicUrl};
 use crate::server::listen;
-use crate::server::panel::Panel;
+use crate::server::panel::{Panel, PanelConfig};
 use crate::server::router::router;
 use crate::server::store::Store;
 
@@ -20,15 +20,15 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let address = listener.local_addr()?;
     let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
     first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
-    let panel = Panel::new(
-        config.projects,
+    let made_of = PanelConfig {
+        projects: config.projects,
         public_url,
-        &config.upstream,
-        config.budget,
-        config.webhooks,
-        store,
-        clock,
-    )?;
+        upstream: &config.upstream,
+        budget: config.budget,
+        webhooks: config.webhooks,
+        access: config.access,
+    };
+    let panel = Panel::new(made_of, store, clock)?;
     tracing::info!(%address, public_url = panel.public_url.origin(), "listening");
     run_with_history(panel, config.audit, listener, stop_on_signal()).await
 }

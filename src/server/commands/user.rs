@@ -6,49 +6,71 @@ use std::io::{IsTerminal, stdin};
 use anyhow::{Context, bail};
 use secrecy::SecretString;
 
-use crate::model::user::Role;
+use crate::model::audit::Actor;
+use crate::model::id::ProjectId;
+use crate::model::user::{Project, Role};
 use crate::server::auth::{password, sign_in};
 use crate::server::clock::Clock;
-use crate::server::config::Database;
+use crate::server::config::{Database, parse_projects};
+use crate::server::people;
 use crate::server::store::Store;
 
 pub enum Action {
-    Add { name: String, role: Role },
-    Passwd { name: String },
-    Disable { name: String },
-    Enable { name: String },
+    Add {
+        name: String,
+        role: Role,
+        /// The only ones they may see, as a list with commas.
+        projects: Option<String>,
+    },
+    Passwd {
+        name: String,
+    },
+    Disable {
+        name: String,
+    },
+    Enable {
+        name: String,
+    },
     List,
 }
 
-pub async fn user(database: &Database, action: Action) -> anyhow::Result<()> {
+/// `all`: the configured projects, if any are.
+pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action) -> anyhow::Result<()> {
     let store = Store::open(&database.url).await?;
-    let clock = Clock::system();
+    let (by, now) = (&Actor::command_line(), Clock::system().now());
     match action {
-        Action::Add { name, role } => {
+        Action::Add { name, role, projects } => {
             sign_in::check_username(&name).map_err(anyhow::Error::msg)?;
-            let hash = password::hash(read_password()?).await?;
-            if !store.add_user(&name, role, &hash, clock.now()).await? {
+            let projects = limits(projects.as_deref(), all.as_deref())?;
+            let hash = password::hash(read_password(&name)?).await?;
+            if !store.add_person(&name, role, projects.as_deref(), &hash, by, now).await? {
                 bail!("there is a user {name} already; docket user passwd {name} sets a new password");
             }
             say(&format!("{name} can sign in as {role}."));
         }
         Action::Passwd { name } => {
-            let hash = password::hash(read_password()?).await?;
-            must_exist(store.set_password_hash(&name, &hash).await?, &name)?;
+            let hash = password::hash(read_password(&name)?).await?;
+            must_exist(store.set_password_hash(&name, &hash, by, now).await?, &name)?;
             say(&format!("{name} has a new password; sessions under the old one have ended."));
         }
         Action::Disable { name } => {
-            must_exist(store.set_disabled(&name, Some(clock.now())).await?, &name)?;
+            must_exist(store.user_by_name(&name).await?.is_some(), &name)?;
+            if !store.set_disabled(&name, true, by, now).await? {
+                bail!("{name} is the last administrator; make somebody else one first");
+            }
             say(&format!("{name} is disabled, from the next request on."));
         }
         Action::Enable { name } => {
-            must_exist(store.set_disabled(&name, None).await?, &name)?;
+            must_exist(store.set_disabled(&name, false, by, now).await?, &name)?;
             say(&format!("{name} can sign in again."));
         }
         Action::List => {
             for user in store.users().await? {
                 let disabled = if user.disabled { "  disabled" } else { "" };
-                say(&format!("{:<24}  {}{disabled}", user.name, user.role));
+                let limited =
+                    user.projects.map(|projects| projects.iter().map(ToString::to_string).collect());
+                let limited = limited.map(|ids: Vec<String>| format!("  only {}", ids.join(",")));
+                say(&format!("{:<24}  {}{}{disabled}", user.name, user.role, limited.unwrap_or_default()));
             }
         }
     }
@@ -56,11 +78,20 @@ pub async fn user(database: &Database, action: Action) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The projects in a list with commas; where none are configured here, they are taken as they are.
+fn limits(listed: Option<&str>, all: Option<&[Project]>) -> anyhow::Result<Option<Vec<ProjectId>>> {
+    if let Some(all) = all {
+        return people::limits(listed, all).map_err(anyhow::Error::msg);
+    }
+    let as_they_are = listed.map(parse_projects).transpose().map_err(anyhow::Error::msg)?;
+    Ok(as_they_are.map(|projects| projects.into_iter().map(|project| project.id).collect()))
+}
+
 fn must_exist(found: bool, name: &str) -> anyhow::Result<()> {
     if found { Ok(()) } else { bail!("there is no user {name}; docket user list shows who there is") }
 }
 
-fn read_password() -> anyhow::Result<SecretString> {
+fn read_password(name: &str) -> anyhow::Result<SecretString> {
     let text = if stdin().is_terminal() {
         let first = rpassword::prompt_password("Password: ")?;
         if rpassword::prompt_password("Once more: ")? != first {
@@ -73,7 +104,7 @@ fn read_password() -> anyhow::Result<SecretString> {
         line.trim_end_matches(['\r', '\n']).to_owned()
     };
     let secret = SecretString::from(text);
-    password::check_choice(&secret).map_err(anyhow::Error::msg)?;
+    password::check_choice(&secret, name).map_err(anyhow::Error::msg)?;
     Ok(secret)
 }
 

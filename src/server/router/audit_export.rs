@@ -13,7 +13,6 @@ use crate::model::user::Role;
 use crate::server::audit::export::export;
 use crate::server::audit::question::AuditQuery;
 use crate::server::auth::guard::Caller;
-use crate::server::auth::roles;
 use crate::server::panel::Panel;
 use crate::server::sheet::Format;
 
@@ -27,7 +26,7 @@ pub(super) fn routes() -> Router<Panel> {
 }
 
 async fn answer((RawQuery(query), Extension(caller)): Asked, format: Format) -> Result<Response, AppError> {
-    roles::at_least(Role::Admin, caller.user.role)?;
+    caller.must_be(Role::Admin)?;
     let query = AuditQuery::read(&query.unwrap_or_default());
     let body = export(&caller, &query, format).await?;
     Ok(file(&format!("audit-{}.{format}", caller.panel.today()), format, body))

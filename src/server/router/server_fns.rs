@@ -13,10 +13,18 @@ use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
 use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::users::{ChangePerson, InvitePerson};
 use crate::error::{AppError, ErrorCode};
 
-/// The server functions whose forms name jobs one by one.
-const TAKE_MANY_JOBS: [&str; 4] = [ArchiveJobs::PATH, UnarchiveJobs::PATH, TagJobs::PATH, UntagJobs::PATH];
+/// The server functions whose forms name things one by one, and the field that does.
+const TAKE_MANY: [(&str, &str); 6] = [
+    (ArchiveJobs::PATH, "jobs"),
+    (UnarchiveJobs::PATH, "jobs"),
+    (TagJobs::PATH, "jobs"),
+    (UntagJobs::PATH, "jobs"),
+    (InvitePerson::PATH, "projects"),
+    (ChangePerson::PATH, "projects"),
+];
 
 /// The most an error's body can hold, in bytes.
 const ERROR_BYTES: usize = 64 * 1024;
@@ -50,11 +58,12 @@ pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Forms name the jobs that were chosen one by one, in fields of one name; server functions take each field once.
-pub(super) async fn one_list_of_jobs(request: Request, next: Next) -> Response {
-    if request.method() != Method::POST || !TAKE_MANY_JOBS.contains(&request.uri().path()) {
+/// Forms name what was chosen one by one, in fields of one name; server functions take each field once.
+pub(super) async fn one_list(request: Request, next: Next) -> Response {
+    let many = TAKE_MANY.iter().find(|(path, _)| *path == request.uri().path());
+    let Some((_, field)) = many.filter(|_| request.method() == Method::POST) else {
         return next.run(request).await;
-    }
+    };
     let (parts, body) = request.into_parts();
     let body = match Bytes::from_request(Request::from_parts(parts.clone(), body), &()).await {
         Ok(body) => body,
@@ -66,18 +75,18 @@ pub(super) async fn one_list_of_jobs(request: Request, next: Next) -> Response {
             );
         }
     };
-    let body = joined(&body).map_or(Body::from(body), Body::from);
+    let body = joined(&body, field).map_or(Body::from(body), Body::from);
     next.run(Request::from_parts(parts, body)).await
 }
 
-/// The fields with one list of all `jobs`, if there are several.
-fn joined(body: &[u8]) -> Option<String> {
-    let (jobs, others): (Vec<_>, Vec<_>) = form_urlencoded::parse(body).partition(|(name, _)| name == "jobs");
-    (jobs.len() > 1).then(|| {
-        let jobs: Vec<_> = jobs.iter().map(|(_, value)| value.as_ref()).collect();
+/// The fields with one list in place of those called `field`, if there are several.
+fn joined(body: &[u8], field: &str) -> Option<String> {
+    let (many, others): (Vec<_>, Vec<_>) = form_urlencoded::parse(body).partition(|(name, _)| name == field);
+    (many.len() > 1).then(|| {
+        let many: Vec<_> = many.iter().map(|(_, value)| value.as_ref()).collect();
         form_urlencoded::Serializer::new(String::new())
             .extend_pairs(others)
-            .append_pair("jobs", &jobs.join(","))
+            .append_pair(field, &many.join(","))
             .finish()
     })
 }
@@ -107,11 +116,11 @@ mod tests {
     use super::joined;
 
     #[test]
-    fn several_fields_of_jobs_become_one_list() {
+    fn several_fields_of_one_name_become_one_list() {
         assert_eq!(
-            joined(b"project=docs&jobs=a&tag=x+y&jobs=b").as_deref(),
+            joined(b"project=docs&jobs=a&tag=x+y&jobs=b", "jobs").as_deref(),
             Some("project=docs&tag=x+y&jobs=a%2Cb")
         );
-        assert_eq!(joined(b"project=docs&jobs=a,b"), None);
+        assert_eq!(joined(b"project=docs&jobs=a,b", "jobs"), None);
     }
 }

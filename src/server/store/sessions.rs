@@ -1,46 +1,187 @@
-//! Sessions, by the hash of their id.
+//! Sessions, by the hash of their id: whose they are, and where and when they were used.
 
 use sqlx::Row;
+use sqlx::any::AnyRow;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, audit, new_id};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::time::Timestamp;
 
+/// Where somebody is signed in.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    pub id_hash: String,
+    /// In a few words.
+    pub device: String,
+    pub address: String,
+    pub created_at: Timestamp,
+    pub last_used_at: Timestamp,
+}
+
 impl Store {
-    /// Writes a session; `false` if `only_new` and there is one of that id.
-    pub async fn put_session(
+    /// Writes a new session, nobody's yet; `false` if there is one of that id.
+    pub async fn add_session(
         &self,
         id_hash: &str,
         data: &str,
+        now: Timestamp,
         expires_at: Timestamp,
-        only_new: bool,
     ) -> Result<bool, StoreError> {
-        let written = sqlx::query(if only_new {
-            "INSERT INTO sessions (id_hash, data, expires_at) VALUES ($1, $2, $3) ON CONFLICT (id_hash) DO NOTHING"
-        } else {
-            "INSERT INTO sessions (id_hash, data, expires_at) VALUES ($1, $2, $3)
-             ON CONFLICT (id_hash) DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at"
-        })
+        let written = sqlx::query(
+            "INSERT INTO sessions (id_hash, data, created_at, last_used_at, expires_at) VALUES ($1, $2, $3, $3, $4)
+             ON CONFLICT (id_hash) DO NOTHING",
+        )
         .bind(id_hash)
         .bind(data)
+        .bind(now.as_millis())
         .bind(expires_at.as_millis())
         .execute(&self.pool)
         .await?;
         Ok(written.rows_affected() == 1)
     }
 
-    /// The data of a session that has not expired, and when it does.
+    /// Changes what a session holds. One that was ended meanwhile stays so.
+    pub async fn change_session(&self, id_hash: &str, data: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE sessions SET data = $2 WHERE id_hash = $1")
+            .bind(id_hash)
+            .bind(data)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// The data of a session that has not expired and was used after `idle_since`, and when it expires.
     pub async fn session(
         &self,
         id_hash: &str,
         now: Timestamp,
+        idle_since: Timestamp,
     ) -> Result<Option<(String, Timestamp)>, StoreError> {
-        let row = sqlx::query("SELECT data, expires_at FROM sessions WHERE id_hash = $1 AND expires_at > $2")
-            .bind(id_hash)
-            .bind(now.as_millis())
-            .fetch_optional(&self.pool)
-            .await?;
+        let row = sqlx::query(
+            "SELECT data, expires_at FROM sessions WHERE id_hash = $1 AND expires_at > $2 AND last_used_at > $3",
+        )
+        .bind(id_hash)
+        .bind(now.as_millis())
+        .bind(idle_since.as_millis())
+        .fetch_optional(&self.pool)
+        .await?;
         row.map(|row| Ok((row.try_get("data")?, Timestamp::from_millis(row.try_get("expires_at")?))))
             .transpose()
+    }
+
+    /// Says whose a session is, and where it began.
+    pub async fn own_session(
+        &self,
+        id_hash: &str,
+        user: &str,
+        device: &str,
+        address: &str,
+    ) -> Result<(), StoreError> {
+        sqlx::query("UPDATE sessions SET user_id = $2, device = $3, address = $4 WHERE id_hash = $1")
+            .bind(id_hash)
+            .bind(user)
+            .bind(device)
+            .bind(address)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Keeps that a person used a session, from `address`.
+    pub async fn note_use(
+        &self,
+        id_hash: &str,
+        user: &str,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("UPDATE sessions SET last_used_at = $2, address = $3 WHERE id_hash = $1")
+            .bind(id_hash)
+            .bind(now.as_millis())
+            .bind(address)
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query("UPDATE users SET last_seen_at = $2 WHERE id = $1")
+            .bind(user)
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Where a person is signed in, the last used first.
+    pub async fn sessions_of(
+        &self,
+        user: &str,
+        now: Timestamp,
+        idle_since: Timestamp,
+    ) -> Result<Vec<SignedIn>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM sessions WHERE user_id = $1 AND expires_at > $2 AND last_used_at > $3
+             ORDER BY last_used_at DESC, id_hash",
+        )
+        .bind(user)
+        .bind(now.as_millis())
+        .bind(idle_since.as_millis())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(signed_in).collect()
+    }
+
+    /// Ends one session of whoever asks; `false` if they have none of that id.
+    pub async fn end_session(&self, id_hash: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2")
+            .bind(&by.id)
+            .bind(id_hash)
+            .execute(&mut *tx)
+            .await?;
+        if ended.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let deed = Deed::new(Action::SessionsEnd).on(&by.name).saying("one session");
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Ends all sessions of a person; `false` if there is no such person.
+    pub async fn end_all_sessions(&self, user: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let stamped: Option<String> =
+            sqlx::query_scalar("UPDATE users SET session_stamp = $2 WHERE id = $1 RETURNING name")
+                .bind(user)
+                .bind(new_id())
+                .fetch_optional(&mut *tx)
+                .await?;
+        let Some(name) = stamped else { return Ok(false) };
+        let deed = Deed::new(Action::SessionsEnd).on(name).saying("all sessions");
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Ends all sessions but one of whoever asks, and gives how many.
+    pub async fn end_other_sessions(
+        &self,
+        id_hash: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash <> $2")
+            .bind(&by.id)
+            .bind(id_hash)
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+        if ended > 0 {
+            let deed = Deed::new(Action::SessionsEnd).on(&by.name).saying(format!("{ended} other sessions"));
+            audit::record(&mut tx, by, &deed, now).await?;
+        }
+        tx.commit().await?;
+        Ok(ended)
     }
 
     pub async fn delete_session(&self, id_hash: &str) -> Result<(), StoreError> {
@@ -48,11 +189,27 @@ impl Store {
         Ok(())
     }
 
-    pub async fn delete_expired_sessions(&self, now: Timestamp) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM sessions WHERE expires_at <= $1")
+    /// Forgets sessions that have expired, or were not used after `idle_since`.
+    pub async fn delete_expired_sessions(
+        &self,
+        now: Timestamp,
+        idle_since: Timestamp,
+    ) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM sessions WHERE expires_at <= $1 OR last_used_at <= $2")
             .bind(now.as_millis())
+            .bind(idle_since.as_millis())
             .execute(&self.pool)
             .await?;
         Ok(())
     }
+}
+
+fn signed_in(row: &AnyRow) -> Result<SignedIn, StoreError> {
+    Ok(SignedIn {
+        id_hash: row.try_get("id_hash")?,
+        device: row.try_get("device")?,
+        address: row.try_get("address")?,
+        created_at: Timestamp::from_millis(row.try_get("created_at")?),
+        last_used_at: Timestamp::from_millis(row.try_get("last_used_at")?),
+    })
 }

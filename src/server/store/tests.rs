@@ -222,10 +222,10 @@ async fn a_set_up_link_works_once_and_only_while_there_is_nobody() {
     let folder = TempDir::new().unwrap();
     let store = Store::open(&format!("sqlite://{}", folder.path().join("l.db").display())).await.unwrap();
     store.put_setup_link("hash", NOON.plus_seconds(10)).await.unwrap();
-    assert!(!store.spend_setup_link("other", "eve", "h", NOON).await.unwrap());
-    assert!(!store.spend_setup_link("hash", "eve", "h", NOON.plus_seconds(10)).await.unwrap());
-    assert!(store.spend_setup_link("hash", "ada", "h", NOON).await.unwrap());
-    assert!(!store.spend_setup_link("hash", "eve", "h", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("other", "eve", "h", "", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("hash", "eve", "h", "", NOON.plus_seconds(10)).await.unwrap());
+    assert!(store.spend_setup_link("hash", "ada", "h", "", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("hash", "eve", "h", "", NOON).await.unwrap());
     store.put_setup_link("hash-2", NOON.plus_seconds(10)).await.unwrap();
-    assert!(!store.spend_setup_link("hash-2", "eve", "h", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("hash-2", "eve", "h", "", NOON).await.unwrap());
 }

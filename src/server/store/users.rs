@@ -1,9 +1,11 @@
-//! People, and the one-time links that create the first of them.
+//! People: who they are, what they may do and see, and when they were here. The one-time links that create the first of them.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::{Store, StoreError, new_id, word};
+use super::{Store, StoreError, audit, new_id, word};
+use crate::model::audit::{Action, Actor, Deed};
+use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
 
@@ -13,12 +15,18 @@ pub struct User {
     pub id: String,
     pub name: String,
     pub role: Role,
+    /// The only projects they may see; nothing: all there are.
+    pub projects: Option<Vec<ProjectId>>,
+    /// Empty for who has no password.
     pub password_hash: String,
+    /// Sessions under another one are none.
+    pub session_stamp: String,
+    pub last_seen_at: Option<Timestamp>,
     pub disabled: bool,
 }
 
 impl Store {
-    /// Adds a person; `false` if the name is taken.
+    /// Adds a person who may see every project; `false` if the name is taken.
     pub async fn add_user(
         &self,
         name: &str,
@@ -26,18 +34,27 @@ impl Store {
         password_hash: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let added = sqlx::query(
-            "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (name) DO NOTHING",
-        )
-        .bind(new_id())
-        .bind(name)
-        .bind(role.as_str())
-        .bind(password_hash)
-        .bind(now.as_millis())
-        .execute(&self.pool)
-        .await?;
-        Ok(added.rows_affected() == 1)
+        self.add_person(name, role, None, password_hash, &Actor::docket(), now).await
+    }
+
+    /// Adds a person who may see `projects`; `false` if the name is taken.
+    pub async fn add_person(
+        &self,
+        name: &str,
+        role: Role,
+        projects: Option<&[ProjectId]>,
+        password_hash: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        if insert(&mut tx, name, role, projects, password_hash, now).await?.is_none() {
+            return Ok(false);
+        }
+        let deed = Deed::new(Action::UserAdd).on(name).saying(access(role, projects));
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     pub async fn user_by_name(&self, name: &str) -> Result<Option<User>, StoreError> {
@@ -59,23 +76,105 @@ impl Store {
     }
 
     /// Sets a new password; `false` if there is nobody of that name. Sessions under the old one end.
-    pub async fn set_password_hash(&self, name: &str, password_hash: &str) -> Result<bool, StoreError> {
-        let changed = sqlx::query("UPDATE users SET password_hash = $2 WHERE name = $1")
+    pub async fn set_password_hash(
+        &self,
+        name: &str,
+        password_hash: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let changed = sqlx::query("UPDATE users SET password_hash = $2, session_stamp = $3 WHERE name = $1")
             .bind(name)
             .bind(password_hash)
-            .execute(&self.pool)
+            .bind(new_id())
+            .execute(&mut *tx)
             .await?;
-        Ok(changed.rows_affected() == 1)
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        audit::record(&mut tx, by, &Deed::new(Action::UserPassword).on(name), now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
-    /// Disables a person from the given instant, or enables them again; `false` if there is nobody of that name.
-    pub async fn set_disabled(&self, name: &str, since: Option<Timestamp>) -> Result<bool, StoreError> {
-        let changed = sqlx::query("UPDATE users SET disabled_at = $2 WHERE name = $1")
-            .bind(name)
-            .bind(since.map(Timestamp::as_millis))
+    /// Stores the same password under other parameters, unless another one was set meanwhile. Sessions go on.
+    pub async fn rehash(&self, id: &str, old: &str, new: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2")
+            .bind(id)
+            .bind(old)
+            .bind(new)
             .execute(&self.pool)
             .await?;
-        Ok(changed.rows_affected() == 1)
+        Ok(())
+    }
+
+    /// Gives a person another role and other projects, and ends their sessions; `false` if there is no such person, or if nobody
+    /// would administer then.
+    pub async fn set_access(
+        &self,
+        id: &str,
+        role: Role,
+        projects: Option<&[ProjectId]>,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let before =
+            sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *tx).await?;
+        let Some(before) = before.as_ref().map(user).transpose()? else { return Ok(false) };
+        let changed = sqlx::query(
+            "UPDATE users SET role = $2, projects = $3, session_stamp = $4
+             WHERE id = $1 AND ($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
+                 SELECT 1 FROM users other WHERE other.id <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))",
+        )
+        .bind(id)
+        .bind(role.as_str())
+        .bind(written(projects))
+        .bind(new_id())
+        .execute(&mut *tx)
+        .await?;
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let change =
+            format!("{} → {}", access(before.role, before.projects.as_deref()), access(role, projects));
+        let deed = Deed::new(Action::UserAccess).on(&before.name).saying(change);
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Disables a person from `now` on, which ends their sessions, or enables them again; `false` if there is nobody of that
+    /// name, or if nobody would administer then.
+    pub async fn set_disabled(
+        &self,
+        name: &str,
+        disabled: bool,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let changed = sqlx::query(
+            "UPDATE users SET disabled_at = $2, session_stamp = $3
+             WHERE name = $1 AND ($4 = 1 OR role <> 'admin' OR EXISTS (
+                 SELECT 1 FROM users other WHERE other.name <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))",
+        )
+        .bind(name)
+        .bind(disabled.then_some(now.as_millis()))
+        .bind(new_id())
+        .bind(i64::from(!disabled))
+        .execute(&mut *tx)
+        .await?;
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let action = if disabled { Action::UserDisable } else { Action::UserEnable };
+        audit::record(&mut tx, by, &Deed::new(action).on(name), now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Replaces all set-up links by the one with this token hash.
@@ -97,6 +196,7 @@ impl Store {
         token_hash: &str,
         name: &str,
         password_hash: &str,
+        address: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
@@ -111,18 +211,20 @@ impl Store {
         if spent.rows_affected() != 1 {
             return Ok(false);
         }
-        sqlx::query(
-            "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)",
-        )
-        .bind(new_id())
-        .bind(name)
-        .bind(Role::Admin.as_str())
-        .bind(password_hash)
-        .bind(now.as_millis())
-        .execute(&mut *tx)
-        .await?;
+        let Some(id) = insert(&mut tx, name, Role::Admin, None, password_hash, now).await? else {
+            return Ok(false);
+        };
+        let by = Actor { id, name: name.to_owned(), address: address.to_owned() };
+        audit::record(&mut tx, &by, &Deed::new(Action::SetUp), now).await?;
         tx.commit().await?;
         Ok(true)
+    }
+}
+
+impl User {
+    /// Whether this person may see a project. Administrators set the limits, so none holds for them.
+    pub fn may_see(&self, project: &ProjectId) -> bool {
+        self.role == Role::Admin || self.projects.as_ref().is_none_or(|projects| projects.contains(project))
     }
 }
 
@@ -132,12 +234,57 @@ impl std::fmt::Debug for User {
     }
 }
 
-fn user(row: &AnyRow) -> Result<User, StoreError> {
+/// Inserts a person and gives their id; nothing if the name is taken.
+pub(super) async fn insert(
+    connection: &mut sqlx::AnyConnection,
+    name: &str,
+    role: Role,
+    projects: Option<&[ProjectId]>,
+    password_hash: &str,
+    now: Timestamp,
+) -> Result<Option<String>, StoreError> {
+    let id = new_id();
+    let added = sqlx::query(
+        "INSERT INTO users (id, name, role, projects, password_hash, session_stamp, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING",
+    )
+    .bind(&id)
+    .bind(name)
+    .bind(role.as_str())
+    .bind(written(projects))
+    .bind(password_hash)
+    .bind(new_id())
+    .bind(now.as_millis())
+    .execute(connection)
+    .await?;
+    Ok((added.rows_affected() == 1).then_some(id))
+}
+
+pub(super) fn user(row: &AnyRow) -> Result<User, StoreError> {
+    let projects: Option<String> = row.try_get("projects")?;
+    let last_seen_at: Option<i64> = row.try_get("last_seen_at")?;
     Ok(User {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         role: word(row, "role")?,
+        projects: projects.map(|projects| read(&projects)).transpose()?,
         password_hash: row.try_get("password_hash")?,
+        session_stamp: row.try_get("session_stamp")?,
+        last_seen_at: last_seen_at.map(Timestamp::from_millis),
         disabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_some(),
     })
+}
+
+/// What somebody may do and see, as the audit log says it: `operator, sees docs`.
+pub(super) fn access(role: Role, projects: Option<&[ProjectId]>) -> String {
+    written(projects).map_or_else(|| role.to_string(), |projects| format!("{role}, sees {projects}"))
+}
+
+fn written(projects: Option<&[ProjectId]>) -> Option<String> {
+    projects.map(|projects| projects.iter().map(ProjectId::as_str).collect::<Vec<_>>().join(","))
+}
+
+fn read(projects: &str) -> Result<Vec<ProjectId>, StoreError> {
+    let ids = projects.split(',').filter(|id| !id.is_empty());
+    ids.map(|id| id.parse().map_err(|_| StoreError::Corrupt(format!("“{id}” in projects")))).collect()
 }

@@ -1,4 +1,5 @@
-//! `/setup?token=…`: the first administrator chooses a name and a password. The link stands in the server's log.
+//! `/setup?token=…`: the first administrator chooses a name and a password; the link stands in the server's log. With `&name=…`, a
+//! person who was invited chooses a password.
 
 use leptos::prelude::*;
 
@@ -17,14 +18,23 @@ const MISTAKE: &str =
 #[component]
 pub fn SetUp() -> impl IntoView {
     title::set("Set up");
-    let token = address::query().read_untracked().get("token").unwrap_or_default();
+    let query = address::query();
+    let field = |name| query.read_untracked().get(name);
+    let token = field("token").unwrap_or_default();
+    let (invited, name) = (field("name").is_some(), field("name").unwrap_or_else(|| "admin".to_owned()));
+    let (heading, lead, button) = match invited {
+        true => ("Welcome to Docket", "Choose your password. This link works once.", "Save and sign in"),
+        false => {
+            ("Set up Docket", "Create the first administrator. This link works once.", "Create and sign in")
+        }
+    };
     let post = Post::to::<CreateAdministrator>(MISTAKE);
     view! {
         <main class="lone">
             <div class="card">
                 {mark()}
-                <h1>"Set up Docket"</h1>
-                <p class="soft">"Create the first administrator. This link works once."</p>
+                <h1>{heading}</h1>
+                <p class="soft">{lead}</p>
                 {move || failure::of_form(post.problem())}
                 <form class="stack" method="post" action=post.url on:submit=post.submitting()>
                     <input type="hidden" name="token" value=token />
@@ -33,7 +43,8 @@ pub fn SetUp() -> impl IntoView {
                         id="username"
                         class="field"
                         name="username"
-                        value="admin"
+                        value=name
+                        readonly=invited
                         autocomplete="username"
                         autocapitalize="none"
                         spellcheck="false"
@@ -41,7 +52,7 @@ pub fn SetUp() -> impl IntoView {
                     />
                     <label class="field-label" for="password">"Password"</label>
                     <input id="password" class="field" type="password" name="password" autocomplete="new-password" required />
-                    {submit_button(post, "Create and sign in", "Creating…")}
+                    {submit_button(post, button, "Saving…")}
                 </form>
             </div>
         </main>

@@ -7,6 +7,8 @@ pub mod account;
 pub mod audit;
 #[cfg(feature = "ssr")]
 pub mod notice;
+#[cfg(feature = "ssr")]
+pub mod users;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_url;
@@ -20,8 +22,9 @@ use crate::ui::links;
 use crate::ui::state::asked::Asked;
 
 /// Address, name, and what it is for.
-const PAGES: [(&str, &str, &str); 2] = [
+const PAGES: [(&str, &str, &str); 3] = [
     (links::ACCOUNT, "Account", "You, your password and where you are signed in"),
+    (links::USERS, "People", "Who may use Docket, and what each may do and see"),
     (links::AUDIT, "Audit log", "Who did what, when and from where"),
 ];
 

@@ -125,6 +125,7 @@ fn in_general(code: ErrorCode, mistake: &str) -> &str {
             "That is not as it was any more: somebody was faster, or it is here already. Reload the page."
         }
         ErrorCode::BudgetSpent => "The hour’s budget of calls is spent. Send it again later.",
+        ErrorCode::TooManyAttempts => "Too many tries. Wait a minute, then try again.",
         ErrorCode::UpstreamFailed => "The upstream failed. Look at the jobs before you send it again.",
         ErrorCode::UpstreamSlow => {
             "The upstream did not answer in time. Look at the jobs before you send it again."

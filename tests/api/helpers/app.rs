@@ -9,9 +9,11 @@ use docket::model::user::Role;
 use docket::server::auth::password;
 use docket::server::clock::Clock;
 use docket::server::commands::serve;
-use docket::server::config::{ApiKey, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects};
+use docket::server::config::{
+    AccessConfig, ApiKey, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+};
 use docket::server::listen;
-use docket::server::panel::Panel;
+use docket::server::panel::{Panel, PanelConfig};
 use docket::server::store::Store;
 use secrecy::SecretString;
 use tempfile::TempDir;
@@ -47,6 +49,7 @@ pub(crate) struct Settings {
     /// Where the key is read again when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) webhooks: WebhookConfig,
+    pub(crate) access: AccessConfig,
     pub(crate) clock: Clock,
 }
 
@@ -68,6 +71,7 @@ impl Default for Settings {
             public_url: None,
             api_key_file: None,
             webhooks: WebhookConfig { private: false },
+            access: AccessConfig::default(),
             clock: Clock::system(),
         }
     }
@@ -151,9 +155,15 @@ impl TestApp {
                     prompt_max: settings.prompt_max,
                     breaks_after: settings.breaks_after,
                 };
-                let (projects, public_url) = (projects.clone(), public_url.clone());
-                Panel::new(projects, public_url, &upstream, settings.budget, settings.webhooks, store, clock)
-                    .unwrap()
+                let made_of = PanelConfig {
+                    projects: projects.clone(),
+                    public_url: public_url.clone(),
+                    upstream: &upstream,
+                    budget: settings.budget,
+                    webhooks: settings.webhooks,
+                    access: settings.access.clone(),
+                };
+                Panel::new(made_of, store, clock).unwrap()
             });
             let panel = assemble(store, clock, poll_interval);
             let server = tokio::spawn(serve::run(panel.clone(), listener, until));

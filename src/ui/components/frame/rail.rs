@@ -37,6 +37,7 @@ pub(super) fn top(project: &str, session: AskedSession) -> AnyView {
 pub(super) fn settings(session: AskedSession) -> AnyView {
     let administration = move || match session.get() {
         Some(Ok(session)) if session.role == Role::Admin => view! {
+            {item(links::USERS.to_owned(), true, icon::PERSON, "People")}
             {item(links::UPSTREAM.to_owned(), true, icon::ANALYTICS, "Upstream")}
             {item(links::WEBHOOKS.to_owned(), true, icon::SENDING, "Webhooks")}
             {item(links::AUDIT.to_owned(), true, icon::CLOCK, "Audit log")}

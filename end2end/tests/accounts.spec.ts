@@ -1,0 +1,137 @@
+/** People and their accounts: invited, limited, disabled; a password and the places where one is signed in. */
+import type { Page } from "@playwright/test";
+import { OTHER_PROJECT, STRANGER, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
+
+const USERS = "/admin/users";
+const ACCOUNT = "/account";
+const CHOSEN = "a sentence of my own";
+
+const row = (page: Page, name: string) => page.getByRole("table", { name: "People" }).getByRole("row", { name });
+const link = (page: Page) => page.locator("code.secret");
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? "with" : "without";
+
+  test(`somebody is invited, comes, is limited and disabled, ${how} JavaScript`, async ({ serve, visit, trouble }) => {
+    const docket = await serve();
+    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    const ready = async (shown: Page) => {
+      if (javaScriptEnabled) await interactive(shown);
+    };
+    await page.goto(ACCOUNT);
+    await ready(page);
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" }).click();
+    await expect(page.getByRole("heading", { name: "People" })).toBeVisible();
+    await page.getByLabel("Username").fill("ivan");
+    await page.getByRole("group", { name: "Only these projects" }).last().getByLabel("Acme Docs").check();
+    await page.getByRole("button", { name: "Make a link" }).click();
+    await expect(page.getByRole("status").filter({ hasText: "ivan is invited." })).toBeVisible();
+    const address = (await link(page).textContent()) ?? "";
+    await expect(row(page, "ivan")).toContainText("Invited");
+    await page.goto(USERS);
+    await expect(row(page, "ivan")).toContainText("Acme Docs");
+    await expect(link(page), "it is shown once").toHaveCount(0);
+
+    const guest = await visit(docket, { javaScriptEnabled });
+    await guest.goto(address);
+    await ready(guest);
+    await expect(guest.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
+    await expect(guest.getByLabel("Username")).toHaveValue("ivan");
+    await guest.getByLabel("Password").fill(CHOSEN);
+    await guest.getByRole("button", { name: "Save and sign in" }).click();
+    await expect(guest).toHaveURL(at(""));
+    await expect(guest.getByText("viewer", { exact: true })).toBeVisible();
+
+    trouble.expects(/status of 404/);
+    await guest.goto(at("", OTHER_PROJECT));
+    await expect(guest.getByRole("heading", { name: "Not found" }).first()).toBeVisible();
+
+    await page.goto(USERS);
+    await ready(page);
+    await row(page, "ivan").getByText("Manage").click();
+    await row(page, "ivan").getByRole("button", { name: "Disable" }).click();
+    await expect(page.getByRole("status").filter({ hasText: "ivan is disabled" })).toBeVisible();
+    await guest.goto(at("/jobs"));
+    await expect(guest).toHaveURL(/\/login/);
+  });
+
+  test(`a password is changed, and other sessions end, ${how} JavaScript`, async ({ demo, person, visit }) => {
+    const here = await visit(demo, { storageState: person.session, javaScriptEnabled });
+    const there = await visit(demo, { javaScriptEnabled });
+    await there.goto("/login");
+    if (javaScriptEnabled) await interactive(there);
+    await fillInSignIn(there, person);
+    await expect(there).toHaveURL(at(""));
+
+    await here.goto(ACCOUNT);
+    if (javaScriptEnabled) await interactive(here);
+    const places = here.getByRole("table", { name: "Where you are signed in" });
+    await expect(places.getByRole("row")).toHaveCount(3);
+    await expect(places.getByText("This session")).toHaveCount(1);
+
+    await here.getByLabel("Present password").fill("not the password");
+    await here.getByLabel("New password").fill(CHOSEN);
+    await here.getByRole("button", { name: "Change password" }).click();
+    await expect(here.getByRole("alert")).toContainText("That is not your present password");
+    await here.getByLabel("Present password").fill(person.password);
+    await here.getByLabel("New password").fill(CHOSEN);
+    await here.getByRole("button", { name: "Change password" }).click();
+    await expect(here.getByRole("status").filter({ hasText: "Your password is changed." })).toBeVisible();
+    await expect(places.getByRole("row")).toHaveCount(2);
+    await there.goto(at("/jobs"));
+    await expect(there).toHaveURL(/\/login/);
+  });
+}
+
+test("an account is reached from any page, and managed by keyboard alone", async ({ page, person }) => {
+  await open(page, at("/jobs"));
+  await page.getByRole("link", { name: person.username }).press("Enter");
+  await expect(page).toHaveURL(ACCOUNT);
+  await expect(page.getByText(`You are ${person.username}`)).toBeVisible();
+  const people = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" });
+  await people.press("Enter");
+  await expect(page).toHaveURL(USERS);
+  await expect(page).toHaveTitle(/^People/);
+  const summary = row(page, person.username).getByText("Manage");
+  await summary.press("Enter");
+  await page.keyboard.press("Tab");
+  await expect(row(page, person.username).getByLabel("Role")).toBeFocused();
+});
+
+test("a refused invitation keeps what was typed", async ({ page, person }) => {
+  await open(page, USERS);
+  await page.getByLabel("Username").fill(person.username);
+  await page.getByLabel("Role").last().selectOption("operator");
+  await page.getByRole("button", { name: "Make a link" }).click();
+  await expect(page.getByRole("alert")).toContainText(`There is somebody called ${person.username} already.`);
+  await expect(page.getByLabel("Username")).toHaveValue(person.username);
+  await expect(page.getByLabel("Role").last()).toHaveValue("operator");
+});
+
+test("who is no administrator has an account and sees no people", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 403/);
+  const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const page = await visit(await serve({ people: [viewer] }), { as: viewer });
+  await open(page, ACCOUNT);
+  await expect(page.getByRole("button", { name: "Change password" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "People" })).toHaveCount(0);
+  await open(page, USERS);
+  await expect(page.getByRole("heading", { name: "Not allowed" })).toBeVisible();
+});
+
+test.describe("at the door", () => {
+  test.use({ storageState: STRANGER });
+
+  test("whoever tries too often is asked to wait, and the way in stays open to others", async ({ serve, visit, trouble }) => {
+    trouble.expects(/status of 401/, /status of 429/);
+    const docket = await serve();
+    const page = await visit(docket);
+    await open(page, "/login");
+    for (let tries = 0; tries < 11; tries += 1) {
+      const answered = page.waitForResponse(/session\/login/);
+      await fillInSignIn(page, { username: docket.administrator.username, password: "guessed" });
+      await answered;
+    }
+    await expect(page.getByRole("alert")).toHaveText(/Too many tries. Wait \d+ seconds, then try again./);
+  });
+});

@@ -1,0 +1,69 @@
+//! People, for administrators. Plain forms come back to their page. `projects` is a list with commas of those a person may see;
+//! empty, they may see all.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::settings::Said;
+#[cfg(feature = "ssr")]
+use crate::server::{auth::guard, flash, people};
+#[cfg(feature = "ssr")]
+use crate::ui::links::USERS;
+
+/// Invites somebody; the `secret` in the answer is a one-time link, told this once.
+#[server(prefix = "/api", endpoint = "users/invite")]
+pub async fn invite_person(name: String, role: String, projects: Option<String>) -> Result<Said, AppError> {
+    let caller = guard::of::<InvitePerson>()?;
+    let outcome = people::invite(&caller, &name, &role, projects.as_deref()).await;
+    let typed =
+        [("name", name.as_str()), ("role", &role), ("projects", projects.as_deref().unwrap_or_default())];
+    flash::answer::<InvitePerson>(&caller, USERS, &typed, outcome).await
+}
+
+/// Makes a new link for somebody who has not come yet.
+#[server(prefix = "/api", endpoint = "users/renew")]
+pub async fn renew_invitation(user: String) -> Result<Said, AppError> {
+    let caller = guard::of::<RenewInvitation>()?;
+    let outcome = people::renew(&caller, &user).await;
+    flash::answer::<RenewInvitation>(&caller, USERS, &[], outcome).await
+}
+
+/// Takes back the invitation of somebody who has not come yet.
+#[server(prefix = "/api", endpoint = "users/withdraw")]
+pub async fn withdraw_invitation(user: String) -> Result<Said, AppError> {
+    let caller = guard::of::<WithdrawInvitation>()?;
+    let outcome = people::withdraw(&caller, &user).await;
+    flash::answer::<WithdrawInvitation>(&caller, USERS, &[], outcome).await
+}
+
+/// Gives somebody a role and projects, and ends their sessions.
+#[server(prefix = "/api", endpoint = "users/change")]
+pub async fn change_person(user: String, role: String, projects: Option<String>) -> Result<Said, AppError> {
+    let caller = guard::of::<ChangePerson>()?;
+    let outcome = people::change(&caller, &user, &role, projects.as_deref()).await;
+    flash::answer::<ChangePerson>(&caller, USERS, &[], outcome).await
+}
+
+/// Keeps somebody out from their next request on.
+#[server(prefix = "/api", endpoint = "users/disable")]
+pub async fn disable_person(user: String) -> Result<Said, AppError> {
+    let caller = guard::of::<DisablePerson>()?;
+    let outcome = people::disable(&caller, &user).await;
+    flash::answer::<DisablePerson>(&caller, USERS, &[], outcome).await
+}
+
+/// Lets somebody in again.
+#[server(prefix = "/api", endpoint = "users/enable")]
+pub async fn enable_person(user: String) -> Result<Said, AppError> {
+    let caller = guard::of::<EnablePerson>()?;
+    let outcome = people::enable(&caller, &user).await;
+    flash::answer::<EnablePerson>(&caller, USERS, &[], outcome).await
+}
+
+/// Ends all sessions of somebody.
+#[server(prefix = "/api", endpoint = "users/sign-out")]
+pub async fn sign_person_out(user: String) -> Result<Said, AppError> {
+    let caller = guard::of::<SignPersonOut>()?;
+    let outcome = people::sign_out(&caller, &user).await;
+    flash::answer::<SignPersonOut>(&caller, USERS, &[], outcome).await
+}

@@ -1,0 +1,70 @@
+//! What a person does with their own account: the password, and where they are signed in.
+
+use secrecy::SecretString;
+
+use crate::error::{AppError, ErrorCode};
+use crate::model::settings::Said;
+use crate::server::auth::guard::Caller;
+use crate::server::auth::password::{self, Verdict};
+use crate::server::auth::session_store::Sessions;
+use crate::server::auth::{address, sign_in};
+use crate::server::store::sessions::SignedIn;
+
+/// Where the caller is signed in, the last used first.
+pub async fn sessions(caller: &Caller) -> Result<Vec<SignedIn>, AppError> {
+    let Caller { panel, user, .. } = caller;
+    let idle_since = Sessions::new(panel).idle_since();
+    Ok(panel.store.sessions_of(&user.id, panel.clock.now(), idle_since).await?)
+}
+
+/// Sets a new password for whoever knows the old one. All sessions end, and the caller goes on in a new one.
+pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Said, AppError> {
+    let Caller { panel, user, .. } = caller;
+    // A stolen session must not try passwords any faster than a stranger.
+    let attempt = panel.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+    let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
+    if password::verify(SecretString::from(old), stored).await.map_err(failed)? == Verdict::Wrong {
+        return Err(AppError::new(
+            ErrorCode::Forbidden,
+            "That is not your present password, so nothing was changed. Try again.",
+        ));
+    }
+    attempt.succeeded().await;
+    let new = SecretString::from(new);
+    password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
+    let hash = password::hash(new).await.map_err(failed)?;
+    panel.store.set_password_hash(&user.name, &hash, &caller.actor(), panel.clock.now()).await?;
+    if let Some(user) = panel.store.user_by_id(&user.id).await? {
+        sign_in::begin_session(&user).await?;
+    }
+    tracing::info!(user = user.name, "password changed");
+    Ok(Said::new("Your password is changed. You are signed out everywhere else."))
+}
+
+/// Ends one of the caller's sessions.
+pub async fn sign_out(caller: &Caller, session: &str) -> Result<Said, AppError> {
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    if !caller.panel.store.end_session(session, &by, now).await? {
+        return Err(AppError::not_found(
+            "That session is over already. Reload the page to see those there are.",
+        ));
+    }
+    Ok(Said::new("That session is ended."))
+}
+
+/// Ends all of the caller's sessions but the one at hand.
+pub async fn sign_out_others(caller: &Caller) -> Result<Said, AppError> {
+    let this = caller.session.as_deref().unwrap_or_default();
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    let ended = caller.panel.store.end_other_sessions(this, &by, now).await?;
+    Ok(Said::new(match ended {
+        0 => "You were signed in nowhere else.".to_owned(),
+        1 => "One other session is ended.".to_owned(),
+        ended => format!("{ended} other sessions are ended."),
+    }))
+}
+
+fn failed(error: anyhow::Error) -> AppError {
+    tracing::error!(error = format!("{error:#}"), "changing a password");
+    AppError::internal()
+}

@@ -1,0 +1,99 @@
+//! Where a request comes from. What anybody can write into it counts only if a proxy that is trusted says so.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::Response;
+use ipnet::IpNet;
+use leptos::prelude::use_context;
+
+use crate::server::panel::Panel;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The address of whoever asks.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientAddress(pub IpAddr);
+
+/// Finds out where a request comes from, for all that is behind.
+pub async fn find_out(State(panel): State<Panel>, mut request: Request, next: Next) -> Response {
+    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
+        let address = client(peer.ip(), request.headers(), &panel.access.trusted_proxies);
+        request.extensions_mut().insert(ClientAddress(address));
+    }
+    next.run(request).await
+}
+
+/// Where the request that is being answered comes from; for server functions.
+pub fn current() -> IpAddr {
+    use_context::<Parts>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |parts| of(&parts.extensions))
+}
+
+/// Where a request with these extensions comes from.
+pub fn of(extensions: &axum::http::Extensions) -> IpAddr {
+    extensions.get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientAddress(address)| *address)
+}
+
+/// Whether `address` is that of a configured proxy.
+pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&address))
+}
+
+/// Each proxy adds on the right whom it heard it from. So the last one that no trusted proxy would be is the client, and what stands
+/// left of it is anybody's word.
+fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let lines = headers.get_all(FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
+    let hops: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+    let mut client = peer.to_canonical();
+    for hop in hops.into_iter().rev() {
+        if !is_trusted(client, trusted) {
+            break;
+        }
+        match parsed(hop) {
+            Some(address) => client = address,
+            None => break,
+        }
+    }
+    client
+}
+
+/// An address, with or without a port.
+fn parsed(hop: &str) -> Option<IpAddr> {
+    let address = hop.parse().or_else(|_| hop.parse().map(|with_port: SocketAddr| with_port.ip()));
+    address.ok().map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client_of(peer: &str, forwarded: &[&str]) -> String {
+        let trusted: Vec<IpNet> =
+            ["10.0.0.0/8", "fd00::/8"].map(|network| network.parse().expect("a network")).to_vec();
+        let mut headers = HeaderMap::new();
+        for line in forwarded {
+            headers.append(FORWARDED_FOR, line.parse().expect("a value"));
+        }
+        client(peer.parse().expect("an address"), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_says_whom_it_speaks_for() {
+        assert_eq!(client_of("192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
+        assert_eq!(client_of("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client_of("::ffff:10.0.0.1", &["198.51.100.7:4711"]), "198.51.100.7");
+        assert_eq!(client_of("fd00::1", &["2001:db8::7"]), "2001:db8::7");
+        assert_eq!(client_of("10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn what_a_client_wrote_itself_is_passed_by() {
+        assert_eq!(client_of("10.0.0.1", &["203.0.113.9, 198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client_of("10.0.0.1", &["203.0.113.9", "198.51.100.7, 10.0.0.2"]), "198.51.100.7");
+        assert_eq!(client_of("10.0.0.1", &["198.51.100.7, nonsense"]), "10.0.0.1");
+        assert_eq!(client_of("10.0.0.1", &["10.0.0.3, 10.0.0.2"]), "10.0.0.3");
+    }
+}

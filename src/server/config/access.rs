@@ -1,0 +1,50 @@
+//! How long sessions last, and whom to believe where a request comes from.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+use super::source::{ConfigError, Source, number_between};
+
+#[derive(Debug, Clone)]
+pub struct AccessConfig {
+    /// A session that nobody used for so long is over.
+    pub session_idle: Duration,
+    /// A session that began so long ago is over, used or not.
+    pub session_lifetime: Duration,
+    /// The proxies that say truly whom they speak for.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+impl AccessConfig {
+    pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let minutes = source.or_default("session_idle_minutes", number_between(1, 480))?;
+        let days = source.or_default("session_days", number_between(1, 30))?;
+        Ok(Self {
+            session_idle: Duration::from_secs(u64::from(minutes) * 60),
+            session_lifetime: Duration::from_secs(u64::from(days) * 24 * 3600),
+            trusted_proxies: source.optional("trusted_proxies", networks)?.unwrap_or_default(),
+        })
+    }
+}
+
+impl Default for AccessConfig {
+    fn default() -> Self {
+        Self {
+            session_idle: Duration::from_secs(8 * 3600),
+            session_lifetime: Duration::from_secs(7 * 24 * 3600),
+            trusted_proxies: Vec::new(),
+        }
+    }
+}
+
+/// Addresses and networks, separated by commas.
+fn networks(text: &str) -> Result<Vec<IpNet>, String> {
+    let network = |part: &str| {
+        part.parse()
+            .or_else(|_| part.parse::<IpAddr>().map(IpNet::from))
+            .map_err(|_| format!("“{part}” is neither an address nor a network such as 10.0.0.0/8"))
+    };
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(network).collect()
+}

@@ -1,0 +1,149 @@
+//! What administrators do with people: invite them, change what they may do and see, disable them, sign them out.
+
+use crate::error::AppError;
+use crate::model::id::ProjectId;
+use crate::model::settings::Said;
+use crate::model::user::{Project, Role};
+use crate::server::auth::guard::Caller;
+use crate::server::auth::{sign_in, token};
+use crate::server::store::users::User;
+
+/// How long a one-time link is good.
+const LINK_SECONDS: i64 = 48 * 3600;
+
+/// Adds somebody, and makes the link at which they choose a password.
+pub async fn invite(
+    caller: &Caller,
+    name: &str,
+    role: &str,
+    projects: Option<&str>,
+) -> Result<Said, AppError> {
+    let (panel, name) = (&caller.panel, name.trim());
+    sign_in::check_username(name).map_err(AppError::bad_input)?;
+    let role: Role = role.parse().map_err(AppError::bad_input)?;
+    let projects = limits(projects, &panel.projects).map_err(AppError::bad_input)?;
+    let (secret, now) = (token::new(), panel.clock.now());
+    let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
+    if !panel.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
+        return Err(AppError::conflict(format!(
+            "There is somebody called {name} already. Choose another name."
+        )));
+    }
+    tracing::info!(name, %role, by = caller.user.name, "invited");
+    Ok(told_of(name, address(caller, name, &secret)))
+}
+
+/// Makes a new link for somebody who has not come yet; the old one is over.
+pub async fn renew(caller: &Caller, user: &str) -> Result<Said, AppError> {
+    let (panel, user, secret) = (&caller.panel, found(caller, user).await?, token::new());
+    let (by, now) = (caller.actor(), panel.clock.now());
+    let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
+    if !panel.store.renew_invitation(&user.id, (&link.0, link.1), &by, now).await? {
+        return Err(has_come(&user));
+    }
+    tracing::info!(name = user.name, by = caller.user.name, "invited again");
+    Ok(told_of(&user.name, address(caller, &user.name, &secret)))
+}
+
+/// Takes an invitation back.
+pub async fn withdraw(caller: &Caller, user: &str) -> Result<Said, AppError> {
+    let user = found(caller, user).await?;
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    if !caller.panel.store.withdraw_invitation(&user.id, &by, now).await? {
+        return Err(has_come(&user));
+    }
+    tracing::info!(name = user.name, by = caller.user.name, "invitation withdrawn");
+    Ok(Said::new(format!("{} is not invited any more; the link does nothing.", user.name)))
+}
+
+/// Gives somebody another role and other projects, from their next request on. They have to sign in again.
+pub async fn change(
+    caller: &Caller,
+    user: &str,
+    role: &str,
+    projects: Option<&str>,
+) -> Result<Said, AppError> {
+    let user = found(caller, user).await?;
+    let role: Role = role.parse().map_err(AppError::bad_input)?;
+    let projects = limits(projects, &caller.panel.projects).map_err(AppError::bad_input)?;
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    if !caller.panel.store.set_access(&user.id, role, projects.as_deref(), &by, now).await? {
+        return Err(last_administrator(&user));
+    }
+    tracing::info!(name = user.name, %role, by = caller.user.name, "role changed");
+    Ok(Said::new(format!("{} is {} now, and has to sign in again.", user.name, with_article(role))))
+}
+
+/// Keeps somebody out, from their next request on.
+pub async fn disable(caller: &Caller, user: &str) -> Result<Said, AppError> {
+    let user = found(caller, user).await?;
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    if !caller.panel.store.set_disabled(&user.name, true, &by, now).await? {
+        return Err(last_administrator(&user));
+    }
+    tracing::info!(name = user.name, by = caller.user.name, "disabled");
+    Ok(Said::new(format!("{} is disabled and signed out everywhere.", user.name)))
+}
+
+/// Lets somebody in again.
+pub async fn enable(caller: &Caller, user: &str) -> Result<Said, AppError> {
+    let user = found(caller, user).await?;
+    caller.panel.store.set_disabled(&user.name, false, &caller.actor(), caller.panel.clock.now()).await?;
+    tracing::info!(name = user.name, by = caller.user.name, "enabled");
+    Ok(Said::new(format!("{} can sign in again.", user.name)))
+}
+
+/// Ends all sessions of somebody.
+pub async fn sign_out(caller: &Caller, user: &str) -> Result<Said, AppError> {
+    let user = found(caller, user).await?;
+    caller.panel.store.end_all_sessions(&user.id, &caller.actor(), caller.panel.clock.now()).await?;
+    tracing::info!(name = user.name, by = caller.user.name, "signed out everywhere");
+    Ok(Said::new(format!("{} is signed out everywhere.", user.name)))
+}
+
+/// The projects named in a list with commas, which must be among `all`; of none, everything may be seen.
+pub fn limits(listed: Option<&str>, all: &[Project]) -> Result<Option<Vec<ProjectId>>, String> {
+    let names = listed.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
+    let known = |name: &str| all.iter().map(|project| &project.id).find(|id| id.as_str() == name).cloned();
+    let projects: Vec<ProjectId> = names
+        .map(|name| known(name).ok_or_else(|| format!("There is no project {name} here.")))
+        .collect::<Result<_, _>>()?;
+    Ok((!projects.is_empty()).then_some(projects))
+}
+
+async fn found(caller: &Caller, user: &str) -> Result<User, AppError> {
+    let user = caller.panel.store.user_by_id(user).await?;
+    user.ok_or_else(|| AppError::not_found("That person does not exist any more. Reload the page."))
+}
+
+/// Where somebody who was invited chooses a password. The name is there to be read; the link knows whose it is.
+fn address(caller: &Caller, name: &str, secret: &str) -> String {
+    let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
+    format!("{}/setup?token={secret}&name={name}", caller.panel.public_url.origin())
+}
+
+fn told_of(name: &str, link: String) -> Said {
+    Said::new(format!(
+        "{name} is invited. Send them this link: it is shown this once, works once, and is good for 48 hours."
+    ))
+    .with_secret(link)
+}
+
+fn has_come(user: &User) -> AppError {
+    AppError::conflict(format!("{} has accepted the invitation already. Reload the page.", user.name))
+}
+
+fn last_administrator(user: &User) -> AppError {
+    AppError::conflict(format!(
+        "{} is the last administrator. Make somebody else one first, then try again.",
+        user.name
+    ))
+}
+
+fn with_article(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "a viewer",
+        Role::Operator => "an operator",
+        Role::Admin => "an administrator",
+    }
+}

@@ -1,0 +1,175 @@
+//! One-time links at which people who were invited choose a password, by the hash of their token.
+
+use sqlx::Row;
+
+use super::users::{User, access, insert, user};
+use super::{Store, StoreError, audit, new_id};
+use crate::model::audit::{Action, Actor, Deed};
+use crate::model::id::ProjectId;
+use crate::model::time::Timestamp;
+use crate::model::user::Role;
+
+/// Somebody, and until when their invitation is good, if they have not come yet.
+pub struct Invited {
+    pub user: User,
+    pub until: Option<Timestamp>,
+}
+
+/// What a link that is good makes of whoever has it.
+pub enum Link {
+    /// The first administrator, of any name.
+    FirstAdministrator,
+    /// The person of this name, who was invited.
+    Person(String),
+}
+
+impl Store {
+    /// What the link with this token hash is for; nothing if it is not valid any more.
+    pub async fn link(&self, token_hash: &str, now: Timestamp) -> Result<Option<Link>, StoreError> {
+        let name: Option<String> = sqlx::query_scalar(
+            "SELECT name FROM users JOIN invitations ON invitations.user_id = users.id
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL",
+        )
+        .bind(token_hash)
+        .bind(now.as_millis())
+        .fetch_optional(&self.pool)
+        .await?;
+        if let Some(name) = name {
+            return Ok(Some(Link::Person(name)));
+        }
+        let first: Option<i64> = sqlx::query_scalar(
+            "SELECT expires_at FROM setup_links WHERE token_hash = $1 AND expires_at > $2
+             AND NOT EXISTS (SELECT 1 FROM users)",
+        )
+        .bind(token_hash)
+        .bind(now.as_millis())
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(first.map(|_| Link::FirstAdministrator))
+    }
+
+    /// Everybody by name, with their invitations.
+    pub async fn people(&self) -> Result<Vec<Invited>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT users.*, invitations.expires_at AS invited_until FROM users
+             LEFT JOIN invitations ON invitations.user_id = users.id ORDER BY users.name",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let invited = |row| {
+            let until: Option<i64> = Row::try_get(row, "invited_until")?;
+            Ok(Invited { user: user(row)?, until: until.map(Timestamp::from_millis) })
+        };
+        rows.iter().map(invited).collect()
+    }
+
+    /// Adds a person without a password, and the link to choose one; `false` if the name is taken.
+    pub async fn invite(
+        &self,
+        name: &str,
+        role: Role,
+        projects: Option<&[ProjectId]>,
+        (token_hash, expires_at): (&str, Timestamp),
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let Some(id) = insert(&mut tx, name, role, projects, "", now).await? else { return Ok(false) };
+        sqlx::query("INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ($1, $2, $3)")
+            .bind(id)
+            .bind(token_hash)
+            .bind(expires_at.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        let deed = Deed::new(Action::UserInvite).on(name).saying(access(role, projects));
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Replaces the link of somebody who has not come yet; `false` if there is no such person.
+    pub async fn renew_invitation(
+        &self,
+        user: &str,
+        (token_hash, expires_at): (&str, Timestamp),
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let renewed: Option<String> = sqlx::query_scalar(
+            "UPDATE invitations SET token_hash = $2, expires_at = $3 WHERE user_id = $1
+             RETURNING (SELECT name FROM users WHERE id = user_id)",
+        )
+        .bind(user)
+        .bind(token_hash)
+        .bind(expires_at.as_millis())
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(name) = renewed else { return Ok(false) };
+        audit::record(&mut tx, by, &Deed::new(Action::UserInviteAgain).on(name), now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Takes an invitation back, and with it the person, who has never been here; `false` if there is none.
+    pub async fn withdraw_invitation(
+        &self,
+        user: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let withdrawn = sqlx::query("DELETE FROM invitations WHERE user_id = $1")
+            .bind(user)
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+        if withdrawn != 1 {
+            return Ok(false);
+        }
+        let name: String = sqlx::query_scalar("DELETE FROM users WHERE id = $1 RETURNING name")
+            .bind(user)
+            .fetch_one(&mut *tx)
+            .await?;
+        audit::record(&mut tx, by, &Deed::new(Action::UserWithdraw).on(name), now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Spends a link for a password, in one step, and gives whose it was; nothing if it is not valid any more.
+    pub async fn accept_invitation(
+        &self,
+        token_hash: &str,
+        password_hash: &str,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<Option<User>, StoreError> {
+        let mut tx = self.begin().await?;
+        let row = sqlx::query(
+            "SELECT users.* FROM users JOIN invitations ON invitations.user_id = users.id
+             WHERE token_hash = $1 AND expires_at > $2 AND disabled_at IS NULL",
+        )
+        .bind(token_hash)
+        .bind(now.as_millis())
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(mut user) = row.as_ref().map(user).transpose()? else { return Ok(None) };
+        let spent = sqlx::query("DELETE FROM invitations WHERE token_hash = $1")
+            .bind(token_hash)
+            .execute(&mut *tx)
+            .await?;
+        if spent.rows_affected() != 1 {
+            return Ok(None);
+        }
+        (user.password_hash, user.session_stamp) = (password_hash.to_owned(), new_id());
+        sqlx::query("UPDATE users SET password_hash = $2, session_stamp = $3 WHERE id = $1")
+            .bind(&user.id)
+            .bind(&user.password_hash)
+            .bind(&user.session_stamp)
+            .execute(&mut *tx)
+            .await?;
+        audit::record(&mut tx, &user.actor(address), &Deed::new(Action::UserJoin), now).await?;
+        tx.commit().await?;
+        Ok(Some(user))
+    }
+}

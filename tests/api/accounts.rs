@@ -1,0 +1,116 @@
+//! What administrators do with people takes effect at once, and cannot lock everybody out.
+
+use docket::model::user::Role;
+
+use crate::helpers::{PASSWORD, TestApp, Workplace, tags};
+
+#[tokio::test]
+async fn another_role_counts_from_the_next_request_and_ends_the_sessions_under_the_old_one() {
+    let app = TestApp::start().await;
+    let (ada, otto) = (app.sign_in("ada").await, app.sign_in("otto").await);
+    let answer = app.manage(&ada, "change", "otto", &[("role", "viewer")]).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    otto.post("/api/jobs/archive", &[("project", "docs"), ("jobs", "x")])
+        .await
+        .refused(401, "unauthenticated");
+    let otto = app.sign_in("otto").await;
+    assert_eq!(otto.ask("/api/session/current", &[]).await["role"], "viewer");
+    otto.post("/api/jobs/archive", &[("project", "docs"), ("jobs", "x")]).await.refused(403, "forbidden");
+    assert!(ada.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn a_disabled_person_is_out_and_enabling_does_not_revive_a_session() {
+    let app = TestApp::start().await;
+    let (ada, otto) = (app.sign_in("ada").await, app.sign_in("otto").await);
+    assert_eq!(app.manage(&ada, "disable", "otto", &[]).await.status, 200);
+    assert!(!otto.is_signed_in().await);
+    app.stranger().sign_in("otto", PASSWORD).await.refused(401, "unauthenticated");
+    assert_eq!(app.manage(&ada, "enable", "otto", &[]).await.status, 200);
+    assert!(!otto.is_signed_in().await, "a session from before came back");
+    assert!(app.sign_in("otto").await.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn signing_somebody_out_ends_every_session_of_theirs_and_no_other() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let (here, there, other) =
+        (app.sign_in("otto").await, app.sign_in("otto").await, app.sign_in("olga").await);
+    assert_eq!(app.manage(&ada, "sign-out", "otto", &[]).await.status, 200);
+    assert!(!here.is_signed_in().await && !there.is_signed_in().await);
+    assert!(ada.is_signed_in().await && other.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn the_last_administrator_stays_one() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    // Neither counts: one has not come yet, the other is disabled.
+    ada.invite("ivan", "admin", "").await;
+    app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
+    app.manage(&ada, "disable", "otto", &[]).await;
+    for (verb, more) in [("disable", &[][..]), ("change", &[("role", "operator")])] {
+        let message = app.manage(&ada, verb, "ada", more).await.refused(409, "conflict");
+        assert!(message.contains("last administrator"), "{message}");
+    }
+    assert!(ada.is_signed_in().await);
+    let url = format!("sqlite://{}", app.database_file().display());
+    let refused = Workplace::new().set("DOCKET_DATABASE_URL", &url).run(&["user", "disable", "ada"]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("last administrator"), "{refused:?}");
+
+    app.manage(&ada, "enable", "otto", &[]).await;
+    assert_eq!(app.manage(&ada, "change", "ada", &[("role", "operator")]).await.status, 200);
+    assert!(!ada.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn two_administrators_who_demote_each_other_leave_one() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
+    let otto = app.sign_in("otto").await;
+    let (one, other) = futures::join!(
+        app.manage(&ada, "change", "otto", &[("role", "viewer")]),
+        app.manage(&otto, "change", "ada", &[("role", "viewer")]),
+    );
+    assert!(one.status != 200 || other.status != 200, "{} and {}", one.status, other.status);
+    let people = app.panel().store.users().await.unwrap();
+    assert_eq!(people.iter().filter(|user| user.role == Role::Admin).count(), 1);
+}
+
+#[tokio::test]
+async fn nobody_is_changed_who_is_not_there_or_into_what_is_not() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    for verb in ["change", "disable", "enable", "renew", "sign-out", "withdraw"] {
+        for id in ["", "x", "' OR 1=1 --", "01930000-0000-7000-8000-000000000000"] {
+            let pairs = [("user", id), ("role", "viewer")];
+            ada.post(&format!("/api/users/{verb}"), &pairs).await.refused(404, "not_found");
+        }
+    }
+    for (role, projects) in [("emperor", "docs"), ("", ""), ("viewer", "nowhere"), ("viewer", "docs,../x")] {
+        let more = [("role", role), ("projects", projects)];
+        app.manage(&ada, "change", "otto", &more).await.refused(400, "bad_input");
+    }
+    let otto = app.sign_in("otto").await.ask("/api/session/current", &[]).await;
+    assert_eq!((&otto["role"], otto["projects"].as_array().unwrap().len()), (&"operator".into(), 2));
+}
+
+#[tokio::test]
+async fn the_list_says_who_is_there_and_no_name_becomes_markup() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let hostile = "<img src=x onerror=alert(1)>";
+    ada.invite(hostile, "viewer", "docs").await;
+    app.manage(&ada, "disable", "otto", &[]).await;
+    let page = ada.get("/admin/users").await;
+    assert_eq!(page.status, 200);
+    for text in ["ada", "olga", "otto", "vera", "Disabled", "Invited", "Active", "just now", "Never"] {
+        assert!(page.text.contains(text), "{text}");
+    }
+    let tags = tags(&page.text);
+    assert!(tags.iter().all(|tag| tag.name != "img" && tag.attribute("onerror").is_empty()));
+    // What stands in the page for the browser holds the same HTML once more, as text.
+    assert!(!page.text.contains(hostile));
+}

@@ -1,0 +1,52 @@
+//! People, as an administrator and they themselves handle them.
+
+use serde_json::Value;
+
+use super::{Answer, Browser, TestApp};
+
+impl TestApp {
+    /// The id of somebody.
+    pub(crate) async fn id_of(&self, name: &str) -> String {
+        self.panel().store.user_by_name(name).await.unwrap().unwrap().id
+    }
+
+    /// Has `by` do something with somebody.
+    pub(crate) async fn manage(&self, by: &Browser, verb: &str, name: &str, more: &[(&str, &str)]) -> Answer {
+        let id = self.id_of(name).await;
+        let mut pairs = vec![("user", id.as_str())];
+        pairs.extend(more);
+        by.post(&format!("/api/users/{verb}"), &pairs).await
+    }
+}
+
+impl Browser {
+    /// Whether there is a session, as a server function sees it.
+    pub(crate) async fn is_signed_in(&self) -> bool {
+        self.post("/api/session/current", &[]).await.status == 200
+    }
+
+    /// Another browser with the same cookies.
+    pub(crate) fn twin(&self, app: &TestApp) -> Browser {
+        let twin = app.stranger();
+        twin.set_cookie(&self.cookie().unwrap());
+        twin
+    }
+
+    /// Invites somebody, and gives the token of the link.
+    pub(crate) async fn invite(&self, name: &str, role: &str, projects: &str) -> String {
+        let pairs = [("name", name), ("role", role), ("projects", projects)];
+        token(&self.ask("/api/users/invite", &pairs).await)
+    }
+
+    /// Chooses a password with the token of a link.
+    pub(crate) async fn accept(&self, token: &str, password: &str) -> Answer {
+        self.post("/api/session/setup", &[("token", token), ("password", password)]).await
+    }
+}
+
+/// The token in a link that was told.
+pub(crate) fn token(said: &Value) -> String {
+    let link = said["secret"].as_str().unwrap();
+    let (_, query) = link.split_once("/setup?token=").unwrap();
+    query.split('&').next().unwrap().to_owned()
+}

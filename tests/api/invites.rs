@@ -1,0 +1,144 @@
+//! Invitations: one-time links, and nothing else, let new people in.
+
+use std::time::Duration;
+
+use docket::server::clock::Clock;
+
+use crate::helpers::{Settings, TestApp, tags, token};
+
+const CHOSEN: &str = "a sentence of my own";
+
+#[tokio::test]
+async fn an_invited_person_chooses_a_password_and_has_what_they_were_given() {
+    let app = TestApp::start().await;
+    let token = app.sign_in("ada").await.invite("ivan", "operator", "docs").await;
+    assert!(token.len() >= 32, "{token}");
+    let stored = String::from_utf8_lossy(&app.database_bytes()).into_owned();
+    assert!(!stored.contains(&token), "the token is in the database");
+
+    let ivan = app.stranger();
+    let page = ivan.get(&format!("/setup?token={token}&name=ivan")).await;
+    let tags = tags(&page.text);
+    let username = tags.iter().find(|tag| tag.attribute("name") == "username").unwrap();
+    assert_eq!(username.attribute("value"), "ivan");
+    assert!(page.text.contains("Choose your password"), "{}", page.text);
+
+    ivan.accept(&token, "too short").await.refused(400, "bad_input");
+    ivan.accept(&token, "password1234").await.refused(400, "bad_input");
+    assert_eq!(ivan.accept(&token, CHOSEN).await.status, 200);
+    let session = ivan.ask("/api/session/current", &[]).await;
+    assert_eq!((&session["username"], &session["role"]), (&"ivan".into(), &"operator".into()));
+    assert_eq!(session["projects"].as_array().unwrap().len(), 1);
+    assert_eq!(app.stranger().sign_in("ivan", CHOSEN).await.status, 200);
+    app.stranger().accept(&token, "another sentence").await.refused(403, "forbidden");
+}
+
+#[tokio::test]
+async fn a_link_is_good_for_48_hours_and_a_new_one_ends_it() {
+    let clock = Clock::frozen(Clock::system().now());
+    let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
+    let ada = app.sign_in("ada").await;
+    let first = ada.invite("ivan", "viewer", "").await;
+    app.clock().advance(Duration::from_secs(48 * 3_600));
+    app.stranger().accept(&first, CHOSEN).await.refused(403, "forbidden");
+    let ada = app.sign_in("ada").await;
+    assert!(ada.get("/admin/users").await.text.contains("the link is over"));
+
+    let second = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
+    let third = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
+    app.clock().advance(Duration::from_secs(47 * 3_600));
+    for old in [&first, &second] {
+        app.stranger().accept(old, CHOSEN).await.refused(403, "forbidden");
+    }
+    assert_eq!(app.stranger().accept(&third, CHOSEN).await.status, 200);
+    let ada = app.sign_in("ada").await;
+    app.manage(&ada, "renew", "ivan", &[]).await.refused(409, "conflict");
+}
+
+#[tokio::test]
+async fn until_the_link_was_used_nobody_gets_in_by_that_name() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let link = ada.invite("ivan", "admin", "").await;
+    for password in ["", CHOSEN, &link] {
+        app.stranger().sign_in("ivan", password).await.refused(401, "unauthenticated");
+    }
+    for wrong in ["", "x", &link[1..], &format!("{link}x"), "' OR 1=1 --"] {
+        app.stranger().accept(wrong, CHOSEN).await.refused(403, "forbidden");
+    }
+    app.manage(&ada, "disable", "ivan", &[]).await;
+    app.stranger().accept(&link, CHOSEN).await.refused(403, "forbidden");
+    app.manage(&ada, "enable", "ivan", &[]).await;
+    assert_eq!(app.stranger().accept(&link, CHOSEN).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_withdrawn_invitation_lets_nobody_in_and_frees_the_name() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let link = ada.invite("ivan", "viewer", "").await;
+    assert_eq!(app.manage(&ada, "withdraw", "ivan", &[]).await.status, 200);
+    app.stranger().accept(&link, CHOSEN).await.refused(403, "forbidden");
+    let again = ada.invite("ivan", "viewer", "").await;
+    assert_eq!(app.stranger().accept(&again, CHOSEN).await.status, 200);
+    app.manage(&ada, "withdraw", "ivan", &[]).await.refused(409, "conflict");
+    assert_eq!(app.stranger().sign_in("ivan", CHOSEN).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_link_works_for_one_of_many_who_click_at_once() {
+    let app = TestApp::start().await;
+    let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
+    let people: Vec<_> = (0..6).map(|_| app.stranger()).collect();
+    let clicks = people.iter().map(|person| person.accept(&link, CHOSEN));
+    let answers = futures::future::join_all(clicks).await;
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 403, 403, 403, 403, 403]);
+}
+
+#[tokio::test]
+async fn who_invites_sees_the_link_once_and_nobody_else_does() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let page = format!("{}/admin/users", app.origin());
+    let pairs = [("name", "ivan"), ("role", "admin"), ("projects", "docs"), ("projects", "api")];
+    let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
+    assert_eq!((answer.status, answer.location()), (302, "/admin/users"));
+    let (seen, again) = (ada.get("/admin/users").await, ada.get("/admin/users").await);
+    assert!(seen.text.contains("/setup?token="), "{}", seen.text);
+    assert!(!again.text.contains("/setup?token="), "the link is shown again");
+
+    // Kept for who made it, whoever looks first.
+    ada.submit("/api/users/invite", &[("name", "eva"), ("role", "admin")], Some(&page)).await;
+    let link = seen.text.split("/setup?token=").nth(1).unwrap().split("&amp;").next().unwrap();
+    let ivan = app.stranger();
+    assert_eq!(ivan.accept(link, CHOSEN).await.status, 200);
+    assert!(!ivan.get("/admin/users").await.text.contains("/setup?token="));
+    assert!(ada.get("/admin/users").await.text.contains("/setup?token="));
+}
+
+#[tokio::test]
+async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let page = format!("{}/admin/users", app.origin());
+    for (name, role, projects, why) in [
+        ("olga", "operator", "api", "There is somebody called olga already"),
+        ("&lt;<b>", "operator", "nowhere", "There is no project nowhere here"),
+        ("ivan", "emperor", "api", "a role is viewer, operator or admin"),
+    ] {
+        let pairs = [("name", name), ("role", role), ("projects", projects)];
+        let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
+        let place = answer.location();
+        let path = place.strip_prefix(&app.origin()).unwrap_or(place);
+        assert!(path.starts_with("/admin/users"), "{path}");
+        let shown = ada.get(path).await;
+        assert!(shown.text.contains(why), "{why} is not in {}", shown.text);
+        let tags = tags(&shown.text);
+        let field = tags.iter().find(|tag| tag.attribute("id") == "name").unwrap();
+        assert_eq!(field.attribute("value"), name);
+        assert!(!ada.get("/admin/users").await.text.contains(why), "{why} is said again");
+    }
+    ada.post("/api/users/invite", &[("name", " "), ("role", "viewer")]).await.refused(400, "bad_input");
+}

@@ -1,0 +1,106 @@
+//! Passwords: what may be chosen, what is stored, and what a wrong one tells.
+
+use argon2::password_hash::rand_core::OsRng;
+use argon2::password_hash::{PasswordHasher, SaltString};
+use argon2::{Argon2, Params};
+use docket::model::audit::Actor;
+
+use crate::helpers::{Answer, Browser, PASSWORD, TestApp, Workplace, until};
+
+const NEW: &str = "quite another sentence";
+
+async fn change(person: &Browser, old: &str, new: &str) -> Answer {
+    person.post("/api/account/password", &[("old", old), ("new", new)]).await
+}
+
+#[tokio::test]
+async fn a_new_password_needs_the_old_one_and_ends_every_other_session() {
+    let app = TestApp::start().await;
+    let (olga, elsewhere) = (app.operator().await, app.operator().await);
+    for wrong in ["", "wrong", NEW] {
+        change(&olga, wrong, NEW).await.refused(403, "forbidden");
+    }
+    assert!(elsewhere.is_signed_in().await);
+
+    let thief = olga.twin(&app);
+    assert_eq!(change(&olga, PASSWORD, NEW).await.status, 200);
+    assert!(olga.is_signed_in().await);
+    assert!(!elsewhere.is_signed_in().await);
+    assert!(!thief.is_signed_in().await, "the session goes on under an id that is known");
+    app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
+    assert_eq!(app.stranger().sign_in("olga", NEW).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_password_that_is_short_long_or_guessed_first_is_not_taken() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    for bad in ["", "eleven char", "password1234", "QWERTYUIOP123", "olga-olga-123", &"x1y2z3".repeat(200)] {
+        change(&olga, PASSWORD, bad).await.refused(400, "bad_input");
+    }
+    assert_eq!(app.stranger().sign_in("olga", PASSWORD).await.status, 200);
+    let place = Workplace::new();
+    for bad in ["eleven char", "password1234", "abababababab"] {
+        let refused = place.run_with_input(&["user", "add", "eva", "--role", "viewer"], bad);
+        assert_eq!(refused.code, Some(1), "{bad}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_stolen_session_does_not_try_passwords_any_faster_than_a_stranger() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    for _ in 0..10 {
+        change(&olga, "wrong", NEW).await.refused(403, "forbidden");
+    }
+    let answer = change(&olga, PASSWORD, NEW).await;
+    assert_eq!(answer.status, 429, "{}", answer.text);
+    assert!(answer.header("retry-after").parse::<u64>().unwrap() <= 60);
+}
+
+#[tokio::test]
+async fn a_hash_of_older_parameters_becomes_one_of_todays_at_the_next_sign_in() {
+    let app = TestApp::start().await;
+    let old = Argon2::from(Params::new(8_192, 1, 1, None).unwrap());
+    let salt = SaltString::generate(&mut OsRng);
+    let stored = old.hash_password(PASSWORD.as_bytes(), &salt).unwrap().to_string();
+    app.panel().store.set_password_hash("olga", &stored, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.stranger().sign_in("olga", "wrong").await.refused(401, "unauthenticated");
+    let stored_now = async || app.panel().store.user_by_name("olga").await.unwrap().unwrap().password_hash;
+    assert_eq!(stored_now().await, stored);
+
+    let olga = app.operator().await;
+    let renewed = stored_now().await;
+    assert!(renewed.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{renewed}");
+    assert!(olga.is_signed_in().await);
+    app.operator().await;
+    assert_eq!(stored_now().await, renewed);
+}
+
+/// Whether somebody is there costs the same to find out, so it is not found out: one hash, and the same words.
+#[tokio::test]
+async fn nobody_a_wrong_password_and_a_disabled_person_cannot_be_told_apart() {
+    let place = Workplace::configured("http://127.0.0.1:9")
+        .set("DOCKET_LOG", "info,docket::server::auth::password=trace");
+    for name in ["olga", "otto"] {
+        place.run_with_input(&["user", "add", name, "--role", "viewer"], PASSWORD);
+    }
+    place.run(&["user", "disable", "otto"]);
+    let server = place.serve(&[]);
+    let address = server.address().await;
+    let hashed = || server.output().matches("hashing a password").count();
+    let before = hashed();
+    let mut answers = Vec::new();
+    for (tried, (name, password)) in
+        [("olga", "wrong"), ("nobody", PASSWORD), ("otto", PASSWORD), ("", "")].into_iter().enumerate()
+    {
+        let mut answer = Browser::at(&address).sign_in(name, password).await;
+        until("a hash", async || (hashed() > before + tried).then_some(())).await;
+        assert_eq!(hashed(), before + tried + 1, "{name}");
+        for changing in ["date", "x-request-id"] {
+            answer.headers.remove(changing);
+        }
+        answers.push((answer.status, answer.headers, answer.text));
+    }
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:#?}");
+}

@@ -1,0 +1,133 @@
+//! A project that somebody may not see is to them as one that does not exist: for every endpoint, page and file.
+
+use docket::model::audit::Actor;
+use docket::model::user::Role;
+use docket::server::auth::roles::{self, Access};
+
+use crate::gate::endpoints;
+use crate::helpers::{Browser, PASSWORD, TestApp, Workplace};
+use crate::roles::{FIELDS, PAGES};
+
+/// What is asked for beyond any project.
+const OF_NO_PROJECT: [&str; 3] = ["/api/account/", "/api/session/", "/api/settings/"];
+
+/// Olga, who may see one of the two projects.
+async fn limited(app: &TestApp, project: &str) -> Browser {
+    let ada = app.sign_in("ada").await;
+    let more = [("role", "operator"), ("projects", project)];
+    assert_eq!(app.manage(&ada, "change", "olga", &more).await.status, 200);
+    app.operator().await
+}
+
+#[tokio::test]
+async fn no_endpoint_tells_a_project_of_others_from_none() {
+    let app = TestApp::start().await;
+    let olga = limited(&app, "docs").await;
+    let may = |endpoint: &&str| !matches!(roles::of(endpoint), Some(Access::From(Role::Admin)) | None);
+    let of_projects: Vec<_> = endpoints()
+        .into_iter()
+        .filter(may)
+        .filter(|endpoint| !OF_NO_PROJECT.iter().any(|start| endpoint.starts_with(start)))
+        .collect();
+    assert!(of_projects.len() > 40, "{of_projects:?}");
+    for endpoint in of_projects {
+        let ask = async |project: &'static str| {
+            let others = FIELDS.iter().filter(|(name, _)| *name != "project").copied();
+            let pairs: Vec<_> = others.chain([("project", project)]).collect();
+            olga.post(endpoint, &pairs).await.refused(404, "not_found")
+        };
+        assert_eq!(ask("api").await, ask("nowhere").await, "{endpoint}");
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn no_page_and_no_file_tells_a_project_of_others_from_none() {
+    let app = TestApp::start().await;
+    let olga = limited(&app, "docs").await;
+    let id = "01930000-0000-7000-8000-000000000000";
+    let pages = PAGES.iter().map(|(page, _)| *page).filter(|page| page.starts_with("/p/"));
+    let files = ["/p/{project}/analytics/export.csv", "/p/{project}/analytics/export.json"];
+    for page in pages.chain(files) {
+        let page = page.replace("{job}", id).replace("{batch}", id);
+        let (theirs, none) = (
+            olga.get(&page.replace("{project}", "api")).await,
+            olga.get(&page.replace("{project}", "nowhere")).await,
+        );
+        assert_eq!(theirs.status, none.status, "{page}");
+        assert!(!theirs.text.contains("API reference"), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_of_others_is_not_reached_through_a_project_of_ones_own() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let ada = app.sign_in("ada").await;
+    let intent = crate::helpers::intent();
+    let pairs = [("project", "api"), ("prompt", "Fix typos"), ("intent", intent.as_str())];
+    let job = ada.ask("/api/jobs/create", &pairs).await;
+    let olga = limited(&app, "docs").await;
+    for project in ["docs", "api"] {
+        let pairs = [("project", project), ("job", job["id"].as_str().unwrap())];
+        olga.post("/api/jobs/get", &pairs).await.refused(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn lists_name_ones_own_projects_only_and_the_first_of_them_is_where_one_lands() {
+    let app = TestApp::start().await;
+    let olga = limited(&app, "api").await;
+    let session = olga.ask("/api/session/current", &[]).await;
+    assert_eq!(session["projects"], serde_json::json!([{"id": "api", "name": "API reference"}]));
+    let home = olga.get("/").await;
+    assert_eq!((home.status, home.location()), (302, "/p/api"));
+    let page = olga.get("/p/api/jobs").await;
+    assert!(page.status == 200 && !page.text.contains("/p/docs"), "{}", page.text);
+    assert!(olga.get("/account").await.text.contains("You see: API reference"));
+}
+
+#[tokio::test]
+async fn a_limit_can_be_lifted_and_holds_for_no_administrator() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let seen = async |name: &str| {
+        let session = app.sign_in(name).await.ask("/api/session/current", &[]).await;
+        session["projects"].as_array().unwrap().len()
+    };
+    limited(&app, "docs").await;
+    assert_eq!(seen("olga").await, 1);
+    app.manage(&ada, "change", "olga", &[("role", "admin"), ("projects", "docs")]).await;
+    assert_eq!(seen("olga").await, 2);
+    app.manage(&ada, "change", "olga", &[("role", "operator")]).await;
+    assert_eq!(seen("olga").await, 2);
+}
+
+#[tokio::test]
+async fn whoever_may_see_no_project_any_more_is_told_so() {
+    let app = TestApp::start().await;
+    let gone = ["gone".parse().unwrap()];
+    let id = app.id_of("vera").await;
+    assert!(
+        app.panel()
+            .store
+            .set_access(&id, Role::Viewer, Some(&gone), &Actor::docket(), app.clock().now())
+            .await
+            .unwrap()
+    );
+    let home = app.sign_in("vera").await.get("/").await;
+    assert!(home.status == 403 && home.text.contains("Ask an administrator"), "{}", home.text);
+}
+
+#[test]
+fn the_command_line_limits_people_to_projects_that_there_are() {
+    let place = Workplace::configured("http://127.0.0.1:9");
+    let add = |name: &str, projects: &str| {
+        place.run_with_input(&["user", "add", name, "--role", "viewer", "--projects", projects], PASSWORD)
+    };
+    assert_eq!(add("vera", "docs,api").code, Some(0));
+    let refused = add("eva", "docs,nowhere");
+    assert!(refused.code == Some(1) && refused.stderr.contains("nowhere"), "{refused:?}");
+    let list = place.run(&["user", "list"]).stdout;
+    assert!(list.lines().count() == 1 && list.contains("only docs,api"), "{list}");
+}

@@ -1,0 +1,148 @@
+//! How long sessions last, and where somebody is signed in.
+
+use std::time::Duration;
+
+use docket::server::clock::Clock;
+use docket::server::config::AccessConfig;
+
+use crate::helpers::{Browser, PASSWORD, Settings, TestApp};
+
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+async fn frozen(access: AccessConfig) -> TestApp {
+    let clock = Clock::frozen(Clock::system().now());
+    TestApp::with(Settings { clock, access, ..Settings::default() }).await
+}
+
+fn hours(hours: u64) -> Duration {
+    Duration::from_secs(hours * 3_600)
+}
+
+async fn with_device(app: &TestApp, name: &str, device: &str) -> Browser {
+    let browser = app.stranger();
+    let pairs = [("username", name), ("password", PASSWORD)];
+    let request = browser.call("/api/session/login", &pairs).header("user-agent", device);
+    assert_eq!(browser.send(request).await.status, 200);
+    browser
+}
+
+/// The stored ids of somebody's sessions, the last used first.
+async fn ids(app: &TestApp, name: &str) -> Vec<String> {
+    let sessions = app
+        .panel()
+        .store
+        .sessions_of(&app.id_of(name).await, app.clock().now(), app.clock().now().plus_seconds(-28_800))
+        .await;
+    sessions.unwrap().into_iter().map(|session| session.id_hash).collect()
+}
+
+#[tokio::test]
+async fn a_session_that_nobody_used_for_eight_hours_is_over() {
+    let app = frozen(AccessConfig::default()).await;
+    let (used, unused) = (app.operator().await, app.operator().await);
+    for _ in 0..3 {
+        app.clock().advance(hours(3));
+        assert!(used.is_signed_in().await);
+    }
+    assert!(!unused.is_signed_in().await);
+    assert_eq!(unused.get("/p/docs/jobs").await.status, 303);
+    app.clock().advance(hours(8));
+    assert!(!used.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn a_session_in_use_ends_after_a_week_all_the_same() {
+    let app = frozen(AccessConfig::default()).await;
+    let olga = app.operator().await;
+    for _ in 0..7 * 4 - 1 {
+        app.clock().advance(hours(6));
+        assert!(olga.is_signed_in().await);
+    }
+    app.clock().advance(hours(6));
+    assert!(!olga.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn both_ends_can_be_set() {
+    let access = AccessConfig {
+        session_idle: Duration::from_secs(1_800),
+        session_lifetime: hours(2),
+        ..AccessConfig::default()
+    };
+    let app = frozen(access).await;
+    let (used, unused) = (app.operator().await, app.operator().await);
+    for _ in 0..4 {
+        assert!(used.is_signed_in().await);
+        app.clock().advance(Duration::from_secs(1_799));
+    }
+    assert!(!unused.is_signed_in().await);
+    app.clock().advance(Duration::from_secs(10));
+    assert!(!used.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn what_an_open_page_asks_by_itself_is_no_use() {
+    let app = frozen(AccessConfig::default()).await;
+    let olga = app.operator().await;
+    for _ in 0..8 {
+        for endpoint in ["/api/jobs/statuses", "/api/upstream/budgets", "/api/analytics/notice"] {
+            olga.ask(endpoint, &[("project", "docs"), ("jobs", ""), ("query", "")]).await;
+        }
+        app.clock().advance(hours(1));
+    }
+    assert!(!olga.is_signed_in().await);
+}
+
+#[tokio::test]
+async fn a_person_sees_where_they_are_signed_in_and_ends_one_session() {
+    let app = TestApp::start().await;
+    let here = with_device(&app, "olga", FIREFOX).await;
+    let there = with_device(&app, "olga", "curl/8.5.0 <script>").await;
+    let page = here.get("/account").await;
+    for text in ["Firefox on Linux", "curl", "127.0.0.1", "This session", "just now", "operator"] {
+        assert!(page.text.contains(text), "{text}");
+    }
+    assert!(!page.text.contains("&lt;script") && !page.text.contains("8.5.0"));
+    assert!(!page.text.contains(there.cookie().unwrap().split_once('=').unwrap().1));
+
+    let form = page.text.split("name=\"session\" value=\"").nth(1).unwrap();
+    let other = form.split('"').next().unwrap();
+    assert_eq!(here.post("/api/account/sign-out", &[("session", other)]).await.status, 200);
+    assert!(here.is_signed_in().await && !there.is_signed_in().await);
+    here.post("/api/account/sign-out", &[("session", other)]).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn nobody_ends_the_session_of_somebody_else() {
+    let app = TestApp::start().await;
+    let (olga, ada) = (app.operator().await, app.sign_in("ada").await);
+    for session in ids(&app, "olga").await {
+        ada.post("/api/account/sign-out", &[("session", &session)]).await.refused(404, "not_found");
+    }
+    ada.post("/api/account/sign-out-others", &[]).await;
+    assert!(olga.is_signed_in().await && ada.is_signed_in().await);
+    assert!(!ada.get("/account").await.text.contains("olga"));
+}
+
+#[tokio::test]
+async fn signing_out_everywhere_else_leaves_the_session_at_hand() {
+    let app = TestApp::start().await;
+    let (here, there, third) = (app.operator().await, app.operator().await, app.operator().await);
+    let page = format!("{}/account", app.origin());
+    let answer = here.submit("/api/account/sign-out-others", &[], Some(&page)).await;
+    assert_eq!((answer.status, answer.location()), (302, "/account"));
+    assert!(here.get("/account").await.text.contains("2 other sessions are ended."));
+    assert!(here.is_signed_in().await);
+    assert!(!there.is_signed_in().await && !third.is_signed_in().await);
+}
+
+/// A request that was under way while its session was ended does not bring it back.
+#[tokio::test]
+async fn an_ended_session_stays_ended() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let id = ids(&app, "olga").await.remove(0);
+    assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);
+    app.panel().store.change_session(&id, "{}").await.unwrap();
+    assert!(ids(&app, "olga").await.is_empty());
+}

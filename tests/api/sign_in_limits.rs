@@ -1,0 +1,97 @@
+//! Guessing passwords is slow, for everybody but the person whose account it is.
+
+use std::time::Duration;
+
+use docket::server::clock::Clock;
+use docket::server::config::AccessConfig;
+
+use crate::helpers::{Answer, PASSWORD, Settings, TestApp};
+
+async fn behind(proxies: &[&str]) -> TestApp {
+    let trusted_proxies = proxies.iter().map(|network| network.parse().unwrap()).collect();
+    let access = AccessConfig { trusted_proxies, ..AccessConfig::default() };
+    let clock = Clock::frozen(Clock::system().now());
+    TestApp::with(Settings { clock, access, ..Settings::default() }).await
+}
+
+/// Tries to sign in, with a header that says for whom a proxy asks.
+async fn try_from(app: &TestApp, address: &str, name: &str, password: &str) -> Answer {
+    let somebody = app.stranger();
+    let pairs = [("username", name), ("password", password)];
+    somebody.send(somebody.call("/api/session/login", &pairs).header("x-forwarded-for", address)).await
+}
+
+#[tokio::test]
+async fn after_ten_wrong_passwords_there_is_one_try_a_minute_and_never_none() {
+    let app = behind(&[]).await;
+    for name in ["olga", "nobody"] {
+        for _ in 0..10 {
+            app.stranger().sign_in(name, "wrong").await.refused(401, "unauthenticated");
+        }
+        let answer = app.stranger().sign_in(name, PASSWORD).await;
+        let message = answer.refused(429, "too_many_attempts");
+        let seconds: u64 = answer.header("retry-after").parse().unwrap();
+        assert!((1..=60).contains(&seconds) && message.contains(&seconds.to_string()), "{message}");
+        app.clock().advance(Duration::from_secs(seconds));
+        app.stranger().sign_in(name, "wrong").await.refused(401, "unauthenticated");
+        app.stranger().sign_in(name, "wrong").await.refused(429, "too_many_attempts");
+        app.clock().advance(Duration::from_secs(24 * 3_600));
+    }
+    assert_eq!(app.stranger().sign_in("olga", PASSWORD).await.status, 200);
+}
+
+#[tokio::test]
+async fn right_passwords_use_nothing_up() {
+    let app = behind(&[]).await;
+    for _ in 0..15 {
+        assert_eq!(app.stranger().sign_in("olga", PASSWORD).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_made_up_x_forwarded_for_changes_nothing() {
+    let app = behind(&["192.0.2.0/24"]).await;
+    for last in 0..10 {
+        try_from(&app, &format!("198.51.100.{last}"), &format!("user {last}"), "wrong").await;
+    }
+    try_from(&app, "198.51.100.77", "olga", PASSWORD).await.refused(429, "too_many_attempts");
+}
+
+#[tokio::test]
+async fn behind_a_configured_proxy_each_address_has_its_own_limit() {
+    let app = behind(&["127.0.0.1", "10.0.0.0/8"]).await;
+    for n in 0..10 {
+        let forged = format!("203.0.113.{n}, 198.51.100.1, 10.0.0.2");
+        try_from(&app, &forged, &format!("user {n}"), "wrong").await.refused(401, "unauthenticated");
+    }
+    try_from(&app, "198.51.100.1", "olga", PASSWORD).await.refused(429, "too_many_attempts");
+    assert_eq!(try_from(&app, "198.51.100.2", "olga", PASSWORD).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_account_is_guessed_no_faster_from_many_addresses_and_its_person_still_gets_in() {
+    let app = behind(&["127.0.0.1"]).await;
+    assert_eq!(try_from(&app, "198.51.100.200", "olga", PASSWORD).await.status, 200);
+    let mut refused = 0;
+    for last in 0..12 {
+        refused +=
+            u32::from(try_from(&app, &format!("198.51.100.{last}"), "olga", "wrong").await.status == 429);
+    }
+    assert_eq!(refused, 2);
+    try_from(&app, "198.51.100.100", "olga", PASSWORD).await.refused(429, "too_many_attempts");
+    assert_eq!(try_from(&app, "198.51.100.200", "olga", PASSWORD).await.status, 200);
+    assert_eq!(try_from(&app, "198.51.100.100", "vera", PASSWORD).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_plain_form_is_told_to_wait_too() {
+    let app = behind(&[]).await;
+    let page = format!("{}/login", app.origin());
+    let wrong = [("username", "olga"), ("password", "wrong")];
+    let mut place = String::new();
+    for _ in 0..11 {
+        place = app.stranger().submit("/api/session/login", &wrong, Some(&page)).await.location().to_owned();
+    }
+    let path = place.strip_prefix(&app.origin()).unwrap_or(&place);
+    assert!(app.stranger().get(path).await.text.contains("Too many tries. Wait a minute"));
+}
