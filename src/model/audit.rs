@@ -80,7 +80,7 @@ const WORDS: &[(Action, &str, &str)] = &[
     (Action::UserDisable, "user_disable", "Account disabled"),
     (Action::UserEnable, "user_enable", "Account enabled"),
     (Action::SessionsEnd, "sessions_end", "Sessions ended"),
-    (Action::Denied, "denied", "Request beyond the role"),
+    (Action::Denied, "denied", "Request refused"),
     (Action::AuditExport, "audit_export", "Audit log exported"),
     (Action::AuditRemove, "audit_remove", "Old records removed"),
 ];

@@ -11,7 +11,7 @@ use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{recorded, records};
-use crate::helpers::{Browser, PASSWORD, Settings, TestApp, intent, remote_job, secrets_in};
+use crate::helpers::{Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job, secrets_in};
 
 /// What stands in everything that people type here.
 const TYPED: &str = "pineapple";
@@ -170,6 +170,81 @@ async fn each_change_of_a_setting_each_export_and_each_session_leaves_one_record
 }
 
 #[tokio::test]
+async fn what_is_done_to_people_and_what_they_do_with_their_own_account_leaves_one_record_each() {
+    let app = TestApp::with(settings()).await;
+    let ada = app.sign_in("ada").await;
+    let said = |record: &Record| {
+        format!("{} {} {} {}", record.actor, record.action, record.subject, record.detail)
+            .trim_end()
+            .to_owned()
+    };
+    let (_, record_of_it) = recorded(&app, ada.invite("ivan", "operator", "docs")).await;
+    assert_eq!(said(&record_of_it), "ada user_invite ivan operator, sees docs");
+    assert_eq!(record_of_it.address, "127.0.0.1");
+    let manage = async |verb: &str, name: &str, more: &[(&str, &str)]| {
+        let (answer, record) = recorded(&app, app.manage(&ada, verb, name, more)).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        said(&record)
+    };
+    assert_eq!(manage("renew", "ivan", &[]).await, "ada user_invite_again ivan");
+    assert_eq!(manage("withdraw", "ivan", &[]).await, "ada user_withdraw ivan");
+    let token = ada.invite("ivan", "viewer", "").await;
+    let (ivan, before) = (app.stranger(), records(&app).await.len());
+    assert_eq!(ivan.accept(&token, "pineapple upside down").await.status, 200);
+    let came: Vec<_> = records(&app).await.split_off(before).iter().map(said).collect();
+    assert_eq!(came, ["ivan user_join", "ivan sign_in"]);
+
+    let access = [("role", "operator"), ("projects", "docs")];
+    assert_eq!(manage("change", "ivan", &access).await, "ada user_access ivan viewer → operator, sees docs");
+    assert_eq!(manage("disable", "ivan", &[]).await, "ada user_disable ivan");
+    assert_eq!(manage("enable", "ivan", &[]).await, "ada user_enable ivan");
+    assert_eq!(manage("sign-out", "ivan", &[]).await, "ada sessions_end ivan all sessions");
+
+    let (olga, _elsewhere) = (app.sign_in("olga").await, app.sign_in("olga").await);
+    let (_, record) = recorded(&app, olga.post("/api/account/sign-out-others", &[])).await;
+    assert_eq!(said(&record), "olga sessions_end olga 1 other sessions");
+    let change = [("old", PASSWORD), ("new", "pineapple upside down")];
+    let (_, record) = recorded(&app, olga.post("/api/account/password", &change)).await;
+    assert_eq!(said(&record), "olga user_password olga");
+    is_whole_and_tells_nothing(&app).await;
+}
+
+#[tokio::test]
+async fn who_asks_for_more_than_they_may_is_written_down() {
+    let app = TestApp::with(settings()).await;
+    let vera = app.sign_in("vera").await;
+    let create = [("project", "docs"), ("prompt", TYPED), ("intent", TYPED)];
+    let (answer, record) = recorded(&app, vera.post("/api/jobs/create", &create)).await;
+    answer.refused(403, "forbidden");
+    assert_eq!((deed(&record), record.outcome.as_str()), (("vera", "denied", ""), "refused"));
+    assert_eq!(record.subject, "/api/jobs/create");
+    let (_, record) = recorded(&app, vera.get("/admin/audit?person=pineapple")).await;
+    assert_eq!(record.subject, "/admin/audit");
+    for _ in 0..30 {
+        vera.get("/admin/audit").await;
+    }
+    let denied = records(&app).await.iter().filter(|record| record.action == "denied").count();
+    assert_eq!(denied, 20);
+    is_whole_and_tells_nothing(&app).await;
+}
+
+#[tokio::test]
+async fn accounts_that_are_changed_by_a_command_are_written_down_as_well() {
+    let app = TestApp::with(settings()).await;
+    let place =
+        Workplace::new().set("DOCKET_DATABASE_URL", &format!("sqlite://{}", app.database_file().display()));
+    let before = records(&app).await.len();
+    place.run_with_input(&["user", "add", "eva", "--role", "viewer"], PASSWORD);
+    place.run_with_input(&["user", "passwd", "eva"], PASSWORD);
+    place.run(&["user", "disable", "eva"]);
+    place.run(&["user", "enable", "eva"]);
+    let new = records(&app).await.split_off(before);
+    let actions: Vec<_> = new.iter().map(|record| record.action.as_str()).collect();
+    assert_eq!(actions, ["user_add", "user_password", "user_disable", "user_enable"]);
+    assert!(new.iter().all(|record| record.actor == "command line" && record.subject == "eva"));
+}
+
+#[tokio::test]
 async fn what_is_refused_changes_nothing_and_leaves_no_record_of_having_been_done() {
     let app = TestApp::with(settings()).await;
     let (olga, vera) = (app.sign_in("olga").await, app.sign_in("vera").await);
@@ -204,7 +279,7 @@ async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
     let keep = |days| Keeper::new(app.panel().store.clone(), app.clock().clone(), AuditConfig { days });
     for kept in [0, 400] {
         keep(kept).tidy().await.unwrap();
-        assert_eq!(records(&app).await.len(), 2);
+        assert_eq!(records(&app).await.len(), 6);
     }
     keep(30).tidy().await.unwrap();
     let left = records(&app).await;
@@ -213,7 +288,7 @@ async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
         [("olga", "sign_in", ""), ("Docket", "audit_remove", "")]
     );
     let verdict = app.panel().store.verify_audit().await.unwrap();
-    assert_eq!((verdict.fault, verdict.removed.number), (None, 1));
+    assert_eq!((verdict.fault, verdict.removed.number), (None, 5));
 }
 
 async fn is_whole_and_tells_nothing(app: &TestApp) {
