@@ -12,6 +12,7 @@ pub mod jobs;
 pub mod queue;
 pub mod reading;
 pub mod saved_views;
+pub mod second_factor;
 pub mod session;
 pub mod settings;
 pub mod templates;

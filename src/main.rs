@@ -95,6 +95,8 @@ enum UserCommand {
     Disable { name: String },
     /// Enable an account again
     Enable { name: String },
+    /// Switch off the second factor of somebody who has lost it
+    ResetSecondFactor { name: String },
     /// List all accounts
     List,
 }
@@ -237,6 +239,7 @@ impl From<UserCommand> for Action {
             UserCommand::Passwd { name } => Self::Passwd { name },
             UserCommand::Disable { name } => Self::Disable { name },
             UserCommand::Enable { name } => Self::Enable { name },
+            UserCommand::ResetSecondFactor { name } => Self::ResetSecondFactor { name },
             UserCommand::List => Self::List,
         }
     }

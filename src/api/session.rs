@@ -7,11 +7,20 @@ use crate::model::user::CurrentSession;
 #[cfg(feature = "ssr")]
 use crate::server::auth::{guard, sign_in};
 
-/// Signs in and goes to `next`, if that is a path of ours, else to `/`.
+/// Signs in and goes to `next`, if that is a path of ours, else to `/`. Who has a second factor is not signed in yet, and goes
+/// to the page that asks for it.
 #[server(prefix = "/api", endpoint = "session/login")]
 pub async fn login(username: String, password: String, next: Option<String>) -> Result<(), AppError> {
-    sign_in::with_password(&username, &password).await?;
-    leptos_axum::redirect(&sign_in::own_path(next.as_deref()));
+    let place = sign_in::with_password(&username, &password, next.as_deref()).await?;
+    leptos_axum::redirect(&place);
+    Ok(())
+}
+
+/// Signs in whoever gave the right password before: `code` is of their authenticator, or one of their recovery codes.
+#[server(name = EnterCode, prefix = "/api", endpoint = "session/code")]
+pub async fn enter_code(code: String) -> Result<(), AppError> {
+    let place = sign_in::with_code(&code).await?;
+    leptos_axum::redirect(&place);
     Ok(())
 }
 

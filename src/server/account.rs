@@ -35,7 +35,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     let hash = password::hash(new).await.map_err(failed)?;
     panel.store.set_password_hash(&user.name, &hash, &caller.actor(), panel.clock.now()).await?;
     if let Some(user) = panel.store.user_by_id(&user.id).await? {
-        sign_in::begin_session(&user).await?;
+        sign_in::renew(&user).await?;
     }
     tracing::info!(user = user.name, "password changed");
     Ok(Said::new("Your password is changed. You are signed out everywhere else."))

@@ -7,6 +7,7 @@ mod audit;
 mod budget;
 mod database;
 mod http;
+mod identity;
 mod log;
 mod projects;
 mod source;
@@ -21,6 +22,7 @@ pub use audit::AuditConfig;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
+pub use identity::{GroupRoles, IdentityConfig, SingleSignOnConfig, TrustedHeaderConfig};
 pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
 pub use source::{ConfigError, KEYS, Key, Source};
@@ -39,6 +41,7 @@ pub struct Config {
     pub webhooks: WebhookConfig,
     pub audit: AuditConfig,
     pub access: AccessConfig,
+    pub identity: IdentityConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -46,6 +49,8 @@ pub struct Config {
 impl Config {
     /// Every value that is missing or bad is an error that names its key.
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let access = AccessConfig::from_source(source)?;
+        let identity = IdentityConfig::from_source(source, !access.trusted_proxies.is_empty())?;
         Ok(Self {
             http: Http::from_source(source)?,
             upstream: UpstreamConfig::from_source(source)?,
@@ -54,7 +59,8 @@ impl Config {
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
             audit: AuditConfig::from_source(source)?,
-            access: AccessConfig::from_source(source)?,
+            access,
+            identity,
             admin_password: parse_admin_password(source)?,
         })
     }

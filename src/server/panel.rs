@@ -10,8 +10,12 @@ use crate::model::user::Project;
 use crate::server::assets;
 use crate::server::auth::attempts::Attempts;
 use crate::server::auth::presence::Presence;
+use crate::server::auth::second_factor::SecondFactors;
+use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::clock::Clock;
-use crate::server::config::{AccessConfig, Budget, PublicUrl, UpstreamConfig, WebhookConfig};
+use crate::server::config::{
+    AccessConfig, Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
+};
 use crate::server::flash::Flash;
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
@@ -40,6 +44,10 @@ pub struct Panel {
     pub attempts: Attempts,
     pub presence: Presence,
     pub access: Arc<AccessConfig>,
+    pub second_factors: SecondFactors,
+    /// Nothing: people sign in with passwords.
+    pub single_sign_on: Option<SingleSignOn>,
+    pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
     leptos: LeptosOptions,
 }
 
@@ -51,11 +59,12 @@ pub struct PanelConfig<'a> {
     pub budget: Budget,
     pub webhooks: WebhookConfig,
     pub access: AccessConfig,
+    pub identity: IdentityConfig,
 }
 
 impl Panel {
     pub fn new(config: PanelConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
-        let PanelConfig { projects, public_url, upstream, budget, webhooks, access } = config;
+        let PanelConfig { projects, public_url, upstream, budget, webhooks, access, identity } = config;
         let health = Health::new(clock.clone(), upstream.breaks_after);
         let governor = Governor::new(store.clone(), clock.clone(), budget, health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
@@ -76,23 +85,26 @@ impl Panel {
         let prompt_max = upstream.prompt_max;
         let jobs =
             Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing, prompt_max);
+        let attempts = Attempts::new(clock.clone());
+        let second_factors = SecondFactors::new(store.clone(), clock.clone(), attempts.clone(), &public_url);
+        let authorities = &upstream.certificate_authorities;
+        let single_sign_on = identity
+            .single_sign_on
+            .map(|config| SingleSignOn::new(config, authorities, &public_url, store.clone(), clock.clone()));
         Ok(Self {
             projects,
             history,
             jobs,
-            webhooks: Webhooks::new(
-                webhooks,
-                &upstream.certificate_authorities,
-                public_url.clone(),
-                store.clone(),
-                clock.clone(),
-            ),
+            webhooks: Webhooks::new(webhooks, authorities, public_url.clone(), store.clone(), clock.clone()),
+            second_factors,
+            single_sign_on: single_sign_on.transpose()?,
+            trusted_header: identity.trusted_header.map(Arc::new),
             views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
             public_url,
             governor,
             prompt_max,
             flash: Flash::new(),
-            attempts: Attempts::new(clock.clone()),
+            attempts,
             presence: Presence::new(store.clone(), clock.clone()),
             access: Arc::new(access),
             store,

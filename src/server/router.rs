@@ -8,6 +8,7 @@ mod pages;
 mod probes;
 mod request_id;
 mod server_fns;
+mod sign_in;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -38,6 +39,7 @@ pub fn router(panel: &Panel) -> Router {
         .merge(pages::routes(panel))
         .merge(export::routes())
         .merge(audit_export::routes())
+        .merge(sign_in::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
         .layer(from_fn(server_fns::one_list))

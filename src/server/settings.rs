@@ -11,6 +11,7 @@ use crate::ui::links;
 use crate::ui::markup::Markup;
 use crate::ui::pages::settings::account::{self, Account, Place};
 use crate::ui::pages::settings::audit;
+use crate::ui::pages::settings::second_factor;
 use crate::ui::pages::settings::users::{self, People, Person, State};
 
 /// What stands below the title of the page at `path`, as HTML. `query` is that of its address.
@@ -52,11 +53,13 @@ async fn account(caller: &Caller, told: Option<&Told>) -> Result<Markup, AppErro
         places: places.collect(),
         now: caller.panel.clock.now(),
     };
-    Ok(account::drawn(&account, told))
+    let factor = caller.panel.second_factors.state(&caller.user).await?;
+    Ok([account::drawn(&account, told), second_factor::drawn(&factor, told)].into_iter().collect())
 }
 
 async fn users(caller: &Caller, told: Option<&Told>) -> Result<Markup, AppError> {
     let people = caller.panel.store.people().await?;
+    let guarded = caller.panel.store.with_second_factor().await?;
     let person = |Invited { user, until }| Person {
         state: match until {
             _ if user.disabled => State::Disabled,
@@ -64,6 +67,7 @@ async fn users(caller: &Caller, told: Option<&Told>) -> Result<Markup, AppError>
             None => State::Active,
         },
         is_you: user.id == caller.user.id,
+        has_second_factor: guarded.contains(&user.id),
         projects: user.projects.map(|projects| projects.iter().map(ToString::to_string).collect()),
         id: user.id,
         name: user.name,

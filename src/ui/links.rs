@@ -105,6 +105,11 @@ pub fn login(next: &str) -> String {
     with_query("/login", &[("next", next)])
 }
 
+/// Sign-in elsewhere, to come back to `next` afterwards.
+pub fn single_sign_on(next: &str) -> String {
+    with_query("/login/sso", &[("next", next)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

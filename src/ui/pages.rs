@@ -16,6 +16,9 @@ pub mod overview;
 pub mod queue;
 pub mod set_up;
 pub mod settings;
+// Drawn on the server alone.
+#[cfg(feature = "ssr")]
+pub mod sign_in_step;
 pub mod templates;
 
 use leptos::prelude::*;

@@ -74,6 +74,8 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
         ("DOCKET_PROMPT_MAX", "long"),
         ("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "0"),
         ("DOCKET_WEBHOOK_PRIVATE", "perhaps"),
+        ("DOCKET_OIDC_ISSUER", "http://id.example.com"),
+        ("DOCKET_TRUSTED_HEADER", "two words"),
         ("DOCKET_LOG", "docket=loud"),
         ("DOCKET_LOG_FORMAT", "xml"),
     ] {

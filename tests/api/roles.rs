@@ -16,6 +16,7 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("address", "x"),
     ("attempt", "1"),
     ("batch", "x"),
+    ("code", "x"),
     ("day", "x"),
     ("delivery", "x"),
     ("from", "x"),

@@ -83,6 +83,11 @@ impl Attempt<'_> {
         self.of.known.insert((self.account, self.address), ()).await;
     }
 
+    /// It was right, but more is asked for: the try does not count, and the address is not known yet.
+    pub fn passed(self) {
+        self.give_back();
+    }
+
     fn give_back(&self) {
         self.counted.iter().for_each(|(limit, key)| limit.cells.give_back(*key));
     }

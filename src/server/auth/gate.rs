@@ -9,14 +9,14 @@ use url::form_urlencoded::byte_serialize;
 use super::backend::AuthSession;
 use super::guard::Caller;
 use super::roles::{self, Access};
-use super::sign_in::is_own_path;
-use super::{address, session_store};
+use super::sign_in::{self, is_own_path};
+use super::{address, session_store, single_sign_on, trusted_header};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Deed};
 use crate::server::panel::Panel;
 
 /// Pages that answer without a session; assets are routed outside of the gate.
-const OPEN: &[&str] = &["/login", "/setup"];
+const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
 
 /// Lets a signed-in person through as a [`Caller`], but to no endpoint that [`roles`] does not list, and sends everybody else
 /// to `/login`.
@@ -26,14 +26,19 @@ pub async fn gate(
     mut request: Request,
     next: Next,
 ) -> Response {
+    let vouched = match trusted_header::person(&panel, &mut request).await {
+        Ok(vouched) => vouched,
+        Err(error) => return keep_out(&request, error),
+    };
+    let is_vouched = vouched.is_some();
     let path = request.uri().path();
-    match session.user {
+    match vouched.or(session.user) {
         Some(_) if path == "/login" => Redirect::to("/").into_response(),
         Some(_) if path.starts_with("/api/") && roles::of(path).is_none() => {
             roles::no_such_endpoint().into_response()
         }
         Some(user) => {
-            let session = session.session.id().map(|id| session_store::key(&id));
+            let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
             let address = address::of(request.extensions());
             if let Some(session) = &session {
                 panel.presence.note(session.clone(), &user.id, address, path).await;
@@ -57,6 +62,15 @@ async fn note_refusal(Caller { panel, user, address, .. }: &Caller, path: &str) 
     let noted = panel.store.record_often(&user.actor(&address.to_string()), &deed, panel.clock.now()).await;
     if let Err(error) = noted {
         tracing::error!(%error, "a refusal could not be written down");
+    }
+}
+
+/// The proxy signs people in, so a sign-in page would only lead back to it.
+fn keep_out(request: &Request, error: AppError) -> Response {
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    match wants_html(request) {
+        true => (status, error.message).into_response(),
+        false => (status, axum::Json(error)).into_response(),
     }
 }
 

@@ -44,7 +44,7 @@ pub fn no_such_endpoint() -> AppError {
 
 /// Every server function.
 pub const ENDPOINTS: &[(Access, &[&str])] = &[
-    (Access::Anybody, &["/api/session/login", "/api/session/setup"]),
+    (Access::Anybody, &["/api/session/code", "/api/session/login", "/api/session/setup"]),
     (
         Access::From(Role::Viewer),
         &[
@@ -68,6 +68,10 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/similar",
             "/api/jobs/statuses",
             "/api/queue/list",
+            "/api/second-factor/begin",
+            "/api/second-factor/confirm",
+            "/api/second-factor/remove",
+            "/api/second-factor/renew",
             "/api/session/current",
             "/api/session/logout",
             "/api/settings/page",

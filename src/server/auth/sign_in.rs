@@ -1,5 +1,7 @@
 //! Signing in and out, for the server functions of the session.
 
+mod second_step;
+
 use std::time::Duration;
 
 use axum::http::HeaderValue;
@@ -17,13 +19,16 @@ use crate::server::panel::Panel;
 use crate::server::store::invitations::Link;
 use crate::server::store::users::User;
 
-/// Opens a session for the person with this name and password.
-pub async fn with_password(username: &str, password: &str) -> Result<(), AppError> {
+pub use second_step::{CODE_PAGE, with_code};
+
+/// Opens a session for the person with this name and password, or asks them for their second factor. Gives where to go:
+/// to `next`, if that is a path of ours, or to the page that takes the code.
+pub async fn with_password(username: &str, password: &str, next: Option<&str>) -> Result<String, AppError> {
     let panel: Panel = expect_context();
     let username = username.trim();
     let attempt = panel.attempts.begin(username, address::current()).map_err(too_often)?;
     let credentials = Credentials { username: username.to_owned(), password: SecretString::from(password) };
-    let Some(user) = session()?.authenticate(credentials).await.map_err(not_possible)? else {
+    let Some(user) = session(&parts()?)?.authenticate(credentials).await.map_err(not_possible)? else {
         tracing::warn!("sign-in refused");
         let (deed, address) = (Deed::new(Action::SignIn).refused(), address::current().to_string());
         panel.store.record_refused_sign_in(username, &address, &deed, panel.clock.now()).await?;
@@ -32,30 +37,44 @@ pub async fn with_password(username: &str, password: &str) -> Result<(), AppErro
             "That username and password do not belong together.",
         ));
     };
+    if panel.second_factors.is_on(&user).await? {
+        attempt.passed();
+        second_step::begin(&panel, &user, next).await?;
+        return Ok(CODE_PAGE.to_owned());
+    }
     attempt.succeeded().await;
-    open(&user).await
+    open(&user).await?;
+    Ok(own_path(next))
 }
 
 /// Signs a person in who has proven who they are.
 pub async fn open(user: &User) -> Result<(), AppError> {
-    let panel: Panel = expect_context();
-    let by = user.actor(&address::current().to_string());
+    open_for(&expect_context(), &parts()?, user).await
+}
+
+/// As [`open`], for the request of `parts`.
+pub async fn open_for(panel: &Panel, parts: &Parts, user: &User) -> Result<(), AppError> {
+    let by = user.actor(&address::of(&parts.extensions).to_string());
     panel.store.record_often(&by, &Deed::new(Action::SignIn), panel.clock.now()).await?;
-    begin_session(user).await?;
+    begin_session(panel, parts, user).await?;
     tracing::info!(user = user.name, "signed in");
     Ok(())
 }
 
-/// Begins a new session of a person in place of the one at hand.
-pub async fn begin_session(user: &User) -> Result<(), AppError> {
-    let panel: Panel = expect_context();
-    let mut session = session()?;
+/// Gives a person who is signed in a new session in place of the one at hand.
+pub async fn renew(user: &User) -> Result<(), AppError> {
+    begin_session(&expect_context(), &parts()?, user).await
+}
+
+async fn begin_session(panel: &Panel, parts: &Parts, user: &User) -> Result<(), AppError> {
+    let mut session = session(parts)?;
     // A session that somebody signed in to already would go on under its id, which they know.
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
     session.login(user).await.map_err(not_possible)?;
     session.session.save().await.map_err(|error| not_possible(error.into()))?;
     if let Some(id) = session.session.id() {
-        let (device, address) = (device::words(&user_agent()), address::current().to_string());
+        let (device, address) =
+            (device::words(user_agent(parts)), address::of(&parts.extensions).to_string());
         panel.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
     }
     Ok(())
@@ -63,7 +82,7 @@ pub async fn begin_session(user: &User) -> Result<(), AppError> {
 
 /// Ends the session, on the server too.
 pub async fn end() -> Result<(), AppError> {
-    let (panel, mut session): (Panel, _) = (expect_context(), session()?);
+    let (panel, mut session): (Panel, _) = (expect_context(), session(&parts()?)?);
     if let Some(user) = &session.user {
         let by = user.actor(&address::current().to_string());
         panel.store.record_often(&by, &Deed::new(Action::SignOut), panel.clock.now()).await?;
@@ -139,15 +158,16 @@ pub fn is_own_path(path: &str) -> bool {
         && !path.starts_with("/api/")
 }
 
-fn user_agent() -> String {
-    let parts = use_context::<Parts>();
-    let said = parts.as_ref().and_then(|parts| parts.headers.get(USER_AGENT)?.to_str().ok());
-    said.unwrap_or_default().to_owned()
+fn parts() -> Result<Parts, AppError> {
+    use_context().ok_or_else(|| internal("no request"))
 }
 
-fn session() -> Result<AuthSession, AppError> {
-    let session = use_context::<Parts>().and_then(|parts| parts.extensions.get::<AuthSession>().cloned());
-    session.ok_or_else(|| internal("no session layer"))
+fn user_agent(parts: &Parts) -> &str {
+    parts.headers.get(USER_AGENT).and_then(|said| said.to_str().ok()).unwrap_or_default()
+}
+
+fn session(parts: &Parts) -> Result<AuthSession, AppError> {
+    parts.extensions.get::<AuthSession>().cloned().ok_or_else(|| internal("no session layer"))
 }
 
 fn not_possible(error: axum_login::Error<Backend>) -> AppError {

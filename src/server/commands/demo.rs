@@ -17,8 +17,8 @@ use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{
-    AccessConfig, ApiKey, AuditConfig, BREAKS_AFTER, Budget, PublicUrl, UpstreamConfig, WebhookConfig,
-    parse_projects,
+    AccessConfig, ApiKey, AuditConfig, BREAKS_AFTER, Budget, IdentityConfig, PublicUrl, UpstreamConfig,
+    WebhookConfig, parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
@@ -84,6 +84,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         budget,
         webhooks: WebhookConfig { private: false },
         access: AccessConfig::default(),
+        identity: IdentityConfig::default(),
     };
     let panel = Panel::new(made_of, store, clock)?;
     say_ready(&public_url, &password);

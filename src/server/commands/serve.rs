@@ -27,6 +27,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         budget: config.budget,
         webhooks: config.webhooks,
         access: config.access,
+        identity: config.identity,
     };
     let panel = Panel::new(made_of, store, clock)?;
     tracing::info!(%address, public_url = panel.public_url.origin(), "listening");

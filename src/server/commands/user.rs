@@ -31,6 +31,9 @@ pub enum Action {
     Enable {
         name: String,
     },
+    ResetSecondFactor {
+        name: String,
+    },
     List,
 }
 
@@ -64,13 +67,31 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
             must_exist(store.set_disabled(&name, false, by, now).await?, &name)?;
             say(&format!("{name} can sign in again."));
         }
+        Action::ResetSecondFactor { name } => {
+            let user = store.user_by_name(&name).await?;
+            must_exist(user.is_some(), &name)?;
+            let id = user.map(|user| user.id).unwrap_or_default();
+            say(&match store.remove_second_factor(&id, by, now).await? {
+                true => {
+                    format!("{name} signs in with the password alone, and can set up a second factor anew.")
+                }
+                false => format!("{name} has no second factor; nothing was changed."),
+            });
+        }
         Action::List => {
+            let guarded = store.with_second_factor().await?;
             for user in store.users().await? {
                 let disabled = if user.disabled { "  disabled" } else { "" };
+                let factor = if guarded.contains(&user.id) { "  second factor" } else { "" };
                 let limited =
                     user.projects.map(|projects| projects.iter().map(ToString::to_string).collect());
                 let limited = limited.map(|ids: Vec<String>| format!("  only {}", ids.join(",")));
-                say(&format!("{:<24}  {}{}{disabled}", user.name, user.role, limited.unwrap_or_default()));
+                say(&format!(
+                    "{:<24}  {}{}{factor}{disabled}",
+                    user.name,
+                    user.role,
+                    limited.unwrap_or_default()
+                ));
             }
         }
     }

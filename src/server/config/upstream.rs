@@ -67,9 +67,17 @@ fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     Ok(certificates)
 }
 
-/// An https address, or plain http to this machine only: the key must not cross a network unprotected.
 fn base_url(text: &str) -> Result<Url, String> {
-    let mut url = Url::parse(text).map_err(|error| format!("“{text}” is not an address ({error})"))?;
+    let mut url = safe_address(text)?;
+    if !url.path().ends_with('/') {
+        url.set_path(&format!("{}/", url.path()));
+    }
+    Ok(url)
+}
+
+/// An https address, or plain http to this machine only: keys must not cross a network unprotected.
+pub(super) fn safe_address(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("“{text}” is not an address ({error})"))?;
     let loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -88,9 +96,6 @@ fn base_url(text: &str) -> Result<Url, String> {
         || url.password().is_some()
     {
         return Err("leave out user, password, query and fragment".to_owned());
-    }
-    if !url.path().ends_with('/') {
-        url.set_path(&format!("{}/", url.path()));
     }
     Ok(url)
 }

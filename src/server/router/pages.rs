@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{CONTENT_SECURITY_POLICY, COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, any};
 use leptos::nonce::use_nonce;
@@ -16,6 +16,7 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 use crate::app::{App, shell};
 use crate::server::assets;
 use crate::server::panel::Panel;
+use crate::ui::state::browser::Provider;
 use crate::ui::state::clock::ServerNow;
 use crate::ui::state::limits::PromptMax;
 
@@ -50,6 +51,9 @@ pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'stati
         provide_context(panel.clone());
         provide_context(ServerNow(panel.clock.now()));
         provide_context(PromptMax(panel.prompt_max));
+        if let Some(single_sign_on) = &panel.single_sign_on {
+            provide_context(Provider(single_sign_on.name().to_owned()));
+        }
         if let Some(manifest) = assets::split_manifest() {
             provide_context(manifest);
         }
@@ -67,8 +71,11 @@ pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'stati
 
 /// The theme in the person's cookie, so that the first pixel has it.
 fn chosen_theme() -> Option<&'static str> {
-    let parts: Parts = use_context()?;
-    let cookies = parts.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    theme_of(&use_context::<Parts>()?.headers)
+}
+
+pub(super) fn theme_of(headers: &HeaderMap) -> Option<&'static str> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let theme =
         cookies.flat_map(|line| line.split(';')).find_map(|cookie| cookie.trim().strip_prefix("theme="))?;
     ["light", "dark"].into_iter().find(|known| *known == theme)

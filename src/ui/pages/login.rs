@@ -7,7 +7,9 @@ use crate::ui::components::failure;
 use crate::ui::components::icon::mark;
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::Erase;
+use crate::ui::links;
 use crate::ui::state::address;
+use crate::ui::state::browser;
 use crate::ui::state::post::Post;
 use crate::ui::state::title;
 
@@ -16,6 +18,9 @@ pub fn Login() -> impl IntoView {
     title::set("Sign in");
     let next = address::query().read_untracked().get("next").unwrap_or_default();
     let post = Post::to::<SignIn>("A username and a password are needed.");
+    let elsewhere = browser::provider().map(|name| {
+        view! { <a class="button" href=links::single_sign_on(&next) rel="external">"Sign in with " {name}</a> }.erase()
+    });
     view! {
         <main class="lone">
             <div class="card">
@@ -39,6 +44,7 @@ pub fn Login() -> impl IntoView {
                     <input id="password" class="field" type="password" name="password" autocomplete="current-password" required />
                     {submit_button(post, "Sign in", "Signing in…")}
                 </form>
+                {elsewhere}
             </div>
         </main>
     }

@@ -8,6 +8,8 @@ pub mod audit;
 #[cfg(feature = "ssr")]
 pub mod notice;
 #[cfg(feature = "ssr")]
+pub mod second_factor;
+#[cfg(feature = "ssr")]
 pub mod users;
 
 use leptos::prelude::*;

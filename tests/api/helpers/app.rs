@@ -1,6 +1,6 @@
 //! [`TestApp`]: a running panel with a database of its own, and the upstream it talks to.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use docket::server::auth::password;
 use docket::server::clock::Clock;
 use docket::server::commands::serve;
 use docket::server::config::{
-    AccessConfig, ApiKey, Budget, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+    AccessConfig, ApiKey, Budget, IdentityConfig, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
 };
 use docket::server::listen;
 use docket::server::panel::{Panel, PanelConfig};
@@ -50,6 +50,7 @@ pub(crate) struct Settings {
     pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) webhooks: WebhookConfig,
     pub(crate) access: AccessConfig,
+    pub(crate) identity: IdentityConfig,
     pub(crate) clock: Clock,
 }
 
@@ -72,6 +73,7 @@ impl Default for Settings {
             api_key_file: None,
             webhooks: WebhookConfig { private: false },
             access: AccessConfig::default(),
+            identity: IdentityConfig::default(),
             clock: Clock::system(),
         }
     }
@@ -162,6 +164,7 @@ impl TestApp {
                     budget: settings.budget,
                     webhooks: settings.webhooks,
                     access: settings.access.clone(),
+                    identity: settings.identity.clone(),
                 };
                 Panel::new(made_of, store, clock).unwrap()
             });
@@ -259,6 +262,11 @@ impl TestApp {
     /// Somebody without a session.
     pub(crate) fn stranger(&self) -> Browser {
         Browser::new(format!("http://{}", self.address()), self.origin())
+    }
+
+    /// Somebody without a session, who connects from an address of their own.
+    pub(crate) fn stranger_from(&self, here: IpAddr) -> Browser {
+        Browser::from(Some(here), format!("http://{}", self.address()), self.origin())
     }
 
     pub(crate) async fn sign_in(&self, name: &str) -> Browser {

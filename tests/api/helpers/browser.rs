@@ -1,6 +1,8 @@
 //! [`Browser`]: an HTTP client that behaves like a browser on the panel's own pages, and looks at every answer for
 //! secrets.
 
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Mutex;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, ORIGIN, REFERER, SET_COOKIE};
@@ -16,7 +18,8 @@ pub(crate) struct Browser {
     http: Client,
     address: String,
     origin: String,
-    cookie: Mutex<Option<String>>,
+    /// Values by name.
+    cookies: Mutex<BTreeMap<String, String>>,
 }
 
 /// An answer, read to its end.
@@ -35,16 +38,22 @@ pub(crate) fn fields(pairs: &[(&str, &str)]) -> String {
 
 impl Browser {
     pub(super) fn new(address: String, origin: String) -> Self {
+        Self::from(None, address, origin)
+    }
+
+    /// Somebody whose connections come from an address of their own.
+    pub(super) fn from(here: Option<IpAddr>, address: String, origin: String) -> Self {
         // The panel installs one as well; whoever comes first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
+            .local_address(here)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .no_gzip()
             .no_brotli()
             .build()
             .unwrap();
-        Self { http, address, origin, cookie: Mutex::default() }
+        Self { http, address, origin, cookies: Mutex::default() }
     }
 
     /// Somebody at `address`, who has no session there yet.
@@ -54,11 +63,16 @@ impl Browser {
 
     /// The cookies it would send, as `name=value`.
     pub(crate) fn cookie(&self) -> Option<String> {
-        self.cookie.lock().unwrap().clone()
+        let cookies = self.cookies.lock().unwrap();
+        let pairs: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
     }
 
-    pub(crate) fn set_cookie(&self, cookie: &str) {
-        *self.cookie.lock().unwrap() = Some(cookie.to_owned());
+    /// From now on it has these cookies, and no others.
+    pub(crate) fn set_cookie(&self, pairs: &str) {
+        let pairs = pairs.split("; ").filter_map(|pair| pair.split_once('='));
+        let cookies = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        *self.cookies.lock().unwrap() = cookies;
     }
 
     pub(crate) async fn sign_in(&self, name: &str, password: &str) -> Answer {
@@ -126,8 +140,12 @@ impl Browser {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         for cookie in headers.get_all(SET_COOKIE) {
             let (pair, attributes) = cookie.to_str().unwrap().split_once(';').unwrap();
-            let ends = attributes.contains("Max-Age=0");
-            *self.cookie.lock().unwrap() = (!ends).then(|| pair.to_owned());
+            let (name, value) = pair.split_once('=').unwrap();
+            let mut cookies = self.cookies.lock().unwrap();
+            match attributes.contains("Max-Age=0") {
+                true => cookies.remove(name),
+                false => cookies.insert(name.to_owned(), value.to_owned()),
+            };
         }
         let bytes = response.bytes().await.ok()?.to_vec();
         let answer = Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes };

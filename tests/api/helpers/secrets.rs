@@ -14,8 +14,11 @@ pub(crate) const NEW_KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4_Nj8(u";
 /// The password of everybody.
 pub(crate) const PASSWORD: &str = "correct horse/battery+staple";
 
+/// What a provider of single sign-on knows Docket by.
+pub(crate) const CLIENT_SECRET: &str = "the provider knows Docket by this";
+
 static FORMS: LazyLock<Vec<String>> =
-    LazyLock::new(|| [KEY, NEW_KEY, PASSWORD].into_iter().flat_map(forms).collect());
+    LazyLock::new(|| [KEY, NEW_KEY, PASSWORD, CLIENT_SECRET].into_iter().flat_map(forms).collect());
 
 /// The secrets that `text` gives away, each in the form it does so.
 pub(crate) fn secrets_in(text: &str) -> Vec<&'static str> {

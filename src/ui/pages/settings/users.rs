@@ -39,6 +39,7 @@ pub struct Person {
     pub projects: Option<Vec<String>>,
     pub last_seen: Option<Timestamp>,
     pub state: State,
+    pub has_second_factor: bool,
     /// Whether it is who looks at the page.
     pub is_you: bool,
 }
@@ -71,7 +72,7 @@ fn row(person: &Person, page: &People) -> Markup {
         State::Invited(_) => "Invited",
     };
     markup(
-        r#"<tr><th scope="row">{}{}</th><td data-label="Role">{}</td><td data-label="Projects">{}</td><td data-label="Last seen">{}</td><td data-label="State">{}</td><td>{}</td></tr>"#,
+        r#"<tr><th scope="row">{}{}</th><td data-label="Role">{}</td><td data-label="Projects">{}</td><td data-label="Last seen">{}</td><td data-label="State">{}{}</td><td>{}</td></tr>"#,
         &[
             &person.name,
             &you,
@@ -79,6 +80,7 @@ fn row(person: &Person, page: &People) -> Markup {
             &seen_projects(person, page),
             &seen,
             &state,
+            &if person.has_second_factor { ", second factor" } else { "" },
             &actions(person, page),
         ],
     )

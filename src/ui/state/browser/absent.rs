@@ -2,8 +2,14 @@
 
 use std::time::SystemTime;
 
+use leptos::prelude::use_context;
+
 use crate::api::call::Answer;
 use crate::model::time::Timestamp;
+
+/// What the sign-in page calls the single sign-on provider. The server provides it when it renders a page.
+#[derive(Clone)]
+pub struct Provider(pub String);
 
 /// A timer that never runs.
 pub struct Every;
@@ -55,5 +61,9 @@ pub fn copy(_text: &str) {}
 pub fn toggle_theme() {}
 
 pub fn set_on_document(_name: &str, _value: &str) {}
+
+pub fn provider() -> Option<String> {
+    use_context().map(|Provider(name)| name)
+}
 
 pub fn load_if_hydrated(_href: &str) {}

@@ -41,8 +41,11 @@ pub fn post(path: &'static str, fields: String, heard: impl FnOnce(Answer) + 'st
     spawn_local(async move {
         let call::Reply { answer, redirect } = call::post(path, &fields).await;
         heard(answer);
-        if let Some(place) = redirect {
-            call_redirect_hook(&place);
+        match redirect {
+            // The further steps of signing in are pages that only the server has.
+            Some(place) if place.starts_with("/login/") => load_if_hydrated(&place),
+            Some(place) => call_redirect_hook(&place),
+            None => {}
         }
     });
 }
@@ -141,6 +144,11 @@ pub fn load_if_hydrated(href: &str) {
     if document().document_element().is_some_and(|root| root.has_attribute("data-hydrated")) {
         let _ = window().location().set_href(href);
     }
+}
+
+/// What the document calls the single sign-on provider, if there is one.
+pub fn provider() -> Option<String> {
+    document().document_element()?.get_attribute("data-provider")
 }
 
 fn is_dark() -> bool {

@@ -1,0 +1,54 @@
+//! The caller's own second factor. Forms come back to the account page.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::settings::Said;
+#[cfg(feature = "ssr")]
+use crate::server::{auth::guard, flash};
+#[cfg(feature = "ssr")]
+use crate::ui::links::ACCOUNT;
+
+#[cfg(feature = "ssr")]
+const KEEP: &str = "Keep these recovery codes where you find them without your authenticator: each signs you in once. They are shown this once.";
+
+/// Proposes a secret for the caller's authenticator. It binds once it is confirmed.
+#[server(prefix = "/api", endpoint = "second-factor/begin")]
+pub async fn begin_second_factor(password: String) -> Result<Said, AppError> {
+    let caller = guard::of::<BeginSecondFactor>()?;
+    let begun = caller.panel.second_factors.begin(&caller.user, &password).await;
+    let said =
+        begun.map(|()| Said::new("Add the secret to your authenticator, then enter the code it shows."));
+    flash::answer::<BeginSecondFactor>(&caller, ACCOUNT, &[], said).await
+}
+
+/// From now on signing in asks for a code. The recovery codes in the answer are shown once.
+#[server(prefix = "/api", endpoint = "second-factor/confirm")]
+pub async fn confirm_second_factor(code: String) -> Result<Said, AppError> {
+    let caller = guard::of::<ConfirmSecondFactor>()?;
+    let confirmed = caller.panel.second_factors.confirm(&caller.user, &code).await;
+    let said = confirmed.map(|codes| {
+        Said::new(format!("From now on, signing in asks for a code. {KEEP}")).with_secret(codes.join(" "))
+    });
+    flash::answer::<ConfirmSecondFactor>(&caller, ACCOUNT, &[], said).await
+}
+
+/// Makes new recovery codes; the old ones are good no more. They are shown once.
+#[server(prefix = "/api", endpoint = "second-factor/renew")]
+pub async fn renew_recovery_codes(code: String) -> Result<Said, AppError> {
+    let caller = guard::of::<RenewRecoveryCodes>()?;
+    let renewed = caller.panel.second_factors.renew_codes(&caller.user, &code).await;
+    let said = renewed.map(|codes| {
+        Said::new(format!("Your old recovery codes are good no more. {KEEP}")).with_secret(codes.join(" "))
+    });
+    flash::answer::<RenewRecoveryCodes>(&caller, ACCOUNT, &[], said).await
+}
+
+/// From now on the password is enough.
+#[server(prefix = "/api", endpoint = "second-factor/remove")]
+pub async fn remove_second_factor(password: String, code: String) -> Result<Said, AppError> {
+    let caller = guard::of::<RemoveSecondFactor>()?;
+    let removed = caller.panel.second_factors.remove(&caller.user, &password, &code).await;
+    let said = removed.map(|()| Said::new("From now on, your password is enough to sign in."));
+    flash::answer::<RemoveSecondFactor>(&caller, ACCOUNT, &[], said).await
+}

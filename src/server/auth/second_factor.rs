@@ -1,0 +1,178 @@
+//! The second factor: beside the password, a code that an authenticator shows, or one of ten recovery codes. Must not
+//! open sessions.
+
+mod recovery;
+mod step;
+
+use secrecy::SecretString;
+
+use super::attempts::Attempts;
+use super::password::Verdict;
+use super::{address, password, sign_in, token, totp};
+use crate::error::AppError;
+use crate::server::clock::Clock;
+use crate::server::config::PublicUrl;
+use crate::server::store::second_factors::SecondFactor;
+use crate::server::store::users::User;
+use crate::server::store::{Store, StoreError};
+
+pub use step::STEP_SECONDS;
+
+/// How long a secret that was proposed can be confirmed, in seconds.
+const PROPOSED_SECONDS: i64 = 15 * 60;
+
+/// The second factors of everybody. Cloning gives another handle.
+#[derive(Clone)]
+pub struct SecondFactors {
+    store: Store,
+    clock: Clock,
+    attempts: Attempts,
+    /// What authenticators list the panel under.
+    host: String,
+}
+
+/// What the account page shows.
+pub enum State {
+    /// Others vouch for the person; there is no password that a code could stand beside.
+    NoPassword,
+    Off,
+    /// Waits for its first code.
+    Proposed {
+        /// In base32.
+        secret: String,
+        /// The same for an authenticator.
+        address: String,
+    },
+    On {
+        codes_left: i64,
+    },
+}
+
+impl SecondFactors {
+    pub fn new(store: Store, clock: Clock, attempts: Attempts, public_url: &PublicUrl) -> Self {
+        let host = public_url.origin().split_once("://").map_or("", |(_, host)| host).to_owned();
+        Self { store, clock, attempts, host }
+    }
+
+    /// Whether a person's sign-in asks for a code.
+    pub async fn is_on(&self, user: &User) -> Result<bool, StoreError> {
+        Ok(self.store.second_factor(&user.id).await?.is_some_and(|factor| factor.confirmed))
+    }
+
+    /// Where a person is with it.
+    pub async fn state(&self, user: &User) -> Result<State, AppError> {
+        Ok(match self.store.second_factor(&user.id).await? {
+            Some(factor) if factor.confirmed => {
+                State::On { codes_left: self.store.recovery_codes_left(&user.id).await? }
+            }
+            Some(factor) if self.can_be_confirmed(&factor) => State::Proposed {
+                address: totp::address(&factor.secret, &self.host, &user.name),
+                secret: factor.secret,
+            },
+            _ if user.password_hash.is_empty() => State::NoPassword,
+            _ => State::Off,
+        })
+    }
+
+    /// Proposes a new secret, which binds once a code of it was entered.
+    pub async fn begin(&self, user: &User, password: &str) -> Result<(), AppError> {
+        self.check_password(user, password).await?;
+        let secret = totp::new_secret();
+        if !self.store.propose_second_factor(&user.id, &secret, self.clock.now()).await? {
+            return Err(AppError::conflict("Your second factor is on already. Reload the page."));
+        }
+        Ok(())
+    }
+
+    /// Puts the proposed secret into force, if `code` is one of it, and gives its recovery codes, which nobody can read again.
+    pub async fn confirm(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
+        let proposed = self.store.second_factor(&user.id).await?;
+        let proposed = proposed.filter(|factor| self.can_be_confirmed(factor)).ok_or_else(|| {
+            AppError::conflict("There is nothing to confirm any more. Reload the page and start anew.")
+        })?;
+        let now = self.clock.now();
+        let step = totp::step_of(&proposed.secret, &written(code), now).ok_or_else(not_right)?;
+        let codes = recovery::new_codes();
+        let hashes = recovery::hashes(&codes);
+        let by = user.actor(&address::current().to_string());
+        if !self.store.confirm_second_factor(&by, &proposed.secret, step, &hashes, now).await? {
+            return Err(AppError::conflict("Another set-up was begun meanwhile. Reload the page."));
+        }
+        tracing::info!(user = user.name, "second factor switched on");
+        Ok(codes)
+    }
+
+    /// Makes new recovery codes in place of all old ones.
+    pub async fn renew_codes(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
+        self.check_code(user, code).await?;
+        let codes = recovery::new_codes();
+        let by = user.actor(&address::current().to_string());
+        self.store.renew_recovery_codes(&by, &recovery::hashes(&codes), self.clock.now()).await?;
+        tracing::info!(user = user.name, "new recovery codes");
+        Ok(codes)
+    }
+
+    /// Switches it off: from now on the password is enough.
+    pub async fn remove(&self, user: &User, password: &str, code: &str) -> Result<(), AppError> {
+        self.check_password(user, password).await?;
+        self.check_code(user, code).await?;
+        let by = user.actor(&address::current().to_string());
+        self.store.remove_second_factor(&user.id, &by, self.clock.now()).await?;
+        tracing::info!(user = user.name, "second factor switched off");
+        Ok(())
+    }
+
+    fn can_be_confirmed(&self, factor: &SecondFactor) -> bool {
+        !factor.confirmed && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
+    }
+
+    async fn check_password(&self, user: &User, password: &str) -> Result<(), AppError> {
+        // A stolen session must not try passwords any faster than a stranger.
+        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+        let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
+        let verdict = password::verify(SecretString::from(password), stored).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), "checking a password");
+            AppError::internal()
+        })?;
+        if verdict == Verdict::Wrong {
+            return Err(AppError::bad_input("That is not your password, so nothing was changed. Try again."));
+        }
+        attempt.passed();
+        Ok(())
+    }
+
+    async fn check_code(&self, user: &User, code: &str) -> Result<(), AppError> {
+        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+        if !self.spend(&user.id, code).await? {
+            return Err(not_right());
+        }
+        attempt.passed();
+        Ok(())
+    }
+
+    /// Whether `code` is right for a person, who has then used it up.
+    async fn spend(&self, user: &str, code: &str) -> Result<bool, StoreError> {
+        let code = written(code);
+        if code.len() > totp::DIGITS {
+            return self.store.spend_recovery_code(user, &token::hash(&code)).await;
+        }
+        let Some(factor) = self.store.second_factor(user).await?.filter(|factor| factor.confirmed) else {
+            return Ok(false);
+        };
+        match totp::step_of(&factor.secret, &code, self.clock.now()) {
+            Some(step) => self.store.spend_step(user, step).await,
+            None => Ok(false),
+        }
+    }
+}
+
+/// A code without what people put between its characters.
+fn written(code: &str) -> String {
+    code.chars().filter(|c| !c.is_whitespace() && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn not_right() -> AppError {
+    AppError::bad_input(
+        "That code is not right, or it was used already. Wait for the next one and enter that.",
+    )
+}

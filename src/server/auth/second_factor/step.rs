@@ -1,0 +1,73 @@
+//! The second step of signing in. The password was right; until the code is, there is no session, only a token that is
+//! good for this.
+
+use super::{SecondFactors, address, sign_in, token};
+use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Deed};
+use crate::server::auth::sign_in::own_path;
+use crate::server::store::StoreError;
+use crate::server::store::second_factors::SignInStep;
+use crate::server::store::users::User;
+
+/// How long a person may take to enter a code, in seconds.
+pub const STEP_SECONDS: i64 = 10 * 60;
+/// How many codes may be tried before the password is asked for again.
+const MOST_TRIES: i64 = 5;
+
+impl SecondFactors {
+    /// Begins the second step for a person whose password was right, and gives the token that the browser keeps.
+    pub async fn begin_step(&self, user: &User, next: Option<&str>) -> Result<String, StoreError> {
+        let (token, now) = (token::new(), self.clock.now());
+        let step = SignInStep {
+            user_id: user.id.clone(),
+            session_stamp: user.session_stamp.clone(),
+            next: own_path(next),
+        };
+        let until = now.plus_seconds(STEP_SECONDS);
+        self.store.put_sign_in_step(&token::hash(&token), &step, now, until).await?;
+        Ok(token)
+    }
+
+    /// Whether a code can be entered for this token.
+    pub async fn waits(&self, token: &str) -> Result<bool, StoreError> {
+        let step = self.store.sign_in_step(&token::hash(token), MOST_TRIES, self.clock.now()).await?;
+        Ok(step.is_some())
+    }
+
+    /// The person whose code is right, and where they wanted to go.
+    pub async fn finish_step(&self, token: &str, code: &str) -> Result<(User, String), AppError> {
+        let (hash, now) = (token::hash(token), self.clock.now());
+        let step = self.store.sign_in_step(&hash, MOST_TRIES, now).await?.ok_or_else(over)?;
+        // A new password, another role and the like end this too.
+        let user = self.store.user_by_id(&step.user_id).await?;
+        let user = user.filter(|user| !user.disabled && user.session_stamp == step.session_stamp);
+        let user = user.ok_or_else(over)?;
+        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+        // Counted before it is tried: of many at once, no more than that many are.
+        if !self.store.count_try(&hash, MOST_TRIES, now).await? {
+            return Err(over());
+        }
+        if !self.spend(&user.id, code).await? {
+            tracing::warn!(user = user.name, "a second factor was refused");
+            let by = user.actor(&address::current().to_string());
+            let deed = Deed::new(Action::SignIn).refused().saying("second factor");
+            self.store.record_often(&by, &deed, now).await?;
+            return Err(AppError::new(
+                ErrorCode::Unauthenticated,
+                "That code is not right, or it was used already. Wait for the next one and enter that.",
+            ));
+        }
+        if !self.store.end_sign_in_step(&hash).await? {
+            return Err(over());
+        }
+        attempt.succeeded().await;
+        Ok((user, step.next))
+    }
+}
+
+fn over() -> AppError {
+    AppError::new(
+        ErrorCode::Unauthenticated,
+        "This sign-in took too long, or too many codes were wrong. Enter your username and password again.",
+    )
+}

@@ -1,0 +1,87 @@
+//! Who of us somebody is whom the provider vouches for, and with which role.
+
+use super::SingleSignOn;
+use super::provider::Claims;
+use crate::error::{AppError, ErrorCode};
+use crate::model::audit::Actor;
+use crate::model::time::Timestamp;
+use crate::model::user::Role;
+use crate::server::auth::sign_in::check_username;
+use crate::server::store::Store;
+use crate::server::store::identities::Identity;
+use crate::server::store::users::User;
+
+/// How many people may share an e-mail address as their name.
+const NAMESAKES: u32 = 100;
+
+impl SingleSignOn {
+    /// The person of these claims, who is added when they come for the first time. Issuer and subject are who they are:
+    /// whoever has their name or address by another way in is somebody else.
+    pub(super) async fn person(&self, claims: &Claims) -> Result<User, AppError> {
+        let config = &self.provider.config;
+        let Some(email) = claims.email.as_deref().filter(|_| claims.email_verified) else {
+            return Err(refused(
+                "Your provider has not verified your e-mail address. Verify it there, then sign in again.",
+            ));
+        };
+        let Some(role) = config.roles.role_of(claims.groups.iter().map(String::as_str)) else {
+            return Err(refused(
+                "None of your groups may use Docket. Ask an administrator to add you to one that may.",
+            ));
+        };
+        let identity = Identity { issuer: &config.issuer, subject: &claims.subject };
+        match self.store.user_by_identity(identity).await? {
+            Some(user) if user.disabled => {
+                Err(refused("Your account here is disabled. Ask an administrator to enable it."))
+            }
+            Some(user) => {
+                follow(&self.store, &user, role, self.clock.now()).await?;
+                Ok(self.store.user_by_id(&user.id).await?.unwrap_or(user))
+            }
+            None => self.added(identity, email, role).await,
+        }
+    }
+
+    /// Adds a person under their e-mail address, or that and a number if somebody else is called so.
+    async fn added(&self, identity: Identity<'_>, email: &str, role: Role) -> Result<User, AppError> {
+        for number in 1..=NAMESAKES {
+            let name = if number == 1 { email.to_owned() } else { format!("{email} ({number})") };
+            check_username(&name).map_err(|_| {
+                refused("Your e-mail address cannot be a username here: it is too long, or has odd characters in it.")
+            })?;
+            let now = self.clock.now();
+            if self.store.add_user_of(identity, &name, role, now).await? {
+                tracing::info!(user = name, %role, "added by single sign-on");
+            }
+            // Another sign-in of the same person may have been faster.
+            if let Some(user) = self.store.user_by_identity(identity).await? {
+                return Ok(user);
+            }
+        }
+        Err(refused("Too many people here are called like you. Ask an administrator."))
+    }
+}
+
+/// Gives a person the role of their groups, and ends the sessions they had with another one.
+pub(in crate::server::auth) async fn follow(
+    store: &Store,
+    user: &User,
+    role: Role,
+    now: Timestamp,
+) -> Result<(), AppError> {
+    if user.role == role {
+        return Ok(());
+    }
+    if !store.set_access(&user.id, role, user.projects.as_deref(), &Actor::docket(), now).await? {
+        return Err(refused(
+            "You are the last administrator here, and your groups would make you something else. Have an administrator added first.",
+        ));
+    }
+    tracing::info!(user = user.name, %role, "the role follows the groups");
+    Ok(())
+}
+
+fn refused(sentence: &str) -> AppError {
+    tracing::warn!(reason = sentence, "single sign-on refused");
+    AppError::new(ErrorCode::Forbidden, sentence)
+}

@@ -1,0 +1,252 @@
+//! The provider: what it publishes about itself, the way to it, and what it says of a person. Must not decide who may come in.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use openidconnect::core::{
+    CoreAuthenticationFlow, CoreClient, CoreGenderClaim, CoreIdTokenVerifier,
+    CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm, CoreProviderMetadata, CoreTokenResponse,
+};
+use openidconnect::{
+    AccessToken, AdditionalClaims, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret,
+    CsrfToken, HttpRequest, IdToken, IdTokenClaims, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
+    PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse,
+    UserInfoClaims,
+};
+use rustls::pki_types::CertificateDer;
+use secrecy::ExposeSecret;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use super::http;
+use super::under_way::UnderWay;
+use crate::error::{AppError, ErrorCode};
+use crate::model::time::Timestamp;
+use crate::server::clock::Clock;
+use crate::server::config::SingleSignOnConfig;
+
+/// How long what the provider publishes is taken for what it still is, in seconds.
+const KNOWN_SECONDS: i64 = 3600;
+/// For how long one that did not answer is not asked again, in seconds: whoever comes meanwhile would only wait in line.
+const SILENT_SECONDS: i64 = 5;
+
+#[derive(Clone)]
+pub(super) struct Provider {
+    pub(super) config: Arc<SingleSignOnConfig>,
+    http: reqwest::Client,
+    issuer: IssuerUrl,
+    callback: RedirectUrl,
+    clock: Clock,
+    /// Fetched at first use, by one at a time.
+    published: Arc<Mutex<Option<Asked>>>,
+}
+
+/// When the provider was asked what it publishes; nothing: it did not answer.
+struct Asked {
+    at: Timestamp,
+    published: Option<Arc<CoreProviderMetadata>>,
+}
+
+/// What the provider says of a person.
+pub(super) struct Claims {
+    pub(super) subject: String,
+    pub(super) email: Option<String>,
+    pub(super) email_verified: bool,
+    pub(super) groups: Vec<String>,
+}
+
+/// The claims that no standard names: groups are among them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Others(Map<String, Value>);
+
+impl AdditionalClaims for Others {}
+
+type Token = IdToken<Others, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
+type Verified = IdTokenClaims<Others, CoreGenderClaim>;
+
+impl Provider {
+    pub(super) fn new(
+        config: SingleSignOnConfig,
+        authorities: &[CertificateDer<'static>],
+        callback: String,
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            http: http::client(config.issuer.starts_with("https:"), authorities)?,
+            issuer: IssuerUrl::new(config.issuer.clone())?,
+            callback: RedirectUrl::new(callback)?,
+            config: Arc::new(config),
+            clock,
+            published: Arc::default(),
+        })
+    }
+
+    /// The address at which the provider signs a person in for us.
+    pub(super) async fn way_there(&self, under_way: &UnderWay) -> Result<String, AppError> {
+        let published = self.published().await?;
+        let verifier = PkceCodeVerifier::new(under_way.verifier.clone());
+        let (state, nonce) = (under_way.state.clone(), under_way.nonce.clone());
+        let (address, _, _) = CoreClient::from_provider_metadata((*published).clone(), self.id(), None)
+            .set_redirect_uri(self.callback.clone())
+            .authorize_url(
+                CoreAuthenticationFlow::AuthorizationCode,
+                || CsrfToken::new(state),
+                || Nonce::new(nonce),
+            )
+            .add_scopes(self.config.scopes.iter().cloned().map(Scope::new))
+            .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier))
+            .url();
+        Ok(address.into())
+    }
+
+    /// What the provider says of the person whom it sent back with `code`.
+    pub(super) async fn claims(&self, code: String, under_way: &UnderWay) -> Result<Claims, AppError> {
+        let answer = self.redeem(code, under_way).await?;
+        let token = answer.id_token().ok_or_else(|| failed("an answer without an ID token"))?;
+        // Read anew, with all of its claims.
+        let token: Token = token.to_string().parse().map_err(failed)?;
+        let verified = self.verified(&token, &Nonce::new(under_way.nonce.clone())).await?;
+        let mut claims = Claims {
+            subject: verified.subject().to_string(),
+            email: verified.email().map(|email| email.to_string()),
+            email_verified: verified.email_verified() == Some(true),
+            groups: self.groups(verified.additional_claims()),
+        };
+        // Many providers keep the token short, and tell the rest to who asks with it.
+        if (claims.email.is_none() || claims.groups.is_empty())
+            && let Some(told) = self.told(answer.access_token().clone(), &verified).await?
+        {
+            if let Some(email) = told.email() {
+                claims.email = Some(email.to_string());
+                claims.email_verified = told.email_verified() == Some(true);
+            }
+            claims.groups.extend(self.groups(told.additional_claims()));
+        }
+        Ok(claims)
+    }
+
+    async fn redeem(&self, code: String, under_way: &UnderWay) -> Result<CoreTokenResponse, AppError> {
+        let published = self.published().await?;
+        let secret = ClientSecret::new(self.config.client_secret.expose_secret().to_owned());
+        let client = CoreClient::from_provider_metadata((*published).clone(), self.id(), Some(secret))
+            .set_redirect_uri(self.callback.clone());
+        let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
+        let answer = request
+            .set_pkce_verifier(PkceCodeVerifier::new(under_way.verifier.clone()))
+            .request_async(&self.exchange())
+            .await;
+        answer.map_err(|error| match error {
+            RequestTokenError::ServerResponse(refusal) => {
+                tracing::warn!(refusal = refusal.to_string(), "the provider refused a code");
+                AppError::bad_input(
+                    "Your provider does not accept this sign-in any more. Start it again from the sign-in page.",
+                )
+            }
+            // What is wrong with an answer may be in it, and so may tokens: neither is for the log.
+            RequestTokenError::Parse(..) => failed("a token answer that cannot be read"),
+            error => failed(error),
+        })
+    }
+
+    /// The claims of a token whose signature, issuer, audience, times and nonce are right.
+    async fn verified(&self, token: &Token, nonce: &Nonce) -> Result<Verified, AppError> {
+        let published = self.published().await?;
+        let first = token.claims(&self.verifier(&published), nonce);
+        let checked = match first {
+            // The provider has changed its keys since we asked for them.
+            Err(ClaimsVerificationError::SignatureVerification(
+                SignatureVerificationError::NoMatchingKey,
+            )) => {
+                let published = self.publish_anew().await?;
+                token.claims(&self.verifier(&published), nonce).cloned()
+            }
+            checked => checked.cloned(),
+        };
+        checked.map_err(|error| {
+            tracing::warn!(%error, "an ID token was refused");
+            AppError::new(
+                ErrorCode::Forbidden,
+                "What your provider said about you is not valid here. Start the sign-in again; if that does not help, ask an administrator.",
+            )
+        })
+    }
+
+    fn verifier(&self, published: &CoreProviderMetadata) -> CoreIdTokenVerifier<'static> {
+        let secret = ClientSecret::new(self.config.client_secret.expose_secret().to_owned());
+        CoreIdTokenVerifier::new_confidential_client(
+            self.id(),
+            secret,
+            published.issuer().clone(),
+            published.jwks().clone(),
+        )
+        .set_allowed_algs(published.id_token_signing_alg_values_supported().clone())
+    }
+
+    /// What the provider tells of the person of a token, where it has a place for that.
+    async fn told(
+        &self,
+        access: AccessToken,
+        verified: &Verified,
+    ) -> Result<Option<UserInfoClaims<Others, CoreGenderClaim>>, AppError> {
+        let published = self.published().await?;
+        let client = CoreClient::from_provider_metadata((*published).clone(), self.id(), None);
+        let Ok(request) = client.user_info(access, Some(verified.subject().clone())) else { return Ok(None) };
+        request.request_async(&self.exchange()).await.map(Some).map_err(failed)
+    }
+
+    fn groups(&self, claims: &Others) -> Vec<String> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        match claims.0.get(&self.config.groups_claim) {
+            Some(Value::Array(groups)) => groups.iter().filter_map(text).collect(),
+            Some(one) => text(one).into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    async fn published(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
+        let mut known = self.published.lock().await;
+        let now = self.clock.now();
+        if let Some(Asked { at, published }) = known.as_ref() {
+            let age = now.seconds_since(*at);
+            match published {
+                Some(published) if age < KNOWN_SECONDS => return Ok(published.clone()),
+                None if age < SILENT_SECONDS => return Err(failed("it did not answer a moment ago")),
+                _ => {}
+            }
+        }
+        let found = self.discover().await.map(Arc::new);
+        *known = Some(Asked { at: self.clock.now(), published: found.as_ref().ok().cloned() });
+        found
+    }
+
+    async fn publish_anew(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
+        *self.published.lock().await = None;
+        self.published().await
+    }
+
+    async fn discover(&self) -> Result<CoreProviderMetadata, AppError> {
+        CoreProviderMetadata::discover_async(self.issuer.clone(), &self.exchange()).await.map_err(failed)
+    }
+
+    fn exchange(&self) -> impl Fn(HttpRequest) -> Exchange + use<> {
+        let client = self.http.clone();
+        move |request| Box::pin(http::exchange(client.clone(), request))
+    }
+
+    fn id(&self) -> ClientId {
+        ClientId::new(self.config.client_id.clone())
+    }
+}
+
+type Exchange =
+    std::pin::Pin<Box<dyn Future<Output = Result<openidconnect::HttpResponse, http::Unanswered>> + Send>>;
+
+/// The provider did not do its part.
+fn failed(error: impl Display) -> AppError {
+    tracing::error!(%error, "the single sign-on provider");
+    AppError::new(
+        ErrorCode::UpstreamFailed,
+        "The sign-in provider cannot be reached or does not answer as it should. Try again in a moment, or sign in with a password.",
+    )
+}

@@ -1,0 +1,82 @@
+//! A sign-in that went to the provider. Everything about it is in the browser's own cookie, so that it is bound to that
+//! browser, and nobody can fill the database by beginning sign-ins.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+use crate::model::time::Timestamp;
+use crate::server::auth::sign_in::own_path;
+use crate::server::auth::token;
+
+/// How long a person may take at the provider.
+pub const UNDER_WAY_SECONDS: i64 = 10 * 60;
+/// A longer address to come back to is forgotten: cookies end at 4 KiB.
+const NEXT_MAX_BYTES: usize = 1024;
+
+/// All but `next` is random, and good for one sign-in.
+#[derive(Serialize, Deserialize)]
+pub(super) struct UnderWay {
+    pub(super) state: String,
+    pub(super) nonce: String,
+    /// Of PKCE: who has only the code cannot redeem it.
+    pub(super) verifier: String,
+    pub(super) next: String,
+    until: Timestamp,
+}
+
+impl UnderWay {
+    pub(super) fn new(next: Option<&str>, now: Timestamp) -> Self {
+        Self {
+            state: token::new(),
+            nonce: token::new(),
+            verifier: token::new(),
+            next: own_path(next.filter(|next| next.len() <= NEXT_MAX_BYTES)),
+            until: now.plus_seconds(UNDER_WAY_SECONDS),
+        }
+    }
+
+    pub(super) fn into_cookie(self) -> String {
+        URL_SAFE_NO_PAD.encode(serde_json::to_vec(&self).unwrap_or_default())
+    }
+
+    /// What a cookie says, if it is not too old. A browser can write its own, which only leads itself astray.
+    pub(super) fn from_cookie(cookie: &str, now: Timestamp) -> Option<Self> {
+        let json = URL_SAFE_NO_PAD.decode(cookie).ok()?;
+        let kept: Self = serde_json::from_slice(&json).ok().filter(|kept: &Self| kept.until > now)?;
+        Some(Self { next: own_path(Some(&kept.next)), ..kept })
+    }
+
+    pub(super) fn is_of(&self, state: &str) -> bool {
+        token::hash(&self.state) == token::hash(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+    #[test]
+    fn a_cookie_holds_a_sign_in_for_ten_minutes() {
+        let begun = UnderWay::new(Some("/p/docs/jobs?q=x"), NOON);
+        let state = begun.state.clone();
+        let cookie = begun.into_cookie();
+        let read = |seconds| UnderWay::from_cookie(&cookie, NOON.plus_seconds(seconds));
+        assert!(read(599).is_some_and(|kept| kept.is_of(&state) && kept.next == "/p/docs/jobs?q=x"));
+        assert!(read(600).is_none());
+        assert!(UnderWay::from_cookie("e30", NOON).is_none());
+        assert!(cookie.len() < 3000);
+    }
+
+    #[test]
+    fn it_leads_to_own_paths_only() {
+        for next in ["//evil.example", "https://evil.example", &format!("/{}", "x".repeat(2000))] {
+            assert_eq!(UnderWay::new(Some(next), NOON).next, "/", "{next}");
+        }
+        let forged = UnderWay { next: "//evil.example".to_owned(), ..UnderWay::new(None, NOON) };
+        let read = UnderWay::from_cookie(&forged.into_cookie(), NOON);
+        assert!(read.is_some_and(|kept| kept.next == "/"));
+    }
+}

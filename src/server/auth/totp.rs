@@ -1,0 +1,108 @@
+//! One-time codes by time (RFC 6238): six digits, steps of 30 seconds, SHA-1, as every authenticator has them. Pure.
+
+use data_encoding::BASE32_NOPAD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
+
+use crate::model::time::Timestamp;
+
+/// How long a code is the current one, in seconds.
+const STEP_SECONDS: i64 = 30;
+/// Digits of a code.
+pub(super) const DIGITS: usize = 6;
+/// How many steps a person's clock may be behind or ahead.
+const DRIFT: i64 = 1;
+
+/// A new secret of 160 bits, in base32.
+pub(super) fn new_secret() -> String {
+    BASE32_NOPAD.encode(&rand::random::<[u8; 20]>())
+}
+
+/// The time step at which `code` is the code of `secret`, if that is about now.
+pub(super) fn step_of(secret: &str, code: &str, now: Timestamp) -> Option<i64> {
+    let now = now.as_millis().div_euclid(STEP_SECONDS * 1000);
+    // All are compared, and each in full, whichever is right.
+    let near = now - DRIFT..=now + DRIFT;
+    near.fold(None, |found, step| if same(&self::code(secret, step), code) { Some(step) } else { found })
+}
+
+/// The code that an authenticator shows.
+pub fn code_at(secret: &str, now: Timestamp) -> String {
+    code(secret, now.as_millis().div_euclid(STEP_SECONDS * 1000))
+}
+
+/// What an authenticator reads: the secret, and what it opens for whom.
+pub(super) fn address(secret: &str, host: &str, person: &str) -> String {
+    let [host, person] = [host, person].map(|text| {
+        let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
+        encoded.replace('+', "%20")
+    });
+    format!("otpauth://totp/{host}:{person}?secret={secret}&issuer={host}")
+}
+
+fn code(secret: &str, step: i64) -> String {
+    let key = BASE32_NOPAD.decode(secret.as_bytes()).unwrap_or_default();
+    let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(&key) else { return String::new() };
+    mac.update(&step.to_be_bytes());
+    let digest = mac.finalize().into_bytes();
+    let at = usize::from(digest[digest.len() - 1] & 0xf);
+    let number = u32::from_be_bytes([digest[at], digest[at + 1], digest[at + 2], digest[at + 3]]);
+    format!("{:06}", (number & 0x7fff_ffff) % 1_000_000)
+}
+
+fn same(one: &str, other: &str) -> bool {
+    one.len() == other.len() && one.bytes().zip(other.bytes()).fold(0, |odd, (a, b)| odd | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The secret of the RFC's examples, `12345678901234567890`.
+    const SECRET: &str = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn codes_are_those_of_the_rfc() {
+        // The last six of the eight digits in its appendix B.
+        for (seconds, expected) in [
+            (59, "287082"),
+            (1_111_111_109, "081804"),
+            (1_111_111_111, "050471"),
+            (1_234_567_890, "005924"),
+            (2_000_000_000, "279037"),
+            (20_000_000_000, "353130"),
+        ] {
+            assert_eq!(code(SECRET, seconds / 30), expected, "{seconds}");
+            assert_eq!(step_of(SECRET, expected, at(seconds)), Some(seconds / 30));
+        }
+    }
+
+    #[test]
+    fn a_clock_may_be_off_by_one_step_and_no_more() {
+        for (seconds, good) in [(-31, false), (-30, true), (0, true), (30, true), (59, true), (60, false)] {
+            let found = step_of(SECRET, "081804", at(1_111_111_080 + seconds));
+            assert_eq!(found.is_some(), good, "{seconds}");
+        }
+        for odd in ["", "08180", "0818044", "O81804", "081804 "] {
+            assert_eq!(step_of(SECRET, odd, at(1_111_111_109)), None, "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_random_and_long() {
+        let (one, other) = (new_secret(), new_secret());
+        assert!(one != other && one.len() == 32);
+    }
+
+    #[test]
+    fn an_authenticator_reads_what_the_secret_opens_for_whom() {
+        assert_eq!(
+            address("ABC", "docket.example:3000", "Ada & co"),
+            "otpauth://totp/docket.example%3A3000:Ada%20%26%20co?secret=ABC&issuer=docket.example%3A3000"
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! An authenticating proxy names in a header who it has signed in. Only the configured proxies are believed: from everybody's
+//! request the header is taken away, whoever sent it, so that nothing behind can take it for true.
+
+use std::net::SocketAddr;
+
+use axum::extract::{ConnectInfo, Request};
+use axum::http::{HeaderName, HeaderValue, header::Entry};
+
+use super::address::is_trusted;
+use super::sign_in::check_username;
+use super::single_sign_on::follow;
+use crate::error::{AppError, ErrorCode};
+use crate::model::user::Role;
+use crate::server::panel::Panel;
+use crate::server::store::users::User;
+
+/// The person whom a trusted proxy vouches for, if it names one. Takes its headers out of the request.
+pub async fn person(panel: &Panel, request: &mut Request) -> Result<Option<User>, AppError> {
+    let Some(config) = &panel.trusted_header else { return Ok(None) };
+    let names = taken(request, &config.user);
+    let groups = config.groups.as_ref().map(|(header, roles)| (taken(request, header), roles));
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let trusted = &panel.access.trusted_proxies;
+    if !peer.is_some_and(|ConnectInfo(peer)| is_trusted(peer.ip().to_canonical(), trusted)) {
+        return Ok(None);
+    }
+    let name = match names.as_slice() {
+        [] => return Ok(None),
+        [name] => str::from_utf8(name.as_bytes()).ok().filter(|name| check_username(name).is_ok()),
+        _ => None,
+    };
+    let name =
+        name.ok_or_else(|| refused("The proxy in front of Docket does not say clearly who you are."))?;
+    let user = match groups {
+        None => panel.store.user_by_name(name).await?,
+        Some((groups, roles)) => {
+            let groups = groups.iter().filter_map(|line| str::from_utf8(line.as_bytes()).ok());
+            let role = roles.role_of(groups.flat_map(|line| line.split(',')).map(str::trim));
+            let role = role.ok_or_else(|| {
+                refused(
+                    "None of your groups may use Docket. Ask an administrator to add you to one that may.",
+                )
+            })?;
+            Some(with_role(panel, name, role).await?)
+        }
+    };
+    let user =
+        user.ok_or_else(|| refused("You have no account in Docket yet. Ask an administrator for one."))?;
+    match user.disabled {
+        true => Err(refused("Your account here is disabled. Ask an administrator to enable it.")),
+        false => Ok(Some(user)),
+    }
+}
+
+/// The person called `name`, who is added when they come for the first time, with the role of their groups.
+async fn with_role(panel: &Panel, name: &str, role: Role) -> Result<User, AppError> {
+    let store = &panel.store;
+    if store.user_by_name(name).await?.is_none() && store.add_user(name, role, "", panel.clock.now()).await? {
+        tracing::info!(user = name, %role, "added on the word of the proxy");
+    }
+    let user = store.user_by_name(name).await?.ok_or_else(AppError::internal)?;
+    if !user.disabled {
+        follow(store, &user, role, panel.clock.now()).await?;
+    }
+    Ok(User { role, ..user })
+}
+
+/// The values of a header, which the request does not have any more.
+fn taken(request: &mut Request, header: &HeaderName) -> Vec<HeaderValue> {
+    match request.headers_mut().entry(header) {
+        Entry::Occupied(values) => values.remove_entry_mult().1.collect(),
+        Entry::Vacant(_) => Vec::new(),
+    }
+}
+
+fn refused(sentence: &str) -> AppError {
+    tracing::warn!(reason = sentence, "the proxy's word lets nobody in");
+    AppError::new(ErrorCode::Forbidden, sentence)
+}

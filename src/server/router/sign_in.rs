@@ -1,0 +1,124 @@
+//! The steps of signing in that no server function takes: pages of the server's own, and the way to the single sign-on
+//! provider and back.
+
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{AppendHeaders, Html, IntoResponse, Redirect, Response};
+use axum::routing::get;
+use leptos::server_fn::error::ServerFnUrlError;
+use serde::Deserialize;
+
+use super::pages::theme_of;
+use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Actor, Deed};
+use crate::server::auth::address;
+use crate::server::auth::sign_in::{self, CODE_PAGE};
+use crate::server::auth::single_sign_on::{CALLBACK, Returned, UNDER_WAY_SECONDS};
+use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::panel::Panel;
+use crate::ui::pages::sign_in_step::{self, Document};
+
+/// These pages have no scripts at all.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Where the browser sets out for the provider.
+const SETTING_OUT: &str = "/login/sso";
+
+pub(super) fn routes() -> Router<Panel> {
+    Router::new()
+        .route(CODE_PAGE, get(code_page))
+        .route(SETTING_OUT, get(set_out))
+        .route(CALLBACK, get(come_back))
+}
+
+/// What a plain form that was refused adds to the address.
+#[derive(Deserialize)]
+struct Refused {
+    #[serde(rename = "__err")]
+    error: Option<String>,
+}
+
+async fn code_page(
+    State(panel): State<Panel>,
+    headers: HeaderMap,
+    Query(refused): Query<Refused>,
+) -> Result<Response, AppError> {
+    let token = step_cookie::get(Purpose::SecondFactor, &headers, &panel.public_url);
+    if !panel.second_factors.waits(&token.unwrap_or_default()).await? {
+        return Ok(Redirect::to("/login").into_response());
+    }
+    // Only the code is taken: anybody can write a link to this page with a text of their own in it.
+    let code = refused.error.map(|error| ServerFnUrlError::<AppError>::decode_err(&error).code);
+    Ok(shown(StatusCode::OK, sign_in_step::code(&document(&panel, &headers), code)))
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    next: Option<String>,
+}
+
+async fn set_out(State(panel): State<Panel>, headers: HeaderMap, Query(wanted): Query<Wanted>) -> Response {
+    let begun = match &panel.single_sign_on {
+        Some(single_sign_on) => single_sign_on.begin(wanted.next.as_deref()).await,
+        None => Err(AppError::not_found("Docket does not know another place to sign in.")),
+    };
+    match begun {
+        Ok(begun) => {
+            let kept =
+                step_cookie::set(Purpose::SingleSignOn, &begun.kept, UNDER_WAY_SECONDS, &panel.public_url);
+            (AppendHeaders([(SET_COOKIE, kept)]), Redirect::to(&begun.address)).into_response()
+        }
+        Err(error) => refused(&panel, &headers, &error),
+    }
+}
+
+/// The provider has sent the browser back. Whatever comes of it, this sign-in is not under way any more.
+async fn come_back(State(panel): State<Panel>, parts: Parts, Query(returned): Query<Returned>) -> Response {
+    let answer = match signed_in(&panel, &parts, returned).await {
+        Ok(next) => Redirect::to(&next).into_response(),
+        Err(error) => {
+            note_refusal(&panel, &parts, &error).await;
+            refused(&panel, &parts.headers, &error)
+        }
+    };
+    let forgotten = step_cookie::set(Purpose::SingleSignOn, "", 0, &panel.public_url);
+    (AppendHeaders([(SET_COOKIE, forgotten)]), answer).into_response()
+}
+
+async fn signed_in(panel: &Panel, parts: &Parts, returned: Returned) -> Result<String, AppError> {
+    let single_sign_on = panel.single_sign_on.as_ref();
+    let single_sign_on = single_sign_on
+        .ok_or_else(|| AppError::not_found("Docket does not know another place to sign in."))?;
+    let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &panel.public_url);
+    let (user, next) = single_sign_on.finish(kept.as_deref(), returned).await?;
+    sign_in::open_for(panel, parts, &user).await?;
+    Ok(next)
+}
+
+/// Writes down that the provider vouched for somebody who is not let in. What anybody can make up leads to other errors.
+async fn note_refusal(panel: &Panel, parts: &Parts, error: &AppError) {
+    if error.code != ErrorCode::Forbidden {
+        return;
+    }
+    let by = Actor::unknown(&address::of(&parts.extensions).to_string());
+    let deed = Deed::new(Action::SignIn).refused().saying("single sign-on");
+    if let Err(error) = panel.store.record_often(&by, &deed, panel.clock.now()).await {
+        tracing::error!(%error, "a refusal could not be written down");
+    }
+}
+
+fn refused(panel: &Panel, headers: &HeaderMap, error: &AppError) -> Response {
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    shown(status, sign_in_step::refused(&document(panel, headers), &error.message))
+}
+
+fn document<'a>(panel: &'a Panel, headers: &HeaderMap) -> Document<'a> {
+    Document { options: panel.leptos(), theme: theme_of(headers) }
+}
+
+fn shown(status: StatusCode, html: String) -> Response {
+    (status, [(CONTENT_SECURITY_POLICY, POLICY)], Html(html)).into_response()
+}

@@ -1,0 +1,56 @@
+//! People whom an OpenID Connect provider vouches for, by issuer and subject.
+
+use super::users::{self, User};
+use super::{Store, StoreError, audit};
+use crate::model::audit::{Action, Actor, Deed};
+use crate::model::time::Timestamp;
+use crate::model::user::Role;
+
+/// Somebody as their provider knows them.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity<'a> {
+    pub issuer: &'a str,
+    pub subject: &'a str,
+}
+
+impl Store {
+    pub async fn user_by_identity(&self, identity: Identity<'_>) -> Result<Option<User>, StoreError> {
+        let row = sqlx::query(
+            "SELECT users.* FROM users JOIN identities ON identities.user_id = users.id
+             WHERE identities.issuer = $1 AND identities.subject = $2",
+        )
+        .bind(identity.issuer)
+        .bind(identity.subject)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(users::user).transpose()
+    }
+
+    /// Adds a person with their identity and without a password; `false` if the name is taken, or the identity is known by now.
+    pub async fn add_user_of(
+        &self,
+        identity: Identity<'_>,
+        name: &str,
+        role: Role,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let Some(id) = users::insert(&mut tx, name, role, None, "", now).await? else { return Ok(false) };
+        let known = sqlx::query(
+            "INSERT INTO identities (issuer, subject, user_id) VALUES ($1, $2, $3)
+             ON CONFLICT (issuer, subject) DO NOTHING",
+        )
+        .bind(identity.issuer)
+        .bind(identity.subject)
+        .bind(&id)
+        .execute(&mut *tx)
+        .await?;
+        if known.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let deed = Deed::new(Action::UserAdd).on(name).saying(format!("{role}, by single sign-on"));
+        audit::record(&mut tx, &Actor::docket(), &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}

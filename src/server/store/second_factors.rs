@@ -1,0 +1,260 @@
+//! Second factors, their recovery codes, and the sign-ins that wait for one.
+
+use sqlx::Row;
+
+use super::{Store, StoreError, audit};
+use crate::model::audit::{Action, Actor, Deed};
+use crate::model::time::Timestamp;
+
+/// What codes are computed from. Must not be shown or logged once it is confirmed.
+#[derive(Clone)]
+pub struct SecondFactor {
+    /// In base32, as an authenticator takes it.
+    pub secret: String,
+    pub created_at: Timestamp,
+    pub confirmed: bool,
+}
+
+/// A sign-in whose password was right.
+pub struct SignInStep {
+    pub user_id: String,
+    /// What the person's sessions began under then.
+    pub session_stamp: String,
+    /// Where the person wanted to go.
+    pub next: String,
+}
+
+impl Store {
+    /// The second factor of a person, confirmed or not.
+    pub async fn second_factor(&self, user: &str) -> Result<Option<SecondFactor>, StoreError> {
+        let row = sqlx::query("SELECT * FROM second_factors WHERE user_id = $1")
+            .bind(user)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| {
+            Ok(SecondFactor {
+                secret: row.try_get("secret")?,
+                created_at: Timestamp::from_millis(row.try_get("created_at")?),
+                confirmed: row.try_get::<Option<i64>, _>("confirmed_at")?.is_some(),
+            })
+        })
+        .transpose()
+    }
+
+    /// The ids of those whose sign-in asks for a code.
+    pub async fn with_second_factor(&self) -> Result<Vec<String>, StoreError> {
+        let rows = sqlx::query("SELECT user_id FROM second_factors WHERE confirmed_at IS NOT NULL")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get("user_id")?)).collect()
+    }
+
+    /// Keeps a secret that is still to be confirmed; `false` if the person has a second factor already.
+    pub async fn propose_second_factor(
+        &self,
+        user: &str,
+        secret: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let kept = sqlx::query(
+            "INSERT INTO second_factors (user_id, secret, created_at, last_step) VALUES ($1, $2, $3, 0)
+             ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at, last_step = 0
+             WHERE second_factors.confirmed_at IS NULL",
+        )
+        .bind(user)
+        .bind(secret)
+        .bind(now.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(kept.rows_affected() == 1)
+    }
+
+    /// Puts a proposed secret into force with its recovery codes; `false` if another one was proposed or confirmed meanwhile.
+    pub async fn confirm_second_factor(
+        &self,
+        by: &Actor,
+        secret: &str,
+        step: i64,
+        recovery: &[String],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let confirmed = sqlx::query(
+            "UPDATE second_factors SET confirmed_at = $3, last_step = $4
+             WHERE user_id = $1 AND secret = $2 AND confirmed_at IS NULL",
+        )
+        .bind(&by.id)
+        .bind(secret)
+        .bind(now.as_millis())
+        .bind(step)
+        .execute(&mut *tx)
+        .await?;
+        if confirmed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        put_recovery_codes(&mut tx, &by.id, recovery).await?;
+        audit::record(&mut tx, by, &Deed::new(Action::SecondFactorOn), now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Uses up the code of a time step, and with it every earlier one; `false` if that was done before.
+    pub async fn spend_step(&self, user: &str, step: i64) -> Result<bool, StoreError> {
+        let spent = sqlx::query(
+            "UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND confirmed_at IS NOT NULL AND last_step < $2",
+        )
+        .bind(user)
+        .bind(step)
+        .execute(&self.pool)
+        .await?;
+        Ok(spent.rows_affected() == 1)
+    }
+
+    /// Uses up a recovery code; `false` if there is none of this hash any more.
+    pub async fn spend_recovery_code(&self, user: &str, code_hash: &str) -> Result<bool, StoreError> {
+        let spent = sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2")
+            .bind(user)
+            .bind(code_hash)
+            .execute(&self.pool)
+            .await?;
+        Ok(spent.rows_affected() == 1)
+    }
+
+    pub async fn recovery_codes_left(&self, user: &str) -> Result<i64, StoreError> {
+        let row = sqlx::query("SELECT COUNT(*) AS n FROM recovery_codes WHERE user_id = $1")
+            .bind(user)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(row.try_get("n")?)
+    }
+
+    /// Puts new recovery codes in place of all old ones.
+    pub async fn renew_recovery_codes(
+        &self,
+        by: &Actor,
+        hashes: &[String],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        put_recovery_codes(&mut tx, &by.id, hashes).await?;
+        audit::record(&mut tx, by, &Deed::new(Action::RecoveryCodes), now).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Forgets the second factor of a person, what was proposed of one, and the sign-ins that wait for it; `false` if
+    /// there was nothing.
+    pub async fn remove_second_factor(
+        &self,
+        user: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        for table in
+            ["DELETE FROM recovery_codes WHERE user_id = $1", "DELETE FROM sign_in_steps WHERE user_id = $1"]
+        {
+            sqlx::query(table).bind(user).execute(&mut *tx).await?;
+        }
+        let removed: Option<String> = sqlx::query_scalar(
+            "DELETE FROM second_factors WHERE user_id = $1 RETURNING (SELECT name FROM users WHERE id = user_id)",
+        )
+        .bind(user)
+        .fetch_optional(&mut *tx)
+        .await?;
+        if let Some(name) = &removed {
+            audit::record(&mut tx, by, &Deed::new(Action::SecondFactorOff).on(name), now).await?;
+        }
+        tx.commit().await?;
+        Ok(removed.is_some())
+    }
+
+    /// Keeps a sign-in that waits for its second factor, and forgets those that waited too long.
+    pub async fn put_sign_in_step(
+        &self,
+        token_hash: &str,
+        step: &SignInStep,
+        now: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("DELETE FROM sign_in_steps WHERE expires_at <= $1")
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query(
+            "INSERT INTO sign_in_steps (token_hash, user_id, session_stamp, next, tries, expires_at)
+             VALUES ($1, $2, $3, $4, 0, $5)",
+        )
+        .bind(token_hash)
+        .bind(&step.user_id)
+        .bind(&step.session_stamp)
+        .bind(&step.next)
+        .bind(expires_at.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// The sign-in of this token, if it still waits and fewer than `most` codes were tried.
+    pub async fn sign_in_step(
+        &self,
+        token_hash: &str,
+        most: i64,
+        now: Timestamp,
+    ) -> Result<Option<SignInStep>, StoreError> {
+        let row = sqlx::query(
+            "SELECT * FROM sign_in_steps WHERE token_hash = $1 AND tries < $2 AND expires_at > $3",
+        )
+        .bind(token_hash)
+        .bind(most)
+        .bind(now.as_millis())
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(|row| {
+            Ok(SignInStep {
+                user_id: row.try_get("user_id")?,
+                session_stamp: row.try_get("session_stamp")?,
+                next: row.try_get("next")?,
+            })
+        })
+        .transpose()
+    }
+
+    /// Counts a code that is about to be tried; `false` if `most` were tried already, or nothing waits any more.
+    pub async fn count_try(&self, token_hash: &str, most: i64, now: Timestamp) -> Result<bool, StoreError> {
+        let counted = sqlx::query(
+            "UPDATE sign_in_steps SET tries = tries + 1 WHERE token_hash = $1 AND tries < $2 AND expires_at > $3",
+        )
+        .bind(token_hash)
+        .bind(most)
+        .bind(now.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(counted.rows_affected() == 1)
+    }
+
+    /// Ends a sign-in that waited; `false` if it had ended.
+    pub async fn end_sign_in_step(&self, token_hash: &str) -> Result<bool, StoreError> {
+        let ended = sqlx::query("DELETE FROM sign_in_steps WHERE token_hash = $1")
+            .bind(token_hash)
+            .execute(&self.pool)
+            .await?;
+        Ok(ended.rows_affected() == 1)
+    }
+}
+
+async fn put_recovery_codes(
+    connection: &mut sqlx::AnyConnection,
+    user: &str,
+    hashes: &[String],
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1").bind(user).execute(&mut *connection).await?;
+    for hash in hashes {
+        sqlx::query("INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)")
+            .bind(user)
+            .bind(hash)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! [`Provider`]: a real OpenID Connect provider in a process of its own, and people who sign in there.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use docket::server::config::{GroupRoles, IdentityConfig, SingleSignOnConfig};
+use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
+use secrecy::SecretString;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::secrets::CLIENT_SECRET;
+
+/// Ends with the test.
+pub(crate) struct Provider {
+    child: Child,
+    issuer: String,
+    http: reqwest::Client,
+}
+
+impl Provider {
+    pub(crate) async fn start() -> Self {
+        Self::with(0, "").await
+    }
+
+    /// With `claims-in-token`, it says all it knows of a person in the ID token itself.
+    pub(crate) async fn with(port: u16, kind: &str) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("end2end/identity_provider.mjs");
+        let mut child = Command::new("node")
+            .arg(script)
+            .args([&port.to_string(), kind])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // It warns of what matters in production only.
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("node, which the provider runs on");
+        let (say, said) = oneshot::channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            let mut lines = output.lines().map_while(Result::ok);
+            let issuer = lines.find_map(|line| line.strip_prefix("issuer ").map(str::to_owned));
+            // Whoever is not there any more has failed already.
+            let _ = say.send(issuer);
+            // It goes on talking, and dies where nobody listens.
+            lines.for_each(drop);
+        });
+        let issuer = said.await.unwrap();
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build();
+        let issuer = issuer.expect("an issuer; scripts/setup.sh test installs what the provider needs");
+        Self { child, issuer, http: http.unwrap() }
+    }
+
+    /// As it is configured in Docket.
+    pub(crate) fn config(&self) -> IdentityConfig {
+        config(&self.issuer)
+    }
+
+    /// Takes it away, and gives its port.
+    pub(crate) fn stop(&mut self) -> u16 {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.issuer.parse::<url::Url>().unwrap().port().unwrap()
+    }
+
+    /// What it says of somebody from now on.
+    pub(crate) async fn knows(&self, name: &str, claims: Value) {
+        let address = format!("{}/people/{name}", self.issuer);
+        self.http.post(address).body(claims.to_string()).send().await.unwrap();
+    }
+
+    /// Signs somebody in who was sent to `address`, and gives the path and query at which they come back to Docket.
+    pub(crate) async fn sign_in(&self, address: &str, name: &str) -> String {
+        let mut cookies = BTreeMap::new();
+        let mut next = self.http.get(address).build().unwrap();
+        for _ in 0..10 {
+            let here = next.url().clone();
+            let jar: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            next.headers_mut().insert(COOKIE, jar.join("; ").parse().unwrap());
+            let answer = self.http.execute(next).await.unwrap();
+            for cookie in answer.headers().get_all(SET_COOKIE) {
+                let pair = cookie.to_str().unwrap().split(';').next().unwrap();
+                let (name, value) = pair.split_once('=').unwrap();
+                cookies.insert(name.to_owned(), value.to_owned());
+            }
+            let Some(place) = answer.headers().get(LOCATION) else {
+                let status = answer.status();
+                assert!(
+                    here.path().starts_with("/interaction"),
+                    "{status} at {here}: {:?}",
+                    answer.text().await
+                );
+                next = self.http.post(here).body(super::fields(&[("name", name)])).build().unwrap();
+                continue;
+            };
+            let place = here.join(place.to_str().unwrap()).unwrap();
+            if place.path() == "/login/sso/callback" {
+                return format!("{}?{}", place.path(), place.query().unwrap_or_default());
+            }
+            next = self.http.get(place).build().unwrap();
+        }
+        panic!("the provider sends people in circles");
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        // It may have been stopped already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Single sign-on by the provider at `issuer`.
+pub(crate) fn config(issuer: &str) -> IdentityConfig {
+    let single_sign_on = SingleSignOnConfig {
+        issuer: issuer.to_owned(),
+        client_id: "docket".to_owned(),
+        client_secret: SecretString::from(CLIENT_SECRET),
+        groups_claim: "groups".to_owned(),
+        roles: GroupRoles::parse("writers=operator,leads=admin").unwrap(),
+        scopes: ["email", "groups"].map(str::to_owned).to_vec(),
+        name: "Example Account".to_owned(),
+    };
+    IdentityConfig { single_sign_on: Some(single_sign_on), ..IdentityConfig::default() }
+}

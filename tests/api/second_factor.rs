@@ -1,0 +1,307 @@
+//! The second factor: set up on the account page, asked for after the password.
+
+use std::time::Duration;
+
+use docket::model::audit::Actor;
+use docket::model::time::Timestamp;
+use docket::server::auth::totp;
+use docket::server::clock::Clock;
+
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace};
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+const STEP: Duration = Duration::from_secs(30);
+
+/// A panel whose clock stands still, so that codes are known.
+async fn app() -> TestApp {
+    TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await
+}
+
+/// What the authenticator shows once the code of now has passed.
+fn next_code(app: &TestApp, secret: &str) -> String {
+    app.clock().advance(STEP);
+    totp::code_at(secret, app.clock().now())
+}
+
+async fn secret_of(browser: &Browser) -> String {
+    let page = browser.get("/account").await.text;
+    let (_, rest) = page.split_once("?secret=").unwrap_or_else(|| panic!("no secret in {page}"));
+    rest.split('&').next().unwrap().to_owned()
+}
+
+/// Switches it on, and gives secret and recovery codes.
+async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<String>) {
+    browser.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    let secret = secret_of(browser).await;
+    let code = next_code(app, &secret);
+    let said = browser.ask("/api/second-factor/confirm", &[("code", &code)]).await;
+    let codes: Vec<String> = said["secret"].as_str().unwrap().split(' ').map(str::to_owned).collect();
+    assert_eq!(codes.len(), 10);
+    (secret, codes)
+}
+
+async fn is_signed_in(browser: &Browser) -> bool {
+    browser.post("/api/session/current", &[]).await.status == 200
+}
+
+/// Gives the password, which must be right, and is asked for a code.
+async fn first_step(app: &TestApp, name: &str) -> Browser {
+    let browser = app.stranger();
+    let answer = browser.sign_in(name, PASSWORD).await;
+    assert_eq!((answer.status, answer.location()), (200, "/login/code"), "{}", answer.text);
+    browser
+}
+
+async fn enter(browser: &Browser, code: &str) -> Answer {
+    browser.post("/api/session/code", &[("code", code)]).await
+}
+
+#[tokio::test]
+async fn signing_in_asks_for_a_code_after_the_password_and_opens_nothing_before() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (secret, _) = switch_on(&app, &olga).await;
+    assert!(is_signed_in(&olga).await, "switching it on ends no session");
+
+    let browser = app.stranger();
+    let fields = [("username", "olga"), ("password", PASSWORD), ("next", "/p/docs/jobs?q=x")];
+    let answer =
+        browser.submit("/api/session/login", &fields, Some(&format!("{}/login", app.origin()))).await;
+    assert_eq!((answer.status, answer.location()), (302, "/login/code"), "{}", answer.text);
+    let cookie = browser.cookie().unwrap();
+    assert!(cookie.starts_with("docket-step=") && !cookie.contains("docket="), "{cookie}");
+    for attribute in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=600"] {
+        assert!(answer.header("set-cookie").contains(attribute), "{attribute}");
+    }
+    assert!(!is_signed_in(&browser).await);
+    assert_eq!(browser.get("/p/docs/jobs").await.location(), "/login?next=%2Fp%2Fdocs%2Fjobs");
+
+    let page = browser.get("/login/code").await;
+    assert!(page.status == 200 && page.text.contains("Enter your code"), "{}", page.text);
+    assert!(!page.text.contains("olga") && !page.text.contains("<script"), "{}", page.text);
+    let code = next_code(&app, &secret);
+    let answer = browser
+        .submit("/api/session/code", &[("code", &code)], Some(&format!("{}/login/code", app.origin())))
+        .await;
+    assert_eq!((answer.status, answer.location()), (302, "/p/docs/jobs?q=x"), "{}", answer.text);
+    assert!(is_signed_in(&browser).await);
+    assert!(!browser.cookie().unwrap().contains("docket-step"));
+}
+
+#[tokio::test]
+async fn the_first_step_looks_the_same_for_a_wrong_password_with_or_without_a_second_factor() {
+    let app = app().await;
+    let olga = app.operator().await;
+    switch_on(&app, &olga).await;
+    let mut said = Vec::new();
+    for name in ["olga", "otto", "nobody"] {
+        let browser = app.stranger();
+        said.push(browser.sign_in(name, "not the password").await.refused(401, "unauthenticated"));
+        assert_eq!(browser.cookie(), None);
+    }
+    said.dedup();
+    assert_eq!(said.len(), 1, "{said:?}");
+}
+
+#[tokio::test]
+async fn a_code_is_good_once_and_for_one_step_before_and_after() {
+    let app = app().await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let used = totp::code_at(&secret, app.clock().now());
+    let browser = first_step(&app, "olga").await;
+    enter(&browser, &used).await.refused(401, "unauthenticated");
+    let late = next_code(&app, &secret);
+    app.clock().advance(STEP);
+    assert_eq!(enter(&browser, &late).await.status, 200);
+
+    let again = first_step(&app, "olga").await;
+    enter(&again, &late).await.refused(401, "unauthenticated");
+    let early = totp::code_at(&secret, app.clock().now().plus_seconds(30));
+    assert_eq!(enter(&again, &early).await.status, 200);
+    // What comes before a code that was used is used up with it.
+    let third = first_step(&app, "olga").await;
+    enter(&third, &totp::code_at(&secret, app.clock().now())).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn of_many_who_enter_a_code_at_once_one_gets_in() {
+    let app = app().await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let mut browsers = Vec::new();
+    for _ in 0..4 {
+        browsers.push(first_step(&app, "olga").await);
+    }
+    let code = next_code(&app, &secret);
+    let answers = futures::future::join_all(browsers.iter().map(|browser| enter(browser, &code))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+}
+
+#[tokio::test]
+async fn after_five_wrong_codes_the_password_is_asked_for_again() {
+    let app = app().await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let browser = first_step(&app, "olga").await;
+    for wrong in ["", "000", "abcdef", "ｏｎｅ", &"x".repeat(1000)] {
+        enter(&browser, wrong).await.refused(401, "unauthenticated");
+    }
+    let code = next_code(&app, &secret);
+    let message = enter(&browser, &code).await.refused(401, "unauthenticated");
+    assert!(message.contains("password"), "{message}");
+    assert_eq!(browser.get("/login/code").await.location(), "/login");
+    assert!(!is_signed_in(&browser).await);
+}
+
+#[tokio::test]
+async fn the_second_step_lasts_ten_minutes_and_belongs_to_its_browser() {
+    let app = app().await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let browser = first_step(&app, "olga").await;
+    let stranger = app.stranger();
+    enter(&stranger, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
+    stranger.set_cookie("docket-step=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    enter(&stranger, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
+    app.clock().advance(Duration::from_secs(600));
+    enter(&browser, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
+    let token = browser.cookie().unwrap().split_once('=').unwrap().1.to_owned();
+    assert!(!String::from_utf8_lossy(&app.database_bytes()).contains(&token), "the token is in the database");
+}
+
+#[tokio::test]
+async fn whoever_is_disabled_between_the_steps_stays_out() {
+    let app = app().await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let browser = first_step(&app, "olga").await;
+    app.panel().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    enter(&browser, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn each_recovery_code_is_good_once_however_it_is_typed() {
+    let app = app().await;
+    let (_, codes) = switch_on(&app, &app.operator().await).await;
+    let stored = String::from_utf8_lossy(&app.database_bytes()).into_owned();
+    assert!(codes.iter().all(|code| !stored.contains(code) && !stored.contains(&code.replace('-', ""))));
+    let typed = codes[0].to_uppercase().replace('-', " ");
+    assert_eq!(enter(&first_step(&app, "olga").await, &typed).await.status, 200);
+    enter(&first_step(&app, "olga").await, &codes[0]).await.refused(401, "unauthenticated");
+    let olga = first_step(&app, "olga").await;
+    assert_eq!(enter(&olga, &codes[9]).await.status, 200);
+    assert!(olga.get("/account").await.text.contains("8 recovery codes are left"));
+}
+
+#[tokio::test]
+async fn new_recovery_codes_end_the_old_ones_and_are_shown_once() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (secret, old) = switch_on(&app, &olga).await;
+    olga.post("/api/second-factor/renew", &[("code", "000000")]).await.refused(400, "bad_input");
+    let code = next_code(&app, &secret);
+    let page = format!("{}/account", app.origin());
+    let answer = olga.submit("/api/second-factor/renew", &[("code", &code)], Some(&page)).await;
+    assert_eq!((answer.status, answer.location()), (302, "/account"), "{}", answer.text);
+    let shown = olga.get("/account").await.text;
+    let (_, rest) = shown.split_once(r#"<code class="secret">"#).unwrap();
+    let new: Vec<&str> = rest.split('<').next().unwrap().split(' ').collect();
+    assert_eq!(new.len(), 10);
+    assert!(!olga.get("/account").await.text.contains(new[0]), "they are shown again");
+    enter(&first_step(&app, "olga").await, &old[0]).await.refused(401, "unauthenticated");
+    assert_eq!(enter(&first_step(&app, "olga").await, new[0]).await.status, 200);
+}
+
+#[tokio::test]
+async fn it_is_switched_on_with_the_password_and_a_code_and_binds_nothing_before() {
+    let app = app().await;
+    let olga = app.operator().await;
+    olga.post("/api/second-factor/begin", &[("password", "wrong")]).await.refused(400, "bad_input");
+    olga.post("/api/second-factor/confirm", &[("code", "000000")]).await.refused(409, "conflict");
+    olga.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    let first = secret_of(&olga).await;
+    assert!(is_signed_in(&app.operator().await).await, "an unconfirmed one is asked for");
+    let page = olga.get("/account").await.text;
+    assert!(page.contains("<svg role=\"img\"") && page.contains("otpauth://totp/"), "{page}");
+
+    olga.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    let second = secret_of(&olga).await;
+    assert_ne!(first, second);
+    let code = totp::code_at(&first, app.clock().now());
+    olga.post("/api/second-factor/confirm", &[("code", &code)]).await.refused(400, "bad_input");
+    app.clock().advance(Duration::from_secs(900));
+    let code = totp::code_at(&second, app.clock().now());
+    olga.post("/api/second-factor/confirm", &[("code", &code)]).await.refused(409, "conflict");
+
+    let (secret, _) = switch_on(&app, &olga).await;
+    olga.post("/api/second-factor/begin", &[("password", PASSWORD)]).await.refused(409, "conflict");
+    assert!(!olga.get("/account").await.text.contains(&secret), "the secret is shown after it was confirmed");
+}
+
+#[tokio::test]
+async fn it_is_switched_off_with_the_password_and_a_code_together() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (secret, codes) = switch_on(&app, &olga).await;
+    let code = next_code(&app, &secret);
+    let remove = async |password: &str, code: &str| {
+        olga.post("/api/second-factor/remove", &[("password", password), ("code", code)]).await
+    };
+    remove("wrong", &code).await.refused(400, "bad_input");
+    remove(PASSWORD, "000000").await.refused(400, "bad_input");
+    first_step(&app, "olga").await;
+    assert_eq!(remove(PASSWORD, &codes[3]).await.status, 200);
+    assert!(is_signed_in(&app.operator().await).await);
+    // What was left of it is good for nothing.
+    let (_, new) = switch_on(&app, &olga).await;
+    enter(&first_step(&app, "olga").await, &codes[4]).await.refused(401, "unauthenticated");
+    assert_eq!(enter(&first_step(&app, "olga").await, &new[4]).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_administrator_sees_who_has_it_and_can_reset_it() {
+    let app = app().await;
+    switch_on(&app, &app.operator().await).await;
+    let url = format!("sqlite://{}", app.database_file().display());
+    let place = Workplace::new().set("DOCKET_DATABASE_URL", &url);
+    let has = || {
+        let listed = place.run(&["user", "list"]).stdout;
+        listed.lines().filter(|line| line.contains("second factor")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(has().len() == 1 && has()[0].starts_with("olga"), "{:?}", has());
+    let waiting = first_step(&app, "olga").await;
+    assert_eq!(place.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
+    assert!(has().is_empty());
+    assert_eq!(waiting.get("/login/code").await.location(), "/login");
+    assert!(is_signed_in(&app.operator().await).await);
+    let nobody = place.run(&["user", "reset-second-factor", "nobody"]);
+    assert!(nobody.code == Some(1) && nobody.stderr.contains("nobody"), "{nobody:?}");
+}
+
+#[tokio::test]
+async fn a_plain_form_with_a_wrong_code_comes_back_and_says_so() {
+    let app = app().await;
+    switch_on(&app, &app.operator().await).await;
+    let browser = first_step(&app, "olga").await;
+    let page = format!("{}/login/code", app.origin());
+    let answer = browser.submit("/api/session/code", &[("code", "000000")], Some(&page)).await;
+    assert!(answer.location().contains("/login/code?"), "{}", answer.location());
+    let (_, query) = answer.location().split_once('?').unwrap();
+    let shown = browser.get(&format!("/login/code?{query}")).await.text;
+    assert!(shown.contains(r#"role="alert""#) && shown.contains("not right"), "{shown}");
+    let forged = browser.get("/login/code?__err=%3Cscript%3Ealert(1)%3C%2Fscript%3E").await.text;
+    assert!(!forged.contains("<script"), "{forged}");
+}
+
+#[tokio::test]
+async fn behind_https_the_token_of_the_second_step_never_goes_out_in_the_clear() {
+    let settings = Settings {
+        clock: Clock::frozen(NOON),
+        public_url: Some("https://docket.example".to_owned()),
+        ..Settings::default()
+    };
+    let app = TestApp::with(settings).await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let browser = app.stranger();
+    let answer = browser.sign_in("olga", PASSWORD).await;
+    let cookie = answer.header("set-cookie");
+    assert!(cookie.starts_with("__Host-docket-step=") && cookie.contains("; Secure"), "{cookie}");
+    assert_eq!(enter(&browser, &next_code(&app, &secret)).await.status, 200);
+    assert!(is_signed_in(&browser).await);
+}

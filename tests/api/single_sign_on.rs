@@ -1,0 +1,283 @@
+//! Signing in through an OpenID Connect provider: a real one, in a process of its own.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use docket::model::audit::Actor;
+use reqwest::Method;
+use reqwest::header::ACCEPT;
+use serde_json::Value;
+
+use crate::helpers::{
+    Answer, Browser, PASSWORD, Provider, Settings, TestApp, json, refusing_address, single_sign_on,
+};
+
+const COOKIE: &str = "docket-sso=";
+
+async fn app(provider: &Provider) -> TestApp {
+    TestApp::with(Settings { identity: provider.config(), ..Settings::default() }).await
+}
+
+/// Sets out for the provider, signs in there as `name`, and gives where that leads.
+async fn way_back(browser: &Browser, provider: &Provider, name: &str, next: &str) -> String {
+    let answer = browser.get(&format!("/login/sso?next={next}")).await;
+    assert_eq!(answer.status, 303, "{}", answer.text);
+    provider.sign_in(answer.location(), name).await
+}
+
+async fn sign_in(browser: &Browser, provider: &Provider, name: &str) -> Answer {
+    let back = way_back(browser, provider, name, "%2Fp%2Fdocs%2Fjobs").await;
+    browser.get(&back).await
+}
+
+async fn who(browser: &Browser) -> Value {
+    browser.ask("/api/session/current", &[]).await
+}
+
+/// Checks that an answer is a page that says so, and that nobody is signed in.
+async fn refused(browser: &Browser, answer: &Answer, status: u16, words: &str) {
+    assert_eq!(answer.status, status, "{}", answer.text);
+    assert!(answer.text.contains(words), "no {words} in {}", answer.text);
+    assert!(answer.header("content-type").starts_with("text/html"));
+    assert!(!answer.header("content-security-policy").contains("unsafe"));
+    browser.post("/api/session/current", &[]).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn the_provider_lets_people_in_with_the_role_of_their_groups() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    for (name, email, role) in [("mia", "mia@example.com", "operator"), ("lea", "lea@example.com", "admin")] {
+        let browser = app.stranger();
+        let answer = sign_in(&browser, &provider, name).await;
+        assert_eq!((answer.status, answer.location()), (303, "/p/docs/jobs"), "{}", answer.text);
+        let session = who(&browser).await;
+        assert_eq!((&session["username"], &session["role"]), (&json!(email), &json!(role)));
+        assert!(!browser.cookie().unwrap().contains(COOKIE), "the sign-in is over, its cookie is not");
+    }
+}
+
+#[tokio::test]
+async fn what_the_id_token_says_is_enough() {
+    let provider = Provider::with(0, "claims-in-token").await;
+    let app = app(&provider).await;
+    let mia = app.stranger();
+    assert_eq!(sign_in(&mia, &provider, "mia").await.status, 303);
+    assert_eq!(who(&mia).await["role"], "operator");
+}
+
+#[tokio::test]
+async fn the_way_there_has_pkce_state_and_nonce_and_is_bound_to_the_browser() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let (one, other) = (app.stranger(), app.stranger());
+    let answers = [one.get("/login/sso").await, other.get("/login/sso").await];
+    let [first, second] = answers.each_ref().map(|answer| answer.location().parse::<url::Url>().unwrap());
+    let field = |address: &url::Url, name: &str| {
+        address.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap()
+    };
+    assert_eq!(field(&first, "response_type"), "code");
+    assert_eq!(field(&first, "code_challenge_method"), "S256");
+    assert_eq!(field(&first, "redirect_uri"), format!("{}/login/sso/callback", app.origin()));
+    assert_eq!(field(&first, "scope"), "openid email groups");
+    for random in ["state", "nonce", "code_challenge"] {
+        assert!(field(&first, random).len() >= 43, "{random}");
+        assert_ne!(field(&first, random), field(&second, random), "{random}");
+    }
+    let cookie = answers[0].header("set-cookie");
+    for attribute in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=600"] {
+        assert!(cookie.starts_with(COOKIE) && cookie.contains(attribute), "{attribute} in {cookie}");
+    }
+    assert!(!first.as_str().contains("knows"), "the secret stays on the server");
+
+    let back = provider.sign_in(first.as_str(), "mia").await;
+    refused(&other, &other.get(&back).await, 400, "not begun in this browser").await;
+    let nobody = app.stranger();
+    refused(&nobody, &nobody.get(&back).await, 400, "not begun in this browser").await;
+}
+
+#[tokio::test]
+async fn an_answer_counts_once_and_only_for_its_own_question() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let mia = app.stranger();
+    let back = way_back(&mia, &provider, "mia", "").await;
+    let kept = mia.cookie().unwrap();
+    let (path, query) = back.split_once('?').unwrap();
+    let fields: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let with = |name: &str, value: Option<&str>| {
+        let others = fields.iter().filter(|(key, _)| key != name);
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(others).extend_pairs(value.map(|value| (name, value)));
+        format!("{path}?{}", query.finish())
+    };
+    for state in [Some("another"), Some(""), None] {
+        refused(&mia, &mia.get(&with("state", state)).await, 400, "not begun in this browser").await;
+        mia.set_cookie(&kept);
+    }
+    refused(&mia, &mia.get(&with("code", None)).await, 400, "not begun in this browser").await;
+    mia.set_cookie(&kept);
+    refused(&mia, &mia.get(&with("code", Some("guessed"))).await, 400, "does not accept").await;
+    mia.set_cookie(&kept);
+    assert_eq!(mia.get(&back).await.status, 303);
+
+    // With everything the browser had, but again.
+    let again = app.stranger();
+    again.set_cookie(&kept);
+    refused(&again, &again.get(&back).await, 400, "does not accept").await;
+    let without = app.stranger();
+    refused(&without, &without.get(&back).await, 400, "not begun in this browser").await;
+}
+
+#[tokio::test]
+async fn a_code_of_another_sign_in_opens_nothing() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let (mia, lea) = (app.stranger(), app.stranger());
+    let code_of = |back: &str| {
+        let (_, query) = back.split_once('?').unwrap();
+        let mut fields = url::form_urlencoded::parse(query.as_bytes()).into_owned();
+        fields.find(|(key, _)| key == "code").unwrap().1
+    };
+    let (ours, theirs) =
+        (way_back(&mia, &provider, "mia", "").await, way_back(&lea, &provider, "lea", "").await);
+    let mixed = ours.replace(&code_of(&ours), &code_of(&theirs));
+    refused(&mia, &mia.get(&mixed).await, 400, "does not accept").await;
+}
+
+#[tokio::test]
+async fn a_token_for_another_question_is_refused() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let mia = app.stranger();
+    let back = way_back(&mia, &provider, "mia", "").await;
+    let cookie = mia.cookie().unwrap();
+    let json = URL_SAFE_NO_PAD.decode(cookie.strip_prefix(COOKIE).unwrap()).unwrap();
+    let mut kept: Value = serde_json::from_slice(&json).unwrap();
+    kept["nonce"] = "another".into();
+    mia.set_cookie(&format!("{COOKIE}{}", URL_SAFE_NO_PAD.encode(kept.to_string())));
+    refused(&mia, &mia.get(&back).await, 403, "not valid here").await;
+}
+
+#[tokio::test]
+async fn who_may_not_come_in_is_told_why() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    for (name, words) in [
+        ("una", "has not verified your e-mail address"),
+        ("nora", "None of your groups may use Docket"),
+        ("stranger", "did not sign you in"),
+    ] {
+        let browser = app.stranger();
+        refused(&browser, &sign_in(&browser, &provider, name).await, 403, words).await;
+    }
+    let people = app.panel().store.users().await.unwrap();
+    assert!(people.iter().all(|user| !user.name.contains('@')), "{people:?}");
+}
+
+#[tokio::test]
+async fn the_role_follows_the_groups_at_each_sign_in() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    for (groups, role) in [(json!(["writers"]), "operator"), (json!(["leads", "writers"]), "admin")] {
+        provider
+            .knows("mia", json!({"email": "mia@example.com", "email_verified": true, "groups": groups}))
+            .await;
+        let mia = app.stranger();
+        assert_eq!(sign_in(&mia, &provider, "mia").await.status, 303);
+        assert_eq!(who(&mia).await["role"], role);
+    }
+    provider.knows("mia", json!({"email": "mia@example.com", "email_verified": true, "groups": []})).await;
+    let mia = app.stranger();
+    refused(&mia, &sign_in(&mia, &provider, "mia").await, 403, "None of your groups").await;
+}
+
+#[tokio::test]
+async fn a_name_makes_nobody_somebody_else() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    provider.knows("mia", json!({"email": "ada", "email_verified": true, "groups": ["writers"]})).await;
+    let (mia, ada) = (app.stranger(), app.sign_in("ada").await);
+    assert_eq!(sign_in(&mia, &provider, "mia").await.status, 303);
+    let session = who(&mia).await;
+    assert_eq!((&session["username"], &session["role"]), (&json!("ada (2)"), &json!("operator")));
+    assert_eq!(who(&ada).await["role"], "admin");
+    // A new address at the provider is the same person.
+    provider
+        .knows("mia", json!({"email": "new@example.com", "email_verified": true, "groups": ["writers"]}))
+        .await;
+    let later = app.stranger();
+    sign_in(&later, &provider, "mia").await;
+    assert_eq!(who(&later).await["username"], "ada (2)");
+    // And nobody gets in with a password that was never set.
+    for password in ["", PASSWORD, "docket"] {
+        app.stranger().sign_in("ada (2)", password).await.refused(401, "unauthenticated");
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_disabled_here_stays_out() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let mia = app.stranger();
+    sign_in(&mia, &provider, "mia").await;
+    app.panel()
+        .store
+        .set_disabled("mia@example.com", true, &Actor::docket(), app.clock().now())
+        .await
+        .unwrap();
+    refused(&mia, &sign_in(&app.stranger(), &provider, "mia").await, 403, "disabled").await;
+}
+
+#[tokio::test]
+async fn signing_in_leads_to_own_paths_only() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    for next in [
+        "https%3A%2F%2Fevil.example",
+        "%2F%2Fevil.example",
+        "%2F%5Cevil.example",
+        "%2Fapi%2Fsession%2Flogout",
+    ] {
+        let browser = app.stranger();
+        let back = way_back(&browser, &provider, "mia", next).await;
+        assert_eq!(browser.get(&back).await.location(), "/", "{next}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_is_down_costs_a_sentence_and_passwords_go_on() {
+    let (_reserved, nobody) = refusing_address();
+    let app = TestApp::with(Settings { identity: single_sign_on(&nobody), ..Settings::default() }).await;
+    let browser = app.stranger();
+    refused(&browser, &browser.get("/login/sso").await, 502, "cannot be reached").await;
+    app.sign_in("ada").await;
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_halfway_signs_nobody_in_and_its_new_keys_are_taken() {
+    let mut provider = Provider::start().await;
+    let app = app(&provider).await;
+    let mia = app.stranger();
+    let back = way_back(&mia, &provider, "mia", "").await;
+    let port = provider.stop();
+    refused(&mia, &mia.get(&back).await, 502, "cannot be reached").await;
+    let provider = Provider::with(port, "").await;
+    assert_eq!(sign_in(&mia, &provider, "mia").await.status, 303);
+    assert_eq!(who(&mia).await["username"], "mia@example.com");
+}
+
+#[tokio::test]
+async fn the_sign_in_page_offers_the_provider_where_there_is_one() {
+    let provider = Provider::start().await;
+    let with = app(&provider).await;
+    let page = with.stranger().get("/login?next=%2Fp%2Fdocs").await.text;
+    assert!(page.contains("Example Account") && page.contains("/login/sso?next=/p/docs"), "{page}");
+    let without = TestApp::start().await;
+    assert!(!without.stranger().get("/login").await.text.contains("/login/sso"));
+    let stranger = without.stranger();
+    for path in ["/login/sso", "/login/sso/callback?code=x&state=x"] {
+        refused(&stranger, &stranger.get(path).await, 404, "another place to sign in").await;
+    }
+    let request = stranger.request(Method::POST, "/login/sso").header("sec-fetch-site", "same-origin");
+    assert_eq!(stranger.send(request.header(ACCEPT, "application/json")).await.status, 405);
+}

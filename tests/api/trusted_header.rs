@@ -1,0 +1,143 @@
+//! An authenticating proxy that names who it has signed in, and everybody else who would like to be believed like it.
+
+use std::net::IpAddr;
+
+use docket::model::audit::Actor;
+use docket::server::config::{GroupRoles, IdentityConfig, TrustedHeaderConfig};
+use reqwest::Method;
+use reqwest::header::ACCEPT;
+
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, json};
+
+/// Where the proxy connects from, and where everybody else does.
+const PROXY: [u8; 4] = [127, 0, 0, 2];
+const ELSEWHERE: [u8; 4] = [127, 0, 0, 3];
+
+async fn app(groups: Option<&str>) -> TestApp {
+    let trusted_header = TrustedHeaderConfig {
+        user: "x-forwarded-user".parse().unwrap(),
+        groups: groups
+            .map(|roles| ("x-forwarded-groups".parse().unwrap(), GroupRoles::parse(roles).unwrap())),
+    };
+    let mut settings = Settings::default();
+    settings.identity = IdentityConfig { trusted_header: Some(trusted_header), ..IdentityConfig::default() };
+    settings.access.trusted_proxies = vec!["127.0.0.2/32".parse().unwrap()];
+    TestApp::with(settings).await
+}
+
+fn from(app: &TestApp, address: [u8; 4]) -> Browser {
+    app.stranger_from(IpAddr::from(address))
+}
+
+/// Opens a page with these headers, as a proxy passes it on.
+async fn page(browser: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let request = browser.request(Method::GET, path).header(ACCEPT, "text/html");
+    browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+}
+
+/// Who asks, with these headers.
+async fn who(browser: &Browser, headers: &[(&str, &str)]) -> Answer {
+    let request = browser.call("/api/session/current", &[]);
+    browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+}
+
+#[tokio::test]
+async fn whom_the_proxy_names_is_in_without_a_password() {
+    let app = app(None).await;
+    let proxy = from(&app, PROXY);
+    for (name, role) in [("olga", "operator"), ("ada", "admin"), ("vera", "viewer")] {
+        let session = who(&proxy, &[("x-forwarded-user", name)]).await.json();
+        assert_eq!((&session["username"], &session["role"]), (&json!(name), &json!(role)));
+    }
+    assert_eq!(page(&proxy, "/p/docs/jobs", &[("x-forwarded-user", "olga")]).await.status, 200);
+    assert_eq!(proxy.cookie(), None, "each request is as good as its header");
+    let login = page(&proxy, "/login", &[("x-forwarded-user", "olga")]).await;
+    assert_eq!((login.status, login.location()), (303, "/"));
+    assert_eq!(page(&proxy, "/admin/upstream", &[("x-forwarded-user", "olga")]).await.status, 403);
+}
+
+#[tokio::test]
+async fn nobody_else_is_believed_whatever_they_write() {
+    let app = app(Some("leads=admin")).await;
+    let stranger = from(&app, ELSEWHERE);
+    for headers in [
+        &[("x-forwarded-user", "ada")][..],
+        &[("X-Forwarded-User", "ada"), ("x-forwarded-groups", "leads")],
+        &[("x-forwarded-user", "ada"), ("x-forwarded-for", "127.0.0.2")],
+        &[("x-forwarded-user", "ada"), ("forwarded", "for=127.0.0.2"), ("x-real-ip", "127.0.0.2")],
+    ] {
+        who(&stranger, headers).await.refused(401, "unauthenticated");
+        assert_eq!(page(&stranger, "/p/docs", headers).await.location(), "/login?next=%2Fp%2Fdocs");
+        assert_eq!(page(&stranger, "/login", headers).await.status, 200);
+    }
+    // Nor does it change who somebody is that has signed in.
+    assert_eq!(stranger.sign_in("vera", PASSWORD).await.status, 200);
+    let session = who(&stranger, &[("x-forwarded-user", "ada")]).await.json();
+    assert_eq!(session["username"], "vera");
+}
+
+#[tokio::test]
+async fn the_proxys_word_counts_above_a_session_that_another_left() {
+    let app = app(None).await;
+    let proxy = from(&app, PROXY);
+    assert_eq!(proxy.sign_in("ada", PASSWORD).await.status, 200);
+    assert_eq!(who(&proxy, &[("x-forwarded-user", "vera")]).await.json()["username"], "vera");
+    // A proxy that names nobody leaves people to sign in themselves.
+    assert_eq!(who(&proxy, &[]).await.json()["username"], "ada");
+}
+
+#[tokio::test]
+async fn whoever_may_not_come_in_reads_why_and_is_sent_in_no_circles() {
+    let app = app(None).await;
+    app.panel().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    let proxy = from(&app, PROXY);
+    let long = "x".repeat(65);
+    for (headers, words) in [
+        (&[("x-forwarded-user", "nobody")][..], "no account"),
+        (&[("x-forwarded-user", "OLGA")], "no account"),
+        (&[("x-forwarded-user", "otto")], "disabled"),
+        (&[("x-forwarded-user", "")], "does not say clearly"),
+        (&[("x-forwarded-user", long.as_str())], "does not say clearly"),
+        (&[("x-forwarded-user", "olga"), ("x-forwarded-user", "ada")], "does not say clearly"),
+    ] {
+        for path in ["/", "/p/docs", "/login", "/account"] {
+            let answer = page(&proxy, path, headers).await;
+            assert!(answer.status == 403 && answer.text.contains(words), "{path}: {}", answer.text);
+        }
+        let message = who(&proxy, headers).await.refused(403, "forbidden");
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn groups_make_people_and_their_role_follows_them() {
+    let app = app(Some("writers=operator,leads=admin")).await;
+    let proxy = from(&app, PROXY);
+    for (groups, role) in
+        [("everybody, writers", "operator"), ("leads,writers", "admin"), ("writers", "operator")]
+    {
+        let headers = [("x-forwarded-user", "mia@example.com"), ("x-forwarded-groups", groups)];
+        let session = who(&proxy, &headers).await.json();
+        assert_eq!((&session["username"], &session["role"]), (&json!("mia@example.com"), &json!(role)));
+    }
+    for headers in [
+        &[("x-forwarded-user", "mia@example.com"), ("x-forwarded-groups", "everybody")][..],
+        &[("x-forwarded-user", "mia@example.com")],
+    ] {
+        let message = who(&proxy, headers).await.refused(403, "forbidden");
+        assert!(message.contains("groups"), "{message}");
+    }
+    for password in ["", PASSWORD] {
+        app.stranger().sign_in("mia@example.com", password).await.refused(401, "unauthenticated");
+    }
+}
+
+#[tokio::test]
+async fn another_site_cannot_use_that_the_proxy_vouches() {
+    let app = app(None).await;
+    let proxy = from(&app, PROXY);
+    let request = proxy.form("/api/jobs/create", &[("project", "docs"), ("prompt", "x"), ("intent", "x")]);
+    let request = request.header("x-forwarded-user", "olga").header("sec-fetch-site", "cross-site");
+    proxy.send(request.header(ACCEPT, "application/json")).await.refused(403, "forbidden");
+    assert_eq!(app.upstream.requests().await.len(), 0);
+}
