@@ -59,6 +59,7 @@ pub fn App() -> impl IntoView {
                 </ParentRoute>
                 <ParentRoute path=path!("") view=AdminFrame ssr=SsrMode::Async>
                     <Route path=path!("account") view={Lazy::<pages::Settings>::new()} />
+                    <Route path=path!("admin/audit") view={Lazy::<pages::Settings>::new()} />
                     <Route path=path!("admin/upstream") view={Lazy::<pages::AdminUpstream>::new()} />
                     <Route path=path!("admin/users") view={Lazy::<pages::Settings>::new()} />
                     <Route path=path!("admin/webhooks") view={Lazy::<pages::AdminWebhooks>::new()} />

@@ -13,6 +13,7 @@ use docket::server::config::{
     parse_projects,
 };
 use docket::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
+use docket::server::store::audit::Link;
 use tracing_subscriber::EnvFilter;
 
 /// A web dashboard for teams whose documentation is kept by an AI agent.
@@ -64,6 +65,11 @@ enum Command {
         #[command(subcommand)]
         action: UserCommand,
     },
+    /// Check the audit log
+    Audit {
+        #[command(subcommand)]
+        action: AuditCommand,
+    },
     /// Write a consistent copy of the database while the server runs
     Backup {
         /// The copy; must not exist yet
@@ -93,6 +99,23 @@ enum UserCommand {
     ResetSecondFactor { name: String },
     /// List all accounts
     List,
+}
+
+#[derive(Subcommand)]
+enum AuditCommand {
+    /// Check that no record was changed, removed or inserted; exits 0 if all is whole, 1 if not, and says which record
+    ///
+    /// Every record stands under a hash of itself and the one before. A log whose end was cut off, or that was written anew
+    /// from some record on, is whole in itself: only what is kept elsewhere shows that. Keep the last line of this command,
+    /// or a backup, and give it to a later run. Reads only, also beside a running server.
+    Verify {
+        /// A backup of the database, to compare the log with
+        #[arg(long, value_name = "FILE")]
+        copy: Option<PathBuf>,
+        /// The last record of an earlier run, as that printed it
+        #[arg(long, value_name = "NUMBER:HASH")]
+        since: Option<Link>,
+    },
 }
 
 /// Why the process ends with something else than 0.
@@ -138,6 +161,11 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             let projects = source.optional("projects", parse_projects)?;
             start_logging(&quiet_unless_asked(log));
             commands::user::user(&database, projects, action.into()).await?;
+        }
+        Command::Audit { action: AuditCommand::Verify { copy, since } } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&quiet_unless_asked(log));
+            commands::audit::verify(&database, commands::audit::Verify { copy, since }).await?;
         }
         Command::Backup { file } => {
             let database = Database::from_source(&source)?;

@@ -2,6 +2,7 @@
 //! Must not know sqlx, axum, reqwest, leptos or the browser.
 
 pub mod address;
+pub mod audit;
 pub mod batch;
 pub mod budget;
 pub mod day;

@@ -4,6 +4,7 @@
 pub mod account;
 pub mod analytics;
 pub mod assets;
+pub mod audit;
 pub mod auth;
 pub mod clock;
 pub mod commands;
@@ -20,6 +21,7 @@ pub mod reading;
 pub mod router;
 pub mod saved_views;
 pub mod settings;
+pub mod sheet;
 pub mod store;
 pub mod upstream;
 pub mod webhooks;

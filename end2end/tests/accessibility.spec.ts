@@ -32,6 +32,8 @@ const PAGES = {
   "people, for administrators": "/admin/users",
   "the upstream, for administrators": "/admin/upstream",
   "webhooks, for administrators": "/admin/webhooks",
+  "the audit log, checked": "/admin/audit?check=on",
+  "an audit log without matches": "/admin/audit?person=nobody",
   "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),
 };
 
@@ -179,7 +181,7 @@ test("what a viewer sees is accessible", async ({ serve, visit }) => {
 test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/account", "/admin/users", "/admin/upstream", "/admin/webhooks"]) {
+  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/account", "/admin/users", "/admin/audit", "/admin/upstream", "/admin/webhooks"]) {
     test(`${path} is accessible too`, async ({ page }) => {
       await open(page, path);
       await expectNothingToObjectTo(page);

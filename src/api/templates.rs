@@ -44,7 +44,7 @@ pub async fn save_template(
 pub async fn remove_template(project: String, template: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveTemplate>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.remove_template(&project, &template).await?;
+    caller.panel.jobs.remove_template(&caller, &project, &template).await?;
     leptos_axum::redirect(&format!("/p/{project}/templates"));
     Ok(())
 }

@@ -22,7 +22,7 @@ pub async fn list_webhooks() -> Result<Webhooks, AppError> {
 pub async fn add_webhook(project: String, kind: String, address: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
-    let made = caller.panel.webhooks.add(&caller.user.id, &project, &kind, &address).await?;
+    let made = caller.panel.webhooks.add(&caller.actor(), &project, &kind, &address).await?;
     leptos_axum::redirect(PAGE);
     Ok(made)
 }
@@ -31,7 +31,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
 #[server(prefix = "/api", endpoint = "webhooks/renew")]
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<RenewWebhook>()?;
-    let made = caller.panel.webhooks.renew(&caller.user.id, &webhook).await?;
+    let made = caller.panel.webhooks.renew(&caller.actor(), &webhook).await?;
     leptos_axum::redirect(PAGE);
     Ok(made)
 }
@@ -39,7 +39,8 @@ pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
 /// From now on it is told again.
 #[server(prefix = "/api", endpoint = "webhooks/enable")]
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
-    guard::of::<EnableWebhook>()?.panel.webhooks.enable(&webhook).await?;
+    let caller = guard::of::<EnableWebhook>()?;
+    caller.panel.webhooks.enable(&caller.actor(), &webhook).await?;
     leptos_axum::redirect(PAGE);
     Ok(())
 }
@@ -47,7 +48,8 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
 /// From now on it is not told, nor of what waits.
 #[server(prefix = "/api", endpoint = "webhooks/disable")]
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
-    guard::of::<DisableWebhook>()?.panel.webhooks.disable(&webhook).await?;
+    let caller = guard::of::<DisableWebhook>()?;
+    caller.panel.webhooks.disable(&caller.actor(), &webhook).await?;
     leptos_axum::redirect(PAGE);
     Ok(())
 }
@@ -55,7 +57,8 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
 /// Forgets a webhook and its log.
 #[server(prefix = "/api", endpoint = "webhooks/remove")]
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
-    guard::of::<RemoveWebhook>()?.panel.webhooks.remove(&webhook).await?;
+    let caller = guard::of::<RemoveWebhook>()?;
+    caller.panel.webhooks.remove(&caller.actor(), &webhook).await?;
     leptos_axum::redirect(PAGE);
     Ok(())
 }
@@ -63,7 +66,8 @@ pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
 /// Sends a test, once, and gives what came of it.
 #[server(prefix = "/api", endpoint = "webhooks/test")]
 pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> {
-    let tried = guard::of::<TestWebhook>()?.panel.webhooks.test(&webhook).await?;
+    let caller = guard::of::<TestWebhook>()?;
+    let tried = caller.panel.webhooks.test(&caller.actor(), &webhook).await?;
     leptos_axum::redirect(&format!("{PAGE}?webhook={webhook}"));
     Ok(tried)
 }
@@ -77,7 +81,8 @@ pub async fn webhook_deliveries(webhook: String) -> Result<Vec<WebhookDelivery>,
 /// Sends an event again, under the same id.
 #[server(prefix = "/api", endpoint = "webhooks/retry")]
 pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppError> {
-    let (webhook, tried) = guard::of::<RetryDelivery>()?.panel.webhooks.send_again(&delivery).await?;
+    let caller = guard::of::<RetryDelivery>()?;
+    let (webhook, tried) = caller.panel.webhooks.send_again(&caller.actor(), &delivery).await?;
     leptos_axum::redirect(&format!("{PAGE}?webhook={webhook}"));
     Ok(tried)
 }

@@ -36,6 +36,11 @@ impl Day {
         Self(self.0.checked_add(Duration::days(days)).unwrap_or(end))
     }
 
+    /// When it begins, in UTC.
+    pub fn start(self) -> Timestamp {
+        Timestamp::from_datetime(self.0.midnight().assume_utc())
+    }
+
     pub fn first_of_month(self) -> Self {
         Self(self.0.replace_day(1).unwrap_or(self.0))
     }

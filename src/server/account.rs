@@ -34,9 +34,9 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     let new = SecretString::from(new);
     password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
     let hash = password::hash(new).await.map_err(failed)?;
-    panel.store.set_password_hash(&user.name, &hash).await?;
+    panel.store.set_password_hash(&user.name, &hash, &caller.actor(), panel.clock.now()).await?;
     if let Some(user) = panel.store.user_by_id(&user.id).await? {
-        sign_in::open(&user).await?;
+        sign_in::renew(&user).await?;
     }
     tracing::info!(user = user.name, "password changed");
     Ok(Said::new("Your password is changed. You are signed out everywhere else."))
@@ -45,7 +45,8 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
 /// Ends one of the caller's sessions.
 pub async fn sign_out(caller: &Caller, session: &str) -> Result<Said, AppError> {
     let session: SessionId = session.parse().map_err(AppError::bad_input)?;
-    if !caller.panel.store.end_session(&caller.user.id, session.as_str()).await? {
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    if !caller.panel.store.end_session(session.as_str(), &by, now).await? {
         return Err(AppError::not_found(
             "That session is over already. Reload the page to see those there are.",
         ));
@@ -56,7 +57,8 @@ pub async fn sign_out(caller: &Caller, session: &str) -> Result<Said, AppError> 
 /// Ends all of the caller's sessions but the one at hand.
 pub async fn sign_out_others(caller: &Caller) -> Result<Said, AppError> {
     let this = caller.session.as_deref().unwrap_or_default();
-    let ended = caller.panel.store.end_other_sessions(&caller.user.id, this).await?;
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    let ended = caller.panel.store.end_other_sessions(this, &by, now).await?;
     Ok(Said::new(match ended {
         0 => "You were signed in nowhere else.".to_owned(),
         1 => "One other session is ended.".to_owned(),

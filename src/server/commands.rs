@@ -1,5 +1,6 @@
 //! What each command of the binary does. Arguments are `main`'s; here is what follows from them.
 
+pub mod audit;
 mod backup;
 mod check;
 pub mod demo;

@@ -3,6 +3,7 @@
 
 mod access;
 mod api_key;
+mod audit;
 mod budget;
 mod database;
 mod http;
@@ -17,6 +18,7 @@ use secrecy::SecretString;
 
 pub use access::AccessConfig;
 pub use api_key::ApiKey;
+pub use audit::AuditConfig;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
@@ -37,6 +39,7 @@ pub struct Config {
     pub database: Database,
     pub budget: Budget,
     pub webhooks: WebhookConfig,
+    pub audit: AuditConfig,
     pub access: AccessConfig,
     pub identity: IdentityConfig,
     /// Password of the user `admin`, created if there is no user yet.
@@ -55,6 +58,7 @@ impl Config {
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
+            audit: AuditConfig::from_source(source)?,
             access,
             identity,
             admin_password: parse_admin_password(source)?,

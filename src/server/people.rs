@@ -24,7 +24,7 @@ pub async fn invite(
     let projects = limits(projects, &panel.projects).map_err(AppError::bad_input)?;
     let (secret, now) = (token::new(), panel.clock.now());
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
-    if !panel.store.invite(name, role, projects.as_deref(), (&link.0, link.1), now).await? {
+    if !panel.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
         return Err(AppError::conflict(format!(
             "There is somebody called {name} already. Choose another name."
         )));
@@ -36,8 +36,9 @@ pub async fn invite(
 /// Makes a new link for somebody who has not come yet; the old one is over.
 pub async fn renew(caller: &Caller, user: &str) -> Result<Said, AppError> {
     let (panel, user, secret) = (&caller.panel, found(caller, user).await?, token::new());
-    let until = panel.clock.now().plus_seconds(LINK_SECONDS);
-    if !panel.store.renew_invitation(&user.id, &token::hash(&secret), until).await? {
+    let (by, now) = (caller.actor(), panel.clock.now());
+    let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
+    if !panel.store.renew_invitation(&user.id, (&link.0, link.1), &by, now).await? {
         return Err(has_come(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invited again");
@@ -47,7 +48,8 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Said, AppError> {
 /// Takes an invitation back.
 pub async fn withdraw(caller: &Caller, user: &str) -> Result<Said, AppError> {
     let user = found(caller, user).await?;
-    if !caller.panel.store.withdraw_invitation(&user.id).await? {
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    if !caller.panel.store.withdraw_invitation(&user.id, &by, now).await? {
         return Err(has_come(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation withdrawn");
@@ -64,7 +66,8 @@ pub async fn change(
     let user = found(caller, user).await?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
     let projects = limits(projects, &caller.panel.projects).map_err(AppError::bad_input)?;
-    if !caller.panel.store.set_access(&user.id, role, projects.as_deref()).await? {
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    if !caller.panel.store.set_access(&user.id, role, projects.as_deref(), &by, now).await? {
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, %role, by = caller.user.name, "role changed");
@@ -74,7 +77,8 @@ pub async fn change(
 /// Keeps somebody out, from their next request on.
 pub async fn disable(caller: &Caller, user: &str) -> Result<Said, AppError> {
     let user = found(caller, user).await?;
-    if !caller.panel.store.set_disabled(&user.name, Some(caller.panel.clock.now())).await? {
+    let (by, now) = (caller.actor(), caller.panel.clock.now());
+    if !caller.panel.store.set_disabled(&user.name, true, &by, now).await? {
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "disabled");
@@ -84,7 +88,7 @@ pub async fn disable(caller: &Caller, user: &str) -> Result<Said, AppError> {
 /// Lets somebody in again.
 pub async fn enable(caller: &Caller, user: &str) -> Result<Said, AppError> {
     let user = found(caller, user).await?;
-    caller.panel.store.set_disabled(&user.name, None).await?;
+    caller.panel.store.set_disabled(&user.name, false, &caller.actor(), caller.panel.clock.now()).await?;
     tracing::info!(name = user.name, by = caller.user.name, "enabled");
     Ok(Said::new(format!("{} can sign in again.", user.name)))
 }
@@ -92,7 +96,7 @@ pub async fn enable(caller: &Caller, user: &str) -> Result<Said, AppError> {
 /// Ends all sessions of somebody.
 pub async fn sign_out(caller: &Caller, user: &str) -> Result<Said, AppError> {
     let user = found(caller, user).await?;
-    caller.panel.store.end_all_sessions(&user.id).await?;
+    caller.panel.store.end_all_sessions(&user.id, &caller.actor(), caller.panel.clock.now()).await?;
     tracing::info!(name = user.name, by = caller.user.name, "signed out everywhere");
     Ok(Said::new(format!("{} is signed out everywhere.", user.name)))
 }

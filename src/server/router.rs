@@ -1,6 +1,7 @@
 //! The one place that knows every route, and the layers around them. Must not contain a rule of its own.
 
 mod addresses;
+mod audit_export;
 mod bodies;
 mod export;
 mod headers;
@@ -35,6 +36,7 @@ pub fn router(panel: &Panel) -> Router {
     let behind_the_gate = Router::new()
         .merge(pages::routes(panel))
         .merge(export::routes())
+        .merge(audit_export::routes())
         .merge(sign_in::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))

@@ -4,21 +4,27 @@
 use crate::error::AppError;
 use crate::model::settings::Told;
 use crate::model::user::Role;
+use crate::server::audit::page as log;
 use crate::server::auth::guard::Caller;
 use crate::server::store::invitations::Invited;
 use crate::ui::links;
 use crate::ui::markup::Markup;
 use crate::ui::pages::settings::account::{self, Account, Place};
+use crate::ui::pages::settings::audit;
 use crate::ui::pages::settings::second_factor;
 use crate::ui::pages::settings::users::{self, People, Person, State};
 
 /// What stands below the title of the page at `path`, as HTML. `query` is that of its address.
-pub async fn page(caller: &Caller, path: &str, _query: &str) -> Result<String, AppError> {
+pub async fn page(caller: &Caller, path: &str, query: &str) -> Result<String, AppError> {
     let drawn = match path {
         links::ACCOUNT => account(caller, told(caller).await.as_ref()).await?,
         links::USERS => {
             caller.must_be(Role::Admin)?;
             users(caller, told(caller).await.as_ref()).await?
+        }
+        links::AUDIT => {
+            caller.must_be(Role::Admin)?;
+            audit::drawn(&log::page(caller, query).await?)
         }
         _ => return Err(AppError::not_found("There is no such page of settings.")),
     };

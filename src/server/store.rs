@@ -6,6 +6,7 @@
 
 pub mod adopted;
 pub mod annotations;
+pub mod audit;
 pub mod batches;
 pub mod budget;
 pub mod drafts;
@@ -92,6 +93,19 @@ impl Store {
         Ok(Self { pool })
     }
 
+    /// Opens a database that is there, of this version, and only to read it: nothing is created or changed.
+    pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
+        sqlx::any::install_default_drivers();
+        let path = path_of(url);
+        std::fs::File::open(&path).map_err(|error| StoreError::File { path: path.clone(), error })?;
+        let pool = AnyPoolOptions::new()
+            .max_connections(2)
+            .acquire_timeout(Duration::from_secs(5))
+            .connect(&format!("sqlite://{}?mode=ro", path.display()))
+            .await?;
+        Ok(Self { pool })
+    }
+
     /// Whether the database answers and is migrated.
     pub async fn ready(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool).await?;
@@ -148,10 +162,14 @@ async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
 
 /// The path in `url`, where an empty file that only its owner can read now is, if there was none.
 fn create_file(url: &str) -> Result<PathBuf, StoreError> {
-    let path = url.trim_start_matches("sqlite://");
-    let path = PathBuf::from(path.split_once('?').map_or(path, |(path, _)| path));
+    let path = path_of(url);
     create_private(&path, false).map_err(|error| StoreError::File { path: path.clone(), error })?;
     Ok(path)
+}
+
+fn path_of(url: &str) -> PathBuf {
+    let path = url.trim_start_matches("sqlite://");
+    PathBuf::from(path.split_once('?').map_or(path, |(path, _)| path))
 }
 
 fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {

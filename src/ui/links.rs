@@ -8,6 +8,9 @@ pub const ACCOUNT: &str = "/account";
 /// Who may use Docket, for administrators.
 pub const USERS: &str = "/admin/users";
 
+/// Who did what, for administrators.
+pub const AUDIT: &str = "/admin/audit";
+
 /// How the upstream is doing, for administrators.
 pub const UPSTREAM: &str = "/admin/upstream";
 
@@ -17,6 +20,16 @@ pub const WEBHOOKS: &str = "/admin/webhooks";
 /// What became of the events of a webhook.
 pub fn webhook_log(webhook: &str) -> String {
     with_query(WEBHOOKS, &[("webhook", webhook)])
+}
+
+/// The audit log, asked as `query` says.
+pub fn audit(query: &str) -> String {
+    if query.is_empty() { AUDIT.to_owned() } else { format!("{AUDIT}?{query}") }
+}
+
+/// The audit log as a file.
+pub fn audit_export(query: &str, kind: &str) -> String {
+    audit(query).replacen(AUDIT, &format!("{AUDIT}/export.{kind}"), 1)
 }
 
 pub fn overview(project: &str) -> String {

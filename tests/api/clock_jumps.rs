@@ -55,7 +55,7 @@ async fn a_prompt_is_sent_once_though_the_clock_jumps_between_its_commit_and_its
         let new = NewIntent {
             project: &"docs".parse().unwrap(),
             job: None,
-            author_id: &author.id,
+            author: &author.actor(""),
             intent: &sent.parse().unwrap(),
             prompt: "Fix typos",
             paths: &[],

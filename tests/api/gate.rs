@@ -1,6 +1,7 @@
 //! Nothing without a session, and nothing beyond one's role.
 
 use docket::app::App;
+use docket::model::audit::Actor;
 use docket::model::user::Role;
 use docket::server::auth::password;
 use leptos::server_fn::axum::server_fn_paths;
@@ -177,11 +178,11 @@ async fn a_disabled_person_is_out_at_the_next_request() {
     let app = TestApp::start().await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
     assert!(is_signed_in(&olga).await && is_signed_in(&otto).await);
-    app.panel().store.set_disabled("olga", Some(app.clock().now())).await.unwrap();
+    app.panel().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
     olga.create("Fix typos", &intent()).await.refused(401, "unauthenticated");
     assert!(!is_signed_in(&olga).await && is_signed_in(&otto).await);
     app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
-    app.panel().store.set_disabled("olga", None).await.unwrap();
+    app.panel().store.set_disabled("olga", false, &Actor::docket(), app.clock().now()).await.unwrap();
     assert!(is_signed_in(&app.operator().await).await);
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
@@ -191,7 +192,13 @@ async fn a_new_password_ends_the_sessions_under_the_old_one() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     let hash = password::hash(SecretString::from("another long password")).await.unwrap();
-    assert!(app.panel().store.set_password_hash("olga", &hash).await.unwrap());
+    assert!(
+        app.panel()
+            .store
+            .set_password_hash("olga", &hash, &Actor::docket(), app.clock().now())
+            .await
+            .unwrap()
+    );
     assert!(!is_signed_in(&olga).await);
     olga.sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
     assert_eq!(olga.sign_in("olga", "another long password").await.status, 200);

@@ -91,7 +91,7 @@ async fn what_was_only_queued_is_sent_after_a_start() {
     let new = NewIntent {
         project: &"docs".parse().unwrap(),
         job: None,
-        author_id: &author.id,
+        author: &author.actor(""),
         intent: &intent().parse().unwrap(),
         prompt: "Fix typos",
         paths: &[],

@@ -11,6 +11,7 @@ mod analytics_pages;
 mod annotations;
 mod archive;
 mod assets;
+mod audit;
 mod batch;
 mod budget;
 mod bulk;

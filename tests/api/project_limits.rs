@@ -1,5 +1,6 @@
 //! A project that somebody may not see is to them as one that does not exist: for every endpoint, page and file.
 
+use docket::model::audit::Actor;
 use docket::model::user::Role;
 use docket::server::auth::roles::{self, Access};
 
@@ -107,7 +108,13 @@ async fn whoever_may_see_no_project_any_more_is_told_so() {
     let app = TestApp::start().await;
     let gone = ["gone".parse().unwrap()];
     let id = app.id_of("vera").await;
-    assert!(app.panel().store.set_access(&id, Role::Viewer, Some(&gone)).await.unwrap());
+    assert!(
+        app.panel()
+            .store
+            .set_access(&id, Role::Viewer, Some(&gone), &Actor::docket(), app.clock().now())
+            .await
+            .unwrap()
+    );
     let home = app.sign_in("vera").await.get("/").await;
     assert!(home.status == 403 && home.text.contains("Ask an administrator"), "{}", home.text);
 }

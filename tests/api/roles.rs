@@ -1,6 +1,7 @@
 //! Who may call what: every server function and page, with every role and every method.
 
 use docket::app::App;
+use docket::model::audit::Actor;
 use docket::model::user::Role;
 use docket::server::auth::roles::{self, Access};
 use reqwest::Method;
@@ -55,6 +56,7 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
 pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/", Some(Role::Viewer)),
     ("/account", Some(Role::Viewer)),
+    ("/admin/audit", Some(Role::Admin)),
     ("/admin/upstream", Some(Role::Admin)),
     ("/admin/users", Some(Role::Admin)),
     ("/admin/webhooks", Some(Role::Admin)),
@@ -75,7 +77,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
 /// A stranger, a person of each role, and one who was an administrator until they were disabled.
 async fn everybody(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
-    app.panel().store.set_disabled("otto", Some(app.clock().now())).await.unwrap();
+    app.panel().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     [
         ("a stranger", None, app.stranger()),
         ("a disabled person", None, disabled),

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::server::auth::{password, totp};
 use docket::server::clock::Clock;
@@ -191,7 +192,13 @@ async fn a_new_password_ends_the_sign_ins_that_wait_for_a_code() {
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let thief = first_step(&app, "olga").await;
     let hash = password::hash(SecretString::from("another long password")).await.unwrap();
-    assert!(app.panel().store.set_password_hash("olga", &hash).await.unwrap());
+    assert!(
+        app.panel()
+            .store
+            .set_password_hash("olga", &hash, &Actor::docket(), app.clock().now())
+            .await
+            .unwrap()
+    );
     enter(&thief, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
 }
 
@@ -215,7 +222,7 @@ async fn whoever_is_disabled_between_the_steps_stays_out() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
-    app.panel().store.set_disabled("olga", Some(app.clock().now())).await.unwrap();
+    app.panel().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
     enter(&browser, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
 }
 

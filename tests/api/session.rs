@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use docket::model::audit::Actor;
 use docket::server::clock::Clock;
 
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, logged};
@@ -13,7 +14,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 #[tokio::test]
 async fn whoever_cannot_sign_in_learns_nothing_but_that() {
     let app = TestApp::start().await;
-    app.panel().store.set_disabled("otto", Some(app.clock().now())).await.unwrap();
+    app.panel().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     let stranger = app.stranger();
     let long = "x".repeat(100_000);
     let mut messages = Vec::new();

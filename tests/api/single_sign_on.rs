@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use docket::model::audit::Actor;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use serde_json::Value;
@@ -221,7 +222,11 @@ async fn whoever_is_disabled_here_stays_out() {
     let app = app(&provider).await;
     let mia = app.stranger();
     sign_in(&mia, &provider, "mia").await;
-    app.panel().store.set_disabled("mia@example.com", Some(app.clock().now())).await.unwrap();
+    app.panel()
+        .store
+        .set_disabled("mia@example.com", true, &Actor::docket(), app.clock().now())
+        .await
+        .unwrap();
     refused(&mia, &sign_in(&app.stranger(), &provider, "mia").await, 403, "disabled").await;
 }
 

@@ -1,16 +1,11 @@
 //! Every row of an answer as a file, written while it is read. Must not hold a connection of the database while
 //! somebody slowly receives, nor more rows than those of one day.
 
-mod sheet;
-
 use std::str::FromStr;
 
-use axum::body::Bytes;
 use futures::Stream;
-use futures::stream::{self, StreamExt, TryStreamExt};
+use futures::stream;
 
-pub use self::sheet::Format;
-use self::sheet::{Cell, Sheet};
 use super::period::Period;
 use super::question::TableQuestion;
 use super::table::{Fraction, Table};
@@ -20,6 +15,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::history::PageRow;
 use crate::model::selection::Folder;
 use crate::model::views::ViewCounts;
+use crate::server::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::history_queries::Paths;
 use crate::server::store::{Store, StoreError};
 
@@ -40,8 +36,6 @@ pub struct Export {
     pub name: String,
     pub body: Chunks,
 }
-
-pub type Chunks = stream::BoxStream<'static, Result<Bytes, StoreError>>;
 
 /// Rows of the table in one piece of the file.
 const ROWS_A_CHUNK: usize = 1_000;
@@ -115,26 +109,6 @@ impl Analytics {
             }
         }))
     }
-}
-
-/// A file of these columns, whose head goes out before the first rows are read.
-fn file<T: Send + 'static>(
-    format: Format,
-    columns: &'static [&'static str],
-    rows: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
-    write: impl Fn(&mut Sheet, T) + Send + Sync + 'static,
-) -> Chunks {
-    let mut sheet = Sheet::new(format, columns);
-    let head = sheet.head();
-    let rows = rows.map_ok(Some).chain(stream::iter([Ok(None)]));
-    let rest = rows.map_ok(move |rows| {
-        match rows {
-            Some(rows) => write(&mut sheet, rows),
-            None => sheet.end(),
-        }
-        sheet.take()
-    });
-    stream::iter([Ok(head)]).chain(rest).boxed()
 }
 
 /// The daily rows of a question, read one day at a time.

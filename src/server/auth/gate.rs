@@ -12,6 +12,7 @@ use super::roles::{self, Access};
 use super::sign_in::{self, is_own_path};
 use super::{address, session_store, single_sign_on, trusted_header};
 use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Deed};
 use crate::server::panel::Panel;
 
 /// Pages that answer without a session; assets are routed outside of the gate.
@@ -38,15 +39,29 @@ pub async fn gate(
         }
         Some(user) => {
             let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
+            let address = address::of(request.extensions());
             if let Some(session) = &session {
-                let address = address::of(request.extensions());
                 panel.presence.note(session.clone(), &user.id, address, path).await;
             }
-            request.extensions_mut().insert(Caller { user, panel, session });
-            next.run(request).await
+            let (caller, path) = (Caller { user, panel, session, address }, path.to_owned());
+            request.extensions_mut().insert(caller.clone());
+            let response = next.run(request).await;
+            if response.status() == StatusCode::FORBIDDEN {
+                note_refusal(&caller, &path).await;
+            }
+            response
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,
         None => turn_away(&request),
+    }
+}
+
+/// Writes down that somebody asked for more than they may. The answer is the same where that fails.
+async fn note_refusal(Caller { panel, user, address, .. }: &Caller, path: &str) {
+    let deed = Deed::new(Action::Denied).refused().on(path);
+    let noted = panel.store.record_often(&user.actor(&address.to_string()), &deed, panel.clock.now()).await;
+    if let Err(error) = noted {
+        tracing::error!(%error, "a refusal could not be written down");
     }
 }
 

@@ -1,11 +1,14 @@
 //! The first line of every server function: who calls, and may they?
 
+use std::net::IpAddr;
+
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos::server_fn::ServerFn;
 
 use super::roles;
 use crate::error::{AppError, ErrorCode};
+use crate::model::audit::Actor;
 use crate::model::budget::Budgets;
 use crate::model::id::ProjectId;
 use crate::model::upstream::Notice;
@@ -20,6 +23,8 @@ pub struct Caller {
     pub panel: Panel,
     /// The session they ask in, as it is stored.
     pub session: Option<String>,
+    /// Where they ask from.
+    pub address: IpAddr,
 }
 
 /// The caller, who may call the server function `F`.
@@ -49,6 +54,11 @@ impl Caller {
     pub fn projects(&self) -> Vec<Project> {
         let all = self.panel.projects.iter();
         all.filter(|project| self.user.may_see(&project.id)).cloned().collect()
+    }
+
+    /// The caller as the audit log names them.
+    pub fn actor(&self) -> Actor {
+        self.user.actor(&self.address.to_string())
     }
 
     /// `budgets` as this person may see them: only administrators can do something about the key.

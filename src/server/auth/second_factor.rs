@@ -94,7 +94,8 @@ impl SecondFactors {
         let step = totp::step_of(&proposed.secret, &written(code), now).ok_or_else(not_right)?;
         let codes = recovery::new_codes();
         let hashes = recovery::hashes(&codes);
-        if !self.store.confirm_second_factor(&user.id, &proposed.secret, step, &hashes, now).await? {
+        let by = user.actor(&address::current().to_string());
+        if !self.store.confirm_second_factor(&by, &proposed.secret, step, &hashes, now).await? {
             return Err(AppError::conflict("Another set-up was begun meanwhile. Reload the page."));
         }
         tracing::info!(user = user.name, "second factor switched on");
@@ -105,7 +106,8 @@ impl SecondFactors {
     pub async fn renew_codes(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
         self.check_code(user, code).await?;
         let codes = recovery::new_codes();
-        self.store.renew_recovery_codes(&user.id, &recovery::hashes(&codes)).await?;
+        let by = user.actor(&address::current().to_string());
+        self.store.renew_recovery_codes(&by, &recovery::hashes(&codes), self.clock.now()).await?;
         tracing::info!(user = user.name, "new recovery codes");
         Ok(codes)
     }
@@ -114,7 +116,8 @@ impl SecondFactors {
     pub async fn remove(&self, user: &User, password: &str, code: &str) -> Result<(), AppError> {
         self.check_password(user, password).await?;
         self.check_code(user, code).await?;
-        self.store.remove_second_factor(&user.id).await?;
+        let by = user.actor(&address::current().to_string());
+        self.store.remove_second_factor(&user.id, &by, self.clock.now()).await?;
         tracing::info!(user = user.name, "second factor switched off");
         Ok(())
     }

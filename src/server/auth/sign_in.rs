@@ -14,6 +14,7 @@ use secrecy::SecretString;
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::{address, device, password, session_store, token};
 use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Deed};
 use crate::model::name::is_plain;
 use crate::server::panel::Panel;
 use crate::server::store::invitations::Link;
@@ -30,6 +31,8 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
     let credentials = Credentials { username: username.to_owned(), password: SecretString::from(password) };
     let Some(user) = session(&parts()?)?.authenticate(credentials).await.map_err(not_possible)? else {
         tracing::warn!("sign-in refused");
+        let (deed, address) = (Deed::new(Action::SignIn).refused(), address::current().to_string());
+        panel.store.record_refused_sign_in(username, &address, &deed, panel.clock.now()).await?;
         return Err(AppError::new(
             ErrorCode::Unauthenticated,
             "That username and password do not belong together.",
@@ -45,13 +48,26 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
     Ok(own_path(next))
 }
 
-/// Opens a new session for a person who has proven who they are, in place of the one at hand.
+/// Signs a person in who has proven who they are.
 pub async fn open(user: &User) -> Result<(), AppError> {
     open_for(&expect_context(), &parts()?, user).await
 }
 
 /// As [`open`], for the request of `parts`.
 pub async fn open_for(panel: &Panel, parts: &Parts, user: &User) -> Result<(), AppError> {
+    let by = user.actor(&address::of(&parts.extensions).to_string());
+    panel.store.record_often(&by, &Deed::new(Action::SignIn), panel.clock.now()).await?;
+    begin_session(panel, parts, user).await?;
+    tracing::info!(user = user.name, "signed in");
+    Ok(())
+}
+
+/// Gives a person who is signed in a new session in place of the one at hand.
+pub async fn renew(user: &User) -> Result<(), AppError> {
+    begin_session(&expect_context(), &parts()?, user).await
+}
+
+async fn begin_session(panel: &Panel, parts: &Parts, user: &User) -> Result<(), AppError> {
     let mut session = session(parts)?;
     // A session that somebody signed in to already would go on under its id, which they know.
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
@@ -62,20 +78,24 @@ pub async fn open_for(panel: &Panel, parts: &Parts, user: &User) -> Result<(), A
             (device::words(user_agent(parts)), address::of(&parts.extensions).to_string());
         panel.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
     }
-    tracing::info!(user = user.name, "signed in");
     Ok(())
 }
 
 /// Ends the session, on the server too.
 pub async fn end() -> Result<(), AppError> {
-    session(&parts()?)?.logout().await.map_err(not_possible)?;
+    let (panel, mut session): (Panel, _) = (expect_context(), session(&parts()?)?);
+    if let Some(user) = &session.user {
+        let by = user.actor(&address::current().to_string());
+        panel.store.record_often(&by, &Deed::new(Action::SignOut), panel.clock.now()).await?;
+    }
+    session.logout().await.map_err(not_possible)?;
     Ok(())
 }
 
 /// Spends a one-time link, and signs whoever has it in: the first administrator, who chooses a name, or a person who was invited.
 pub async fn with_link(link: &str, username: Option<&str>, password: String) -> Result<(), AppError> {
     let panel: Panel = expect_context();
-    let (link, now) = (token::hash(link), panel.clock.now());
+    let (link, now, from) = (token::hash(link), panel.clock.now(), address::current().to_string());
     // Before anything is hashed: that is dear, and a link is guessed by nobody.
     let name = match panel.store.link(&link, now).await?.ok_or_else(link_is_over)? {
         Link::Person(name) => name,
@@ -88,9 +108,9 @@ pub async fn with_link(link: &str, username: Option<&str>, password: String) -> 
     let secret = SecretString::from(password);
     password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
     let hash = password::hash(secret).await.map_err(internal)?;
-    let user = match panel.store.accept_invitation(&link, &hash, now).await? {
+    let user = match panel.store.accept_invitation(&link, &hash, &from, now).await? {
         Some(user) => Some(user),
-        None if panel.store.spend_setup_link(&link, &name, &hash, now).await? => {
+        None if panel.store.spend_setup_link(&link, &name, &hash, &from, now).await? => {
             panel.store.user_by_name(&name).await?
         }
         None => None,

@@ -60,7 +60,7 @@ async fn with_role(panel: &Panel, name: &str, role: Role) -> Result<User, AppErr
     }
     let user = store.user_by_name(name).await?.ok_or_else(AppError::internal)?;
     if !user.disabled {
-        follow(store, &user, role).await?;
+        follow(store, &user, role, panel.clock.now()).await?;
     }
     Ok(User { role, ..user })
 }

@@ -12,12 +12,13 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio_util::sync::CancellationToken;
 
 use super::serve::{run_with_history, stop_on_signal};
+use crate::model::audit::Actor;
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{
-    AccessConfig, ApiKey, BREAKS_AFTER, Budget, IdentityConfig, PublicUrl, UpstreamConfig, WebhookConfig,
-    parse_projects,
+    AccessConfig, ApiKey, AuditConfig, BREAKS_AFTER, Budget, IdentityConfig, PublicUrl, UpstreamConfig,
+    WebhookConfig, parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
@@ -87,7 +88,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     };
     let panel = Panel::new(made_of, store, clock)?;
     say_ready(&public_url, &password);
-    let ended = run_with_history(panel, listener, stop).await;
+    let ended = run_with_history(panel, AuditConfig { days: 0 }, listener, stop).await;
     emulator_stop.cancel();
     ended
 }
@@ -96,7 +97,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
 async fn set_password(store: &Store, clock: &Clock, password: &SecretString) -> anyhow::Result<()> {
     let hash = password::hash(password.clone()).await?;
     if !store.add_user(first_admin::NAME, Role::Admin, &hash, clock.now()).await? {
-        store.set_password_hash(first_admin::NAME, &hash).await?;
+        store.set_password_hash(first_admin::NAME, &hash, &Actor::docket(), clock.now()).await?;
     }
     Ok(())
 }

@@ -4,9 +4,10 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::server::audit::Keeper;
 use crate::server::auth::first_admin;
 use crate::server::clock::Clock;
-use crate::server::config::{Config, PublicUrl};
+use crate::server::config::{AuditConfig, Config, PublicUrl};
 use crate::server::listen;
 use crate::server::panel::{Panel, PanelConfig};
 use crate::server::router::router;
@@ -30,12 +31,13 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     };
     let panel = Panel::new(made_of, store, clock)?;
     tracing::info!(%address, public_url = panel.public_url.origin(), "listening");
-    run_with_history(panel, listener, stop_on_signal()).await
+    run_with_history(panel, config.audit, listener, stop_on_signal()).await
 }
 
-/// As [`run`], and keeps the daily history in step meanwhile.
+/// As [`run`], and keeps the daily history in step and the audit log in order meanwhile.
 pub async fn run_with_history(
     panel: Panel,
+    audit: AuditConfig,
     listener: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
@@ -43,9 +45,14 @@ pub async fn run_with_history(
         let (history, stop) = (panel.history.clone(), stop.clone());
         async move { history.run(stop).await }
     });
+    let keeper = tokio::spawn({
+        let (keeper, stop) = (Keeper::new(panel.store.clone(), panel.clock.clone(), audit), stop.clone());
+        async move { keeper.run(stop).await }
+    });
     let ended = run(panel, listener, stop.clone()).await;
     stop.cancel();
     history.await.context("keeping the history in step")?;
+    keeper.await.context("keeping the audit log in order")?;
     ended
 }
 

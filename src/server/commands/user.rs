@@ -6,6 +6,7 @@ use std::io::{IsTerminal, stdin};
 use anyhow::{Context, bail};
 use secrecy::SecretString;
 
+use crate::model::audit::Actor;
 use crate::model::id::ProjectId;
 use crate::model::user::{Project, Role};
 use crate::server::auth::{password, sign_in};
@@ -39,38 +40,38 @@ pub enum Action {
 /// `all`: the configured projects, if any are.
 pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action) -> anyhow::Result<()> {
     let store = Store::open(&database.url).await?;
-    let clock = Clock::system();
+    let (by, now) = (&Actor::command_line(), Clock::system().now());
     match action {
         Action::Add { name, role, projects } => {
             sign_in::check_username(&name).map_err(anyhow::Error::msg)?;
             let projects = limits(projects.as_deref(), all.as_deref())?;
             let hash = password::hash(read_password(&name)?).await?;
-            if !store.add_person(&name, role, projects.as_deref(), &hash, clock.now()).await? {
+            if !store.add_person(&name, role, projects.as_deref(), &hash, by, now).await? {
                 bail!("there is a user {name} already; docket user passwd {name} sets a new password");
             }
             say(&format!("{name} can sign in as {role}."));
         }
         Action::Passwd { name } => {
             let hash = password::hash(read_password(&name)?).await?;
-            must_exist(store.set_password_hash(&name, &hash).await?, &name)?;
+            must_exist(store.set_password_hash(&name, &hash, by, now).await?, &name)?;
             say(&format!("{name} has a new password; sessions under the old one have ended."));
         }
         Action::Disable { name } => {
             must_exist(store.user_by_name(&name).await?.is_some(), &name)?;
-            if !store.set_disabled(&name, Some(clock.now())).await? {
+            if !store.set_disabled(&name, true, by, now).await? {
                 bail!("{name} is the last administrator; make somebody else one first");
             }
             say(&format!("{name} is disabled, from the next request on."));
         }
         Action::Enable { name } => {
-            must_exist(store.set_disabled(&name, None).await?, &name)?;
+            must_exist(store.set_disabled(&name, false, by, now).await?, &name)?;
             say(&format!("{name} can sign in again."));
         }
         Action::ResetSecondFactor { name } => {
             let user = store.user_by_name(&name).await?;
             must_exist(user.is_some(), &name)?;
             let id = user.map(|user| user.id).unwrap_or_default();
-            say(&match store.remove_second_factor(&id).await? {
+            say(&match store.remove_second_factor(&id, by, now).await? {
                 true => {
                     format!("{name} signs in with the password alone, and can set up a second factor anew.")
                 }

@@ -82,6 +82,7 @@ pub const KEYS: &[Key] = &[
         "Header in which it names their groups; without it people need accounts",
     ),
     key("trusted_roles", "", "writers=operator,leads=admin", "What those groups may do, as group=role"),
+    key("audit_days", "400", "400", "Days that records of the audit log are kept; 0 keeps all"),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),
 ];

@@ -45,6 +45,7 @@ fn defaults_are_those_of_the_table() {
     assert_eq!(config.upstream.timeout.as_secs(), 30);
     assert_eq!(config.upstream.poll_interval.as_secs(), 3);
     assert_eq!(config.upstream.prompt_max, 32_768);
+    assert_eq!(config.audit.days, 400);
 }
 
 #[test]
@@ -66,6 +67,7 @@ fn every_mistake_names_its_key_and_an_example() {
         (FILE, &[("DOCKET_ADRR", "x")], &["DOCKET_ADRR", "DOCKET_ADDR"]),
         (FILE, &[("DOCKET_ADDR", "nowhere")], &["DOCKET_ADDR", "nowhere", "127.0.0.1:3000"]),
         (FILE, &[("DOCKET_POLL_SECONDS", "0")], &["DOCKET_POLL_SECONDS"]),
+        (FILE, &[("DOCKET_AUDIT_DAYS", "-1")], &["DOCKET_AUDIT_DAYS", "400"]),
         (FILE, &[("DOCKET_PROMPT_MAX", "0")], &["DOCKET_PROMPT_MAX", "32768"]),
         (FILE, &[("DOCKET_PROMPT_MAX", "100001")], &["DOCKET_PROMPT_MAX", "100000"]),
         (FILE, &[("DOCKET_UPSTREAM_URL", "http://api.example.com")], &["DOCKET_UPSTREAM_URL", "https"]),

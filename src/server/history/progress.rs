@@ -2,6 +2,7 @@
 
 use super::{History, settle};
 use crate::error::AppError;
+use crate::model::audit::Actor;
 use crate::model::budget::Meter;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{HistoryState, Missing};
@@ -57,7 +58,12 @@ impl History {
     }
 
     /// Puts what is missing of a range before everything else.
-    pub async fn fetch(&self, project: &ProjectId, range: DayRange) -> Result<HistoryState, AppError> {
+    pub async fn fetch(
+        &self,
+        by: &Actor,
+        project: &ProjectId,
+        range: DayRange,
+    ) -> Result<HistoryState, AppError> {
         let now = self.clock.now();
         if let Some(range) = begun(range, now) {
             let wanted = self.store.wanted_days(project).await?;
@@ -71,7 +77,7 @@ impl History {
                 self.store.read_days(project, range).await?.into_iter().map(|day| day.day).peekable();
             let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
             let days: Vec<Day> = days.filter(|day| here.next_if_eq(day).is_none()).collect();
-            self.store.want_days(project, &days, now).await?;
+            self.store.want_days(project, &days, by, now).await?;
             self.asked.notify_one();
         }
         self.state(project).await

@@ -25,7 +25,7 @@ impl Jobs {
         let remote = self.read_to_take(project, remote_id).await?;
         let adoption = Adoption {
             project,
-            author_id: &caller.user.id,
+            author: &caller.actor(),
             text: &note.unwrap_or_else(|| format!("Adopted job {}", remote.id)),
             remote: &remote,
             note: &format!("{} adopted it: it was started elsewhere.", caller.user.name),

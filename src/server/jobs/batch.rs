@@ -61,7 +61,7 @@ impl Jobs {
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
         let entries = self.checked(&prepared.template, &prepared.list)?;
-        self.store.start_batch(&prepared, &caller.user.id, &entries, self.clock.now()).await?;
+        self.store.start_batch(&prepared, &caller.actor(), &entries, self.clock.now()).await?;
         self.batch(project, batch).await
     }
 
@@ -79,7 +79,8 @@ impl Jobs {
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
         let (_, waiting) = self.store.progress(&prepared.id).await?;
-        self.store.cancel(project, &waiting, &cancelled_by(caller), self.clock.now()).await?;
+        let (by, reason) = (caller.actor(), cancelled_by(caller));
+        self.store.cancel(project, &waiting, &by, &reason, self.clock.now()).await?;
         self.announce_settled();
         self.shown(prepared).await
     }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
+use crate::model::audit::Actor;
 use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{Job, JobState};
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
@@ -19,7 +20,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// A form as posted: nothing in it is checked but the project.
 pub struct Form {
-    pub author_id: String,
+    pub author: Actor,
     pub project: ProjectId,
     /// The job to follow up; nothing to start one.
     pub job: Option<String>,
@@ -54,8 +55,8 @@ impl Form {
         paths: Option<String>,
         template: Option<String>,
     ) -> Self {
-        let author_id = caller.user.id.clone();
-        Self { author_id, project, job: None, prompt, intent, paths, template, queue: false, asks: false }
+        let author = caller.actor();
+        Self { author, project, job: None, prompt, intent, paths, template, queue: false, asks: false }
     }
 
     pub fn follow_up(
@@ -65,9 +66,9 @@ impl Form {
         prompt: String,
         intent: String,
     ) -> Self {
-        let author_id = caller.user.id.clone();
+        let author = caller.actor();
         let (job, paths, template) = (Some(job), None, None);
-        Self { author_id, project, job, prompt, intent, paths, template, queue: false, asks: false }
+        Self { author, project, job, prompt, intent, paths, template, queue: false, asks: false }
     }
 
     /// With the form's checkbox: whether it may wait in line.
@@ -95,7 +96,7 @@ impl Form {
 
     fn draft(&self) -> DraftOf<'_> {
         let subject = self.job.as_deref().unwrap_or_default();
-        DraftOf { user_id: &self.author_id, project: &self.project, subject }
+        DraftOf { user_id: &self.author.id, project: &self.project, subject }
     }
 }
 
@@ -122,7 +123,7 @@ impl Jobs {
 
     async fn take_on(&self, form: &Form) -> Result<Job, AppError> {
         let request = form.parse(self.prompt_max)?;
-        if let Some(earlier) = self.store.find_intent(&form.author_id, &request.intent).await? {
+        if let Some(earlier) = self.store.find_intent(&form.author.id, &request.intent).await? {
             return self.answer(form, &request, earlier).await;
         }
         if let Some(job) = &request.job {
@@ -139,7 +140,7 @@ impl Jobs {
         let new = NewIntent {
             project: &form.project,
             job: request.job.as_ref(),
-            author_id: &form.author_id,
+            author: &form.author,
             intent: &request.intent,
             prompt: &request.prompt,
             paths: &request.paths,
@@ -157,7 +158,7 @@ impl Jobs {
             }
         }
         // Where the same form came twice at once, this finds the other one's intent.
-        let intent = self.store.find_intent(&form.author_id, &request.intent).await.map_err(taken_on)?;
+        let intent = self.store.find_intent(&form.author.id, &request.intent).await.map_err(taken_on)?;
         // Without one, the job to follow up was not taken in the meantime.
         let intent = intent.ok_or_else(nothing_to_follow_up)?;
         self.answer(form, &request, intent).await
@@ -168,7 +169,7 @@ impl Jobs {
         let similar =
             self.similar(&form.project, &request.prompt, form.paths.as_deref().unwrap_or_default()).await?;
         // Of a double click, the other one may be what resembles it.
-        let is_taken_on = self.store.find_intent(&form.author_id, &request.intent).await?.is_some();
+        let is_taken_on = self.store.find_intent(&form.author.id, &request.intent).await?.is_some();
         if similar.is_empty() || is_taken_on { Ok(()) } else { Err(similar_job()) }
     }
 

@@ -46,8 +46,8 @@ impl Jobs {
         message: &str,
     ) -> Result<Queue, AppError> {
         let message: MessageId = message.parse().map_err(AppError::bad_input)?;
-        let (reason, now) = (cancelled_by(caller), self.clock.now());
-        if self.store.cancel(project, std::slice::from_ref(&message), &reason, now).await? == 0 {
+        let (by, reason, now) = (caller.actor(), cancelled_by(caller), self.clock.now());
+        if self.store.cancel(project, std::slice::from_ref(&message), &by, &reason, now).await? == 0 {
             return Err(self.not_waiting(project, &message).await?);
         }
         self.announce_settled();

@@ -32,6 +32,7 @@ impl Jobs {
         let message =
             message.ok_or_else(|| AppError::not_found("That prompt does not exist in this project."))?;
         let doubt = Doubt {
+            by: &caller.actor(),
             project: &decision.project,
             job: &job,
             position: decision.message,

@@ -58,7 +58,7 @@ impl Jobs {
         let id = parsed(posted.template.as_deref())?;
         let subject = subject(id.as_ref());
         let of = draft_of(caller, project, &subject);
-        let outcome = self.write_template(project, id.as_ref(), &posted).await;
+        let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
         let worth_keeping = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
             Ok(_) => self.store.drop_draft(of).await?,
@@ -75,17 +75,18 @@ impl Jobs {
 
     async fn write_template(
         &self,
+        caller: &Caller,
         project: &ProjectId,
         id: Option<&TemplateId>,
         posted: &Posted,
     ) -> Result<TemplateId, AppError> {
         let name = name(&posted.name)?;
         let text = text(&posted.text, self.prompt_max)?;
-        let now = self.clock.now();
+        let (by, now) = (&caller.actor(), self.clock.now());
         let written = match id {
-            None => self.store.add_template(project, name, &text, TEMPLATES_MAX, now).await,
+            None => self.store.add_template(project, name, &text, TEMPLATES_MAX, by, now).await,
             Some(id) => {
-                let changed = self.store.change_template(project, id, name, &text, now).await;
+                let changed = self.store.change_template(project, id, name, &text, by, now).await;
                 if matches!(changed, Ok(false)) {
                     return Err(missing());
                 }
@@ -104,9 +105,15 @@ impl Jobs {
         }
     }
 
-    pub async fn remove_template(&self, project: &ProjectId, template: &str) -> Result<(), AppError> {
+    pub async fn remove_template(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        template: &str,
+    ) -> Result<(), AppError> {
         let id = parsed(Some(template))?.ok_or_else(missing)?;
-        if self.store.remove_template(project, &id).await? { Ok(()) } else { Err(missing()) }
+        let removed = self.store.remove_template(project, &id, &caller.actor(), self.clock.now()).await?;
+        if removed { Ok(()) } else { Err(missing()) }
     }
 
     pub(super) async fn must_be_a_template(

@@ -12,11 +12,13 @@ use axum::{Extension, Json, Router};
 use serde::Deserialize;
 
 use crate::error::AppError;
+use crate::model::audit::{Action, Deed};
 use crate::server::analytics::Analytics;
-use crate::server::analytics::export::{Export, Format, Of};
+use crate::server::analytics::export::Of;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
 use crate::server::panel::Panel;
+use crate::server::sheet::{Chunks, Format};
 use crate::server::upstream::views::ViewsQuestion;
 
 /// The query of a page of analytics; its paging does not matter here.
@@ -51,7 +53,7 @@ async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
         fields.map_err(|_| AppError::bad_input("Each field of the address may be there once."))?;
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
-    let views = ViewsQuestion::parse(project, from, to, None, None, caller.panel.today())?;
+    let views = ViewsQuestion::parse(project.clone(), from, to, None, None, caller.panel.today())?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let question = TableQuestion::parse(views, q, folder, sort)?;
     let of: Option<Of> = fields
@@ -61,16 +63,18 @@ async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
         .transpose()
         .map_err(AppError::bad_input)?;
     let export = Analytics::of(&caller.panel).export(question, of.unwrap_or_default(), format).await?;
-    Ok(file(export, format))
+    let deed = Deed::new(Action::Export).in_project(&project).saying(&export.name);
+    caller.panel.store.record_often(&caller.actor(), &deed, caller.panel.clock.now()).await?;
+    Ok(file(&export.name, format, export.body))
 }
 
-fn file(export: Export, format: Format) -> Response {
+/// A file to be kept under `name`, in which nothing may need quoting.
+pub(super) fn file(name: &str, format: Format, body: Chunks) -> Response {
     let content_type = match format {
         Format::Csv => "text/csv; charset=utf-8",
         Format::Json => "application/json",
     };
-    // The name is made of a project's id, a word and days: nothing in it needs quoting.
-    let disposition = format!("attachment; filename=\"{}\"", export.name);
+    let disposition = format!("attachment; filename=\"{name}\"");
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
         (
@@ -79,11 +83,11 @@ fn file(export: Export, format: Format) -> Response {
         ),
         (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     ];
-    (headers, Body::from_stream(export.body)).into_response()
+    (headers, Body::from_stream(body)).into_response()
 }
 
 /// A person who followed a link reads a sentence rather than JSON.
-async fn in_words(request: Request, next: Next) -> Response {
+pub(super) async fn in_words(request: Request, next: Next) -> Response {
     let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let person = accept.is_some_and(|accept| accept.contains("text/html"));
     let mut response = next.run(request).await;

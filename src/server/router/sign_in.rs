@@ -13,7 +13,9 @@ use leptos::server_fn::error::ServerFnUrlError;
 use serde::Deserialize;
 
 use super::pages::theme_of;
-use crate::error::AppError;
+use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Actor, Deed};
+use crate::server::auth::address;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
 use crate::server::auth::single_sign_on::{CALLBACK, Returned, UNDER_WAY_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
@@ -84,7 +86,10 @@ async fn come_back(State(panel): State<Panel>, parts: Parts, returned: Fields<Re
     let Query(returned) = returned.unwrap_or_default();
     let answer = match signed_in(&panel, &parts, returned).await {
         Ok(next) => Redirect::to(&next).into_response(),
-        Err(error) => refused(&panel, &parts.headers, &error),
+        Err(error) => {
+            note_refusal(&panel, &parts, &error).await;
+            refused(&panel, &parts.headers, &error)
+        }
     };
     let forgotten = step_cookie::set(Purpose::SingleSignOn, "", 0, &panel.public_url);
     (AppendHeaders([(SET_COOKIE, forgotten)]), answer).into_response()
@@ -98,6 +103,18 @@ async fn signed_in(panel: &Panel, parts: &Parts, returned: Returned) -> Result<S
     let (user, next) = single_sign_on.finish(kept.as_deref(), returned).await?;
     sign_in::open_for(panel, parts, &user).await?;
     Ok(next)
+}
+
+/// Writes down that the provider vouched for somebody who is not let in. What anybody can make up leads to other errors.
+async fn note_refusal(panel: &Panel, parts: &Parts, error: &AppError) {
+    if error.code != ErrorCode::Forbidden {
+        return;
+    }
+    let by = Actor::unknown(&address::of(&parts.extensions).to_string());
+    let deed = Deed::new(Action::SignIn).refused().saying("single sign-on");
+    if let Err(error) = panel.store.record_often(&by, &deed, panel.clock.now()).await {
+        tracing::error!(%error, "a refusal could not be written down");
+    }
 }
 
 fn refused(panel: &Panel, headers: &HeaderMap, error: &AppError) -> Response {

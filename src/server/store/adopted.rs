@@ -1,6 +1,7 @@
 //! Jobs that were started elsewhere and are followed here.
 
-use super::{Store, StoreError, jobs, new_id};
+use super::{Store, StoreError, audit, jobs, new_id};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -8,7 +9,7 @@ use crate::model::time::Timestamp;
 /// What a person adopts.
 pub struct Adoption<'a> {
     pub project: &'a ProjectId,
-    pub author_id: &'a str,
+    pub author: &'a Actor,
     /// What stands in place of the prompt, which nobody here knows.
     pub text: &'a str,
     pub remote: &'a RemoteJob,
@@ -42,7 +43,7 @@ impl Store {
         )
         .bind(new_id())
         .bind(&id)
-        .bind(adoption.author_id)
+        .bind(&adoption.author.id)
         .bind(adoption.text)
         .bind(DeliveryState::Accepted.as_str())
         .bind(now.as_millis())
@@ -51,6 +52,8 @@ impl Store {
         jobs::follow(&mut tx, &job, adoption.remote, next_read_at, now).await?;
         jobs::record_event(&mut tx, &id, 0, now, DeliveryState::Accepted.as_str(), Some(adoption.note))
             .await?;
+        let deed = Deed::new(Action::Adopt).in_project(adoption.project).on(&job);
+        audit::record(&mut tx, adoption.author, &deed, now).await?;
         tx.commit().await?;
         Ok(job)
     }

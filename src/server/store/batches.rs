@@ -3,7 +3,8 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::intents::{NewIntent, Place, insert};
-use super::{Store, StoreError, jobs, new_id, word};
+use super::{Store, StoreError, audit, jobs, new_id, word};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, MessageId, ProjectId};
 use crate::model::job::Job;
@@ -82,11 +83,11 @@ impl Store {
         row.as_ref().map(prepared).transpose()
     }
 
-    /// Puts every entry in line as a job of `author_id`, all or none; nothing if the batch was started already.
+    /// Puts every entry in line as a job of `author`, all or none; nothing if the batch was started already.
     pub async fn start_batch(
         &self,
         batch: &PreparedBatch,
-        author_id: &str,
+        author: &Actor,
         entries: &[Entry],
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -106,7 +107,7 @@ impl Store {
             let new = NewIntent {
                 project: &batch.project,
                 job: None,
-                author_id,
+                author,
                 intent: &intent,
                 prompt: &entry.prompt,
                 paths: &entry.paths,
@@ -116,6 +117,9 @@ impl Store {
                 return Err(StoreError::Corrupt(format!("the intent {intent}")));
             }
         }
+        let deed = Deed::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
+        let deed = deed.saying(format!("{} jobs", entries.len()));
+        audit::record(&mut tx, author, &deed, now).await?;
         Ok(tx.commit().await?)
     }
 

@@ -10,7 +10,8 @@ use sqlx::any::AnyRow;
 
 pub use self::reading::{KeptPage, Reading};
 pub use self::write::{NewReading, Verdict, Written};
-use super::{Store, StoreError, word};
+use super::{Store, StoreError, audit, word};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Mark, MarkedDay};
 use crate::model::id::ProjectId;
@@ -125,11 +126,13 @@ impl Store {
         &self,
         project: &ProjectId,
         days: &[Day],
+        by: &Actor,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
+        let mut added = 0;
         for day in days {
-            sqlx::query(
+            let inserted = sqlx::query(
                 "INSERT INTO history_wanted (project, day, asked_at) VALUES ($1, $2, $3)
                  ON CONFLICT (project, day) DO NOTHING",
             )
@@ -138,6 +141,11 @@ impl Store {
             .bind(now.as_millis())
             .execute(&mut *tx)
             .await?;
+            added += inserted.rows_affected();
+        }
+        if added > 0 {
+            let deed = Deed::new(Action::HistoryFetch).in_project(project).saying(format!("{added} days"));
+            audit::record(&mut tx, by, &deed, now).await?;
         }
         Ok(tx.commit().await?)
     }

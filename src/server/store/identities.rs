@@ -1,7 +1,8 @@
 //! People whom an OpenID Connect provider vouches for, by issuer and subject.
 
 use super::users::{self, User};
-use super::{Store, StoreError};
+use super::{Store, StoreError, audit};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
 
@@ -47,6 +48,8 @@ impl Store {
         if known.rows_affected() != 1 {
             return Ok(false);
         }
+        let deed = Deed::new(Action::UserAdd).on(name).saying(format!("{role}, by single sign-on"));
+        audit::record(&mut tx, &Actor::docket(), &deed, now).await?;
         tx.commit().await?;
         Ok(true)
     }

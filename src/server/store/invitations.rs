@@ -2,8 +2,9 @@
 
 use sqlx::Row;
 
-use super::users::{User, insert, user};
-use super::{Store, StoreError, new_id};
+use super::users::{User, access, insert, user};
+use super::{Store, StoreError, audit, new_id};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
@@ -69,6 +70,7 @@ impl Store {
         role: Role,
         projects: Option<&[ProjectId]>,
         (token_hash, expires_at): (&str, Timestamp),
+        by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
@@ -79,6 +81,8 @@ impl Store {
             .bind(expires_at.as_millis())
             .execute(&mut *tx)
             .await?;
+        let deed = Deed::new(Action::UserInvite).on(name).saying(access(role, projects));
+        audit::record(&mut tx, by, &deed, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -87,32 +91,49 @@ impl Store {
     pub async fn renew_invitation(
         &self,
         user: &str,
-        token_hash: &str,
-        expires_at: Timestamp,
+        (token_hash, expires_at): (&str, Timestamp),
+        by: &Actor,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let renewed =
-            sqlx::query("UPDATE invitations SET token_hash = $2, expires_at = $3 WHERE user_id = $1")
-                .bind(user)
-                .bind(token_hash)
-                .bind(expires_at.as_millis())
-                .execute(&self.pool)
-                .await?;
-        Ok(renewed.rows_affected() == 1)
+        let mut tx = self.begin().await?;
+        let renewed: Option<String> = sqlx::query_scalar(
+            "UPDATE invitations SET token_hash = $2, expires_at = $3 WHERE user_id = $1
+             RETURNING (SELECT name FROM users WHERE id = user_id)",
+        )
+        .bind(user)
+        .bind(token_hash)
+        .bind(expires_at.as_millis())
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(name) = renewed else { return Ok(false) };
+        audit::record(&mut tx, by, &Deed::new(Action::UserInviteAgain).on(name), now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Takes an invitation back, and with it the person, who has never been here; `false` if there is none.
-    pub async fn withdraw_invitation(&self, user: &str) -> Result<bool, StoreError> {
+    pub async fn withdraw_invitation(
+        &self,
+        user: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let withdrawn = sqlx::query("DELETE FROM invitations WHERE user_id = $1")
             .bind(user)
             .execute(&mut *tx)
             .await?
             .rows_affected();
-        if withdrawn == 1 {
-            sqlx::query("DELETE FROM users WHERE id = $1").bind(user).execute(&mut *tx).await?;
+        if withdrawn != 1 {
+            return Ok(false);
         }
+        let name: String = sqlx::query_scalar("DELETE FROM users WHERE id = $1 RETURNING name")
+            .bind(user)
+            .fetch_one(&mut *tx)
+            .await?;
+        audit::record(&mut tx, by, &Deed::new(Action::UserWithdraw).on(name), now).await?;
         tx.commit().await?;
-        Ok(withdrawn == 1)
+        Ok(true)
     }
 
     /// Spends a link for a password, in one step, and gives whose it was; nothing if it is not valid any more.
@@ -120,6 +141,7 @@ impl Store {
         &self,
         token_hash: &str,
         password_hash: &str,
+        address: &str,
         now: Timestamp,
     ) -> Result<Option<User>, StoreError> {
         let mut tx = self.begin().await?;
@@ -146,6 +168,7 @@ impl Store {
             .bind(&user.session_stamp)
             .execute(&mut *tx)
             .await?;
+        audit::record(&mut tx, &user.actor(address), &Deed::new(Action::UserJoin), now).await?;
         tx.commit().await?;
         Ok(Some(user))
     }

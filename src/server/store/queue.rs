@@ -2,7 +2,8 @@
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, intents, jobs, word};
+use super::{Store, StoreError, audit, intents, jobs, word};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
 use crate::model::job::{DeliveryState, cut};
 use crate::model::queue::{Move, gap_millis};
@@ -176,6 +177,7 @@ impl Store {
         &self,
         project: &ProjectId,
         messages: &[MessageId],
+        by: &Actor,
         reason: &str,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
@@ -196,6 +198,8 @@ impl Store {
             if intent.position == 0 {
                 reject_follow_ups(&mut tx, &intent.job, now).await?;
             }
+            let deed = Deed::new(Action::Cancel).in_project(project).on(&intent.job);
+            audit::record(&mut tx, by, &deed, now).await?;
             cancelled += 1;
         }
         tx.commit().await?;

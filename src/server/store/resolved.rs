@@ -3,7 +3,8 @@
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::{Store, StoreError, intents, jobs};
+use super::{Store, StoreError, audit, intents, jobs};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -11,6 +12,7 @@ use crate::server::store::intents::Intent;
 
 /// The delivery a decision is about.
 pub struct Doubt<'a> {
+    pub by: &'a Actor,
     pub project: &'a ProjectId,
     pub job: &'a JobId,
     pub position: i64,
@@ -79,6 +81,7 @@ impl Store {
             .bind(doubt.job.as_str())
             .execute(&mut *tx)
             .await?;
+        audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resend), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -102,6 +105,7 @@ impl Store {
         jobs::follow_from(&mut tx, doubt.job, next_read_at, now).await?;
         let intent = doubt.decided(DeliveryState::Accepted);
         intents::enter(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
+        audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resolve), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -126,6 +130,10 @@ impl Doubt<'_> {
             .execute(&mut **tx)
             .await?;
         Ok(ended.rows_affected() == 1)
+    }
+
+    fn deed(&self, action: Action) -> Deed {
+        Deed::new(action).in_project(self.project).on(self.job)
     }
 
     fn decided(&self, state: DeliveryState) -> Intent {

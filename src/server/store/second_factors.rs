@@ -2,7 +2,8 @@
 
 use sqlx::Row;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, audit};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::time::Timestamp;
 
 /// What codes are computed from. Must not be shown or logged once it is confirmed.
@@ -71,7 +72,7 @@ impl Store {
     /// Puts a proposed secret into force with its recovery codes; `false` if another one was proposed or confirmed meanwhile.
     pub async fn confirm_second_factor(
         &self,
-        user: &str,
+        by: &Actor,
         secret: &str,
         step: i64,
         recovery: &[String],
@@ -82,7 +83,7 @@ impl Store {
             "UPDATE second_factors SET confirmed_at = $3, last_step = $4
              WHERE user_id = $1 AND secret = $2 AND confirmed_at IS NULL",
         )
-        .bind(user)
+        .bind(&by.id)
         .bind(secret)
         .bind(now.as_millis())
         .bind(step)
@@ -91,7 +92,8 @@ impl Store {
         if confirmed.rows_affected() != 1 {
             return Ok(false);
         }
-        put_recovery_codes(&mut tx, user, recovery).await?;
+        put_recovery_codes(&mut tx, &by.id, recovery).await?;
+        audit::record(&mut tx, by, &Deed::new(Action::SecondFactorOn), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -127,25 +129,43 @@ impl Store {
     }
 
     /// Puts new recovery codes in place of all old ones.
-    pub async fn renew_recovery_codes(&self, user: &str, hashes: &[String]) -> Result<(), StoreError> {
+    pub async fn renew_recovery_codes(
+        &self,
+        by: &Actor,
+        hashes: &[String],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        put_recovery_codes(&mut tx, user, hashes).await?;
+        put_recovery_codes(&mut tx, &by.id, hashes).await?;
+        audit::record(&mut tx, by, &Deed::new(Action::RecoveryCodes), now).await?;
         Ok(tx.commit().await?)
     }
 
     /// Forgets the second factor of a person, what was proposed of one, and the sign-ins that wait for it; `false` if
     /// there was nothing.
-    pub async fn remove_second_factor(&self, user: &str) -> Result<bool, StoreError> {
+    pub async fn remove_second_factor(
+        &self,
+        user: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         for table in
             ["DELETE FROM recovery_codes WHERE user_id = $1", "DELETE FROM sign_in_steps WHERE user_id = $1"]
         {
             sqlx::query(table).bind(user).execute(&mut *tx).await?;
         }
-        let removed =
-            sqlx::query("DELETE FROM second_factors WHERE user_id = $1").bind(user).execute(&mut *tx).await?;
+        let removed: Option<String> = sqlx::query_scalar(
+            "DELETE FROM second_factors WHERE user_id = $1 RETURNING (SELECT name FROM users WHERE id = user_id)",
+        )
+        .bind(user)
+        .fetch_optional(&mut *tx)
+        .await?;
+        if let Some(name) = &removed {
+            audit::record(&mut tx, by, &Deed::new(Action::SecondFactorOff).on(name), now).await?;
+        }
         tx.commit().await?;
-        Ok(removed.rows_affected() == 1)
+        Ok(removed.is_some())
     }
 
     /// Keeps a sign-in that waits for its second factor, and forgets those that waited too long.

@@ -3,7 +3,8 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::{Store, StoreError, new_id};
+use super::{Store, StoreError, audit, new_id};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::time::Timestamp;
 
 /// Where somebody is signed in.
@@ -128,34 +129,59 @@ impl Store {
         rows.iter().map(signed_in).collect()
     }
 
-    /// Ends one session of a person; `false` if they have none of that id.
-    pub async fn end_session(&self, user: &str, id_hash: &str) -> Result<bool, StoreError> {
+    /// Ends one session of whoever asks; `false` if they have none of that id.
+    pub async fn end_session(&self, id_hash: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
         let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2")
-            .bind(user)
+            .bind(&by.id)
             .bind(id_hash)
-            .execute(&self.pool)
+            .execute(&mut *tx)
             .await?;
-        Ok(ended.rows_affected() == 1)
+        if ended.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let deed = Deed::new(Action::SessionsEnd).on(&by.name).saying("one session");
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Ends all sessions of a person; `false` if there is no such person.
-    pub async fn end_all_sessions(&self, user: &str) -> Result<bool, StoreError> {
-        let stamped = sqlx::query("UPDATE users SET session_stamp = $2 WHERE id = $1")
-            .bind(user)
-            .bind(new_id())
-            .execute(&self.pool)
-            .await?;
-        Ok(stamped.rows_affected() == 1)
+    pub async fn end_all_sessions(&self, user: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let stamped: Option<String> =
+            sqlx::query_scalar("UPDATE users SET session_stamp = $2 WHERE id = $1 RETURNING name")
+                .bind(user)
+                .bind(new_id())
+                .fetch_optional(&mut *tx)
+                .await?;
+        let Some(name) = stamped else { return Ok(false) };
+        let deed = Deed::new(Action::SessionsEnd).on(name).saying("all sessions");
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
-    /// Ends all sessions of a person but one, and gives how many.
-    pub async fn end_other_sessions(&self, user: &str, id_hash: &str) -> Result<u64, StoreError> {
+    /// Ends all sessions but one of whoever asks, and gives how many.
+    pub async fn end_other_sessions(
+        &self,
+        id_hash: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
         let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash <> $2")
-            .bind(user)
+            .bind(&by.id)
             .bind(id_hash)
-            .execute(&self.pool)
-            .await?;
-        Ok(ended.rows_affected())
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+        if ended > 0 {
+            let deed = Deed::new(Action::SessionsEnd).on(&by.name).saying(format!("{ended} other sessions"));
+            audit::record(&mut tx, by, &deed, now).await?;
+        }
+        tx.commit().await?;
+        Ok(ended)
     }
 
     pub async fn delete_session(&self, id_hash: &str) -> Result<(), StoreError> {

@@ -3,7 +3,8 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, new_id, word};
+use super::{Store, StoreError, audit, new_id, word};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::saved_template::{SavedTemplate, Scorecard, UsedTemplate};
 use crate::model::time::Timestamp;
@@ -66,6 +67,7 @@ impl Store {
         name: &str,
         text: &str,
         most: u32,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<Option<TemplateId>, StoreError> {
         let id = new_id();
@@ -87,6 +89,8 @@ impl Store {
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
+        let deed = Deed::new(Action::TemplateAdd).in_project(project).on(&id).saying(name);
+        audit::record(&mut tx, by, &deed, now).await?;
         tx.commit().await?;
         Ok(id.parse().ok())
     }
@@ -98,8 +102,10 @@ impl Store {
         id: &TemplateId,
         name: &str,
         text: &str,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
         let changed = sqlx::query(
             "UPDATE templates SET name = $3, text = $4, changed_at = $5 WHERE id = $1 AND project = $2",
         )
@@ -108,19 +114,37 @@ impl Store {
         .bind(name)
         .bind(text)
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(&mut *tx)
         .await?;
-        Ok(changed.rows_affected() == 1)
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let deed = Deed::new(Action::TemplateChange).in_project(project).on(id).saying(name);
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Deletes a template of the project; gives whether there was one. Its jobs keep their text and its name.
-    pub async fn remove_template(&self, project: &ProjectId, id: &TemplateId) -> Result<bool, StoreError> {
-        let removed = sqlx::query("DELETE FROM templates WHERE id = $1 AND project = $2")
-            .bind(id.as_str())
-            .bind(project.as_str())
-            .execute(&self.pool)
-            .await?;
-        Ok(removed.rows_affected() == 1)
+    pub async fn remove_template(
+        &self,
+        project: &ProjectId,
+        id: &TemplateId,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let removed: Option<String> =
+            sqlx::query_scalar("DELETE FROM templates WHERE id = $1 AND project = $2 RETURNING name")
+                .bind(id.as_str())
+                .bind(project.as_str())
+                .fetch_optional(&mut *tx)
+                .await?;
+        let Some(name) = removed else { return Ok(false) };
+        let deed = Deed::new(Action::TemplateRemove).in_project(project).on(id).saying(name);
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// The template that a job came from.

@@ -1,5 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod audit;
 mod filing;
 mod finding;
 
@@ -8,6 +9,7 @@ use tempfile::TempDir;
 use super::intents::{Claim, Intent, NewIntent, Settlement};
 use super::job_list::JobFilter;
 use super::*;
+use crate::model::audit::Actor;
 use crate::model::id::{IntentId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -18,7 +20,7 @@ const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
 struct Ledger {
     store: Store,
-    author: String,
+    author: Actor,
     project: ProjectId,
     _folder: TempDir,
 }
@@ -29,7 +31,7 @@ impl Ledger {
         let store =
             Store::open(&format!("sqlite://{}", folder.path().join("ledger.db").display())).await.unwrap();
         store.add_user("ada", Role::Operator, "hash", NOON).await.unwrap();
-        let author = store.user_by_name("ada").await.unwrap().unwrap().id;
+        let author = store.user_by_name("ada").await.unwrap().unwrap().actor("192.0.2.7");
         Self { store, author, project: "docs".parse().unwrap(), _folder: folder }
     }
 
@@ -38,7 +40,7 @@ impl Ledger {
         let new = NewIntent {
             project: &self.project,
             job: None,
-            author_id: &self.author,
+            author: &self.author,
             intent: &intent,
             prompt,
             paths: &["/a".to_owned()],
@@ -159,7 +161,7 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),
-        author_id: &ledger.author,
+        author: &ledger.author,
         intent: &"i-2".parse().unwrap(),
         prompt: "more",
         paths: &[],
@@ -178,8 +180,11 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
 async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
     let ledger = Ledger::new().await;
     let kind = WebhookKind::Json;
-    let webhook =
-        ledger.store.add_webhook(&ledger.project, kind, "https://a.example", "s", NOON).await.unwrap();
+    let webhook = ledger
+        .store
+        .add_webhook(&ledger.project, kind, "https://a.example", "s", &ledger.author, NOON)
+        .await
+        .unwrap();
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
     ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
@@ -217,10 +222,10 @@ async fn a_set_up_link_works_once_and_only_while_there_is_nobody() {
     let folder = TempDir::new().unwrap();
     let store = Store::open(&format!("sqlite://{}", folder.path().join("l.db").display())).await.unwrap();
     store.put_setup_link("hash", NOON.plus_seconds(10)).await.unwrap();
-    assert!(!store.spend_setup_link("other", "eve", "h", NOON).await.unwrap());
-    assert!(!store.spend_setup_link("hash", "eve", "h", NOON.plus_seconds(10)).await.unwrap());
-    assert!(store.spend_setup_link("hash", "ada", "h", NOON).await.unwrap());
-    assert!(!store.spend_setup_link("hash", "eve", "h", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("other", "eve", "h", "", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("hash", "eve", "h", "", NOON.plus_seconds(10)).await.unwrap());
+    assert!(store.spend_setup_link("hash", "ada", "h", "", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("hash", "eve", "h", "", NOON).await.unwrap());
     store.put_setup_link("hash-2", NOON.plus_seconds(10)).await.unwrap();
-    assert!(!store.spend_setup_link("hash-2", "eve", "h", NOON).await.unwrap());
+    assert!(!store.spend_setup_link("hash-2", "eve", "h", "", NOON).await.unwrap());
 }

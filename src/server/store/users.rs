@@ -3,7 +3,8 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::{Store, StoreError, new_id, word};
+use super::{Store, StoreError, audit, new_id, word};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
@@ -33,7 +34,7 @@ impl Store {
         password_hash: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.add_person(name, role, None, password_hash, now).await
+        self.add_person(name, role, None, password_hash, &Actor::docket(), now).await
     }
 
     /// Adds a person who may see `projects`; `false` if the name is taken.
@@ -43,12 +44,17 @@ impl Store {
         role: Role,
         projects: Option<&[ProjectId]>,
         password_hash: &str,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let added = insert(&mut tx, name, role, projects, password_hash, now).await?;
+        if insert(&mut tx, name, role, projects, password_hash, now).await?.is_none() {
+            return Ok(false);
+        }
+        let deed = Deed::new(Action::UserAdd).on(name).saying(access(role, projects));
+        audit::record(&mut tx, by, &deed, now).await?;
         tx.commit().await?;
-        Ok(added.is_some())
+        Ok(true)
     }
 
     pub async fn user_by_name(&self, name: &str) -> Result<Option<User>, StoreError> {
@@ -70,14 +76,26 @@ impl Store {
     }
 
     /// Sets a new password; `false` if there is nobody of that name. Sessions under the old one end.
-    pub async fn set_password_hash(&self, name: &str, password_hash: &str) -> Result<bool, StoreError> {
+    pub async fn set_password_hash(
+        &self,
+        name: &str,
+        password_hash: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
         let changed = sqlx::query("UPDATE users SET password_hash = $2, session_stamp = $3 WHERE name = $1")
             .bind(name)
             .bind(password_hash)
             .bind(new_id())
-            .execute(&self.pool)
+            .execute(&mut *tx)
             .await?;
-        Ok(changed.rows_affected() == 1)
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        audit::record(&mut tx, by, &Deed::new(Action::UserPassword).on(name), now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Stores the same password under other parameters, unless another one was set meanwhile. Sessions go on.
@@ -98,7 +116,13 @@ impl Store {
         id: &str,
         role: Role,
         projects: Option<&[ProjectId]>,
+        by: &Actor,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let before =
+            sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *tx).await?;
+        let Some(before) = before.as_ref().map(user).transpose()? else { return Ok(false) };
         let changed = sqlx::query(
             "UPDATE users SET role = $2, projects = $3, session_stamp = $4
              WHERE id = $1 AND ($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
@@ -109,14 +133,29 @@ impl Store {
         .bind(role.as_str())
         .bind(written(projects))
         .bind(new_id())
-        .execute(&self.pool)
+        .execute(&mut *tx)
         .await?;
-        Ok(changed.rows_affected() == 1)
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let change =
+            format!("{} → {}", access(before.role, before.projects.as_deref()), access(role, projects));
+        let deed = Deed::new(Action::UserAccess).on(&before.name).saying(change);
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
-    /// Disables a person from the given instant, which ends their sessions, or enables them again; `false` if there is nobody of
-    /// that name, or if nobody would administer then.
-    pub async fn set_disabled(&self, name: &str, since: Option<Timestamp>) -> Result<bool, StoreError> {
+    /// Disables a person from `now` on, which ends their sessions, or enables them again; `false` if there is nobody of that
+    /// name, or if nobody would administer then.
+    pub async fn set_disabled(
+        &self,
+        name: &str,
+        disabled: bool,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
         let changed = sqlx::query(
             "UPDATE users SET disabled_at = $2, session_stamp = $3
              WHERE name = $1 AND ($4 = 1 OR role <> 'admin' OR EXISTS (
@@ -124,12 +163,18 @@ impl Store {
                  AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))",
         )
         .bind(name)
-        .bind(since.map(Timestamp::as_millis))
+        .bind(disabled.then_some(now.as_millis()))
         .bind(new_id())
-        .bind(i64::from(since.is_none()))
-        .execute(&self.pool)
+        .bind(i64::from(!disabled))
+        .execute(&mut *tx)
         .await?;
-        Ok(changed.rows_affected() == 1)
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        let action = if disabled { Action::UserDisable } else { Action::UserEnable };
+        audit::record(&mut tx, by, &Deed::new(action).on(name), now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Replaces all set-up links by the one with this token hash.
@@ -151,6 +196,7 @@ impl Store {
         token_hash: &str,
         name: &str,
         password_hash: &str,
+        address: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
@@ -165,7 +211,11 @@ impl Store {
         if spent.rows_affected() != 1 {
             return Ok(false);
         }
-        insert(&mut tx, name, Role::Admin, None, password_hash, now).await?;
+        let Some(id) = insert(&mut tx, name, Role::Admin, None, password_hash, now).await? else {
+            return Ok(false);
+        };
+        let by = Actor { id, name: name.to_owned(), address: address.to_owned() };
+        audit::record(&mut tx, &by, &Deed::new(Action::SetUp), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -223,6 +273,11 @@ pub(super) fn user(row: &AnyRow) -> Result<User, StoreError> {
         last_seen_at: last_seen_at.map(Timestamp::from_millis),
         disabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_some(),
     })
+}
+
+/// What somebody may do and see, as the audit log says it: `operator, sees docs`.
+pub(super) fn access(role: Role, projects: Option<&[ProjectId]>) -> String {
+    written(projects).map_or_else(|| role.to_string(), |projects| format!("{role}, sees {projects}"))
 }
 
 fn written(projects: Option<&[ProjectId]>) -> Option<String> {

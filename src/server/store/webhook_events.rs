@@ -3,7 +3,8 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, jobs, new_id, word};
+use super::{Store, StoreError, audit, jobs, new_id, word};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{JobId, ProjectId, WebhookId};
 use crate::model::job::{JobState, title};
 use crate::model::time::Timestamp;
@@ -103,9 +104,11 @@ impl Store {
         &self,
         webhook: &WebhookId,
         lease: Timestamp,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<Option<WebhookId>, StoreError> {
         let id = new_id();
+        let mut tx = self.begin().await?;
         let inserted = sqlx::query(
             "INSERT INTO webhook_deliveries (id, webhook_id, event, at, outcome, attempts, next_try_at)
              SELECT $1, id, $3, $4, 'waiting', 0, $5 FROM webhooks WHERE id = $2",
@@ -115,23 +118,36 @@ impl Store {
         .bind(TEST_EVENT)
         .bind(now.as_millis())
         .bind(lease.as_millis())
-        .execute(&self.pool)
+        .execute(&mut *tx)
         .await?;
-        let id = id.parse().map_err(|_| StoreError::Corrupt(id));
-        (inserted.rows_affected() == 1).then_some(id).transpose()
+        let id: WebhookId = id.parse().map_err(|_| StoreError::Corrupt(id))?;
+        if inserted.rows_affected() != 1 {
+            return Ok(None);
+        }
+        record_sending(&mut tx, Action::WebhookTest, &id, by, now).await?;
+        tx.commit().await?;
+        Ok(Some(id))
     }
 
     /// Lets an event that is over be tried anew, by the caller before `lease`.
-    pub async fn revive_event(&self, id: &WebhookId, lease: Timestamp) -> Result<(), StoreError> {
+    pub async fn revive_event(
+        &self,
+        id: &WebhookId,
+        lease: Timestamp,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
         sqlx::query(
             "UPDATE webhook_deliveries SET outcome = 'waiting', attempts = 0, next_try_at = $2
              WHERE id = $1 AND next_try_at IS NULL",
         )
         .bind(id.as_str())
         .bind(lease.as_millis())
-        .execute(&self.pool)
+        .execute(&mut *tx)
         .await?;
-        Ok(())
+        record_sending(&mut tx, Action::WebhookResend, id, by, now).await?;
+        Ok(tx.commit().await?)
     }
 
     /// The longest waiting event of each webhook whose time has come. A plan later than `latest` was made before the
@@ -267,4 +283,24 @@ fn event_job(row: &AnyRow) -> Result<EventJob, StoreError> {
         state: word(row, "job_state")?,
         pr_link: row.try_get("pr_link")?,
     })
+}
+
+/// Writes down that somebody had an event sent, if it is there.
+async fn record_sending(
+    tx: &mut Transaction<'static, Any>,
+    action: Action,
+    event: &WebhookId,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let row = sqlx::query(
+        "SELECT w.id, w.project FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id WHERE e.id = $1",
+    )
+    .bind(event.as_str())
+    .fetch_optional(&mut **tx)
+    .await?;
+    let Some(row) = row else { return Ok(()) };
+    let webhook: WebhookId = word(&row, "id")?;
+    let deed = Deed::new(action).in_project(&word(&row, "project")?).on(webhook);
+    audit::record(tx, by, &deed, now).await
 }

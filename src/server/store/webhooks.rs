@@ -1,9 +1,10 @@
 //! The webhooks themselves: where a project's events go.
 
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, new_id, webhook_events, word};
+use super::{Store, StoreError, audit, new_id, webhook_events, word};
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{ProjectId, WebhookId};
 use crate::model::time::Timestamp;
 use crate::model::webhook::{Webhook, WebhookKind};
@@ -16,9 +17,11 @@ impl Store {
         kind: WebhookKind,
         address: &str,
         secret: &str,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<WebhookId, StoreError> {
         let id = new_id();
+        let mut tx = self.begin().await?;
         sqlx::query(
             "INSERT INTO webhooks (id, project, kind, address, secret, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
         )
@@ -28,8 +31,11 @@ impl Store {
         .bind(address)
         .bind(secret)
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(&mut *tx)
         .await?;
+        let deed = Deed::new(Action::WebhookAdd).in_project(project).on(&id).saying(kind.as_str());
+        audit::record(&mut tx, by, &deed, now).await?;
+        tx.commit().await?;
         id.parse().map_err(|_| StoreError::Corrupt(id))
     }
 
@@ -58,13 +64,16 @@ impl Store {
         &self,
         id: &WebhookId,
         disabled_at: Option<Timestamp>,
+        by: &Actor,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let found = sqlx::query("UPDATE webhooks SET disabled_at = $2 WHERE id = $1")
+        let found = sqlx::query("UPDATE webhooks SET disabled_at = $2 WHERE id = $1 RETURNING project")
             .bind(id.as_str())
             .bind(disabled_at.map(Timestamp::as_millis))
-            .execute(&mut *tx)
+            .fetch_optional(&mut *tx)
             .await?;
+        let Some(found) = found else { return Ok(false) };
         if disabled_at.is_some() {
             sqlx::query(
                 "UPDATE webhook_deliveries SET outcome = 'given_up', next_try_at = NULL,
@@ -75,32 +84,67 @@ impl Store {
             .execute(&mut *tx)
             .await?;
         }
+        let action = if disabled_at.is_some() { Action::WebhookDisable } else { Action::WebhookEnable };
+        changed(&mut tx, action, id, &found, by, now).await?;
         tx.commit().await?;
-        Ok(found.rows_affected() == 1)
+        Ok(true)
     }
 
     /// Replaces the secret of a webhook that has one; `false` if there is no such webhook.
-    pub async fn set_webhook_secret(&self, id: &WebhookId, secret: &str) -> Result<bool, StoreError> {
-        let found = sqlx::query("UPDATE webhooks SET secret = $2 WHERE id = $1 AND secret <> ''")
-            .bind(id.as_str())
-            .bind(secret)
-            .execute(&self.pool)
-            .await?;
-        Ok(found.rows_affected() == 1)
+    pub async fn set_webhook_secret(
+        &self,
+        id: &WebhookId,
+        secret: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let found =
+            sqlx::query("UPDATE webhooks SET secret = $2 WHERE id = $1 AND secret <> '' RETURNING project")
+                .bind(id.as_str())
+                .bind(secret)
+                .fetch_optional(&mut *tx)
+                .await?;
+        let Some(found) = found else { return Ok(false) };
+        changed(&mut tx, Action::WebhookSecret, id, &found, by, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Forgets a webhook and its log; `false` if there is none.
-    pub async fn remove_webhook(&self, id: &WebhookId) -> Result<bool, StoreError> {
+    pub async fn remove_webhook(
+        &self,
+        id: &WebhookId,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         sqlx::query("DELETE FROM webhook_deliveries WHERE webhook_id = $1")
             .bind(id.as_str())
             .execute(&mut *tx)
             .await?;
-        let found =
-            sqlx::query("DELETE FROM webhooks WHERE id = $1").bind(id.as_str()).execute(&mut *tx).await?;
+        let found = sqlx::query("DELETE FROM webhooks WHERE id = $1 RETURNING project")
+            .bind(id.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(found) = found else { return Ok(false) };
+        changed(&mut tx, Action::WebhookRemove, id, &found, by, now).await?;
         tx.commit().await?;
-        Ok(found.rows_affected() == 1)
+        Ok(true)
     }
+}
+
+/// Writes down what was done to a webhook; `row` has its project.
+async fn changed(
+    tx: &mut Transaction<'static, Any>,
+    action: Action,
+    id: &WebhookId,
+    row: &AnyRow,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let deed = Deed::new(action).in_project(&word(row, "project")?).on(id);
+    audit::record(tx, by, &deed, now).await
 }
 
 fn webhook(row: &AnyRow) -> Result<Webhook, StoreError> {

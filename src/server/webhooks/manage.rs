@@ -6,6 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::deliver::leased;
 use super::{Webhooks, address};
 use crate::error::AppError;
+use crate::model::audit::Actor;
 use crate::model::id::{ProjectId, WebhookId};
 use crate::model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};
 use crate::server::store::StoreError;
@@ -24,7 +25,7 @@ impl Webhooks {
 
     pub async fn add(
         &self,
-        person: &str,
+        by: &Actor,
         project: &ProjectId,
         kind: &str,
         address: &str,
@@ -33,38 +34,40 @@ impl Webhooks {
         let url = address::parse(address, self.allowed).map_err(AppError::bad_input)?;
         let secret = (kind == WebhookKind::Json).then(new_secret);
         let (text, now) = (secret.as_deref().unwrap_or_default(), self.clock.now());
-        let id = self.store.add_webhook(project, kind, url.as_str(), text, now).await?;
+        let id = self.store.add_webhook(project, kind, url.as_str(), text, by, now).await?;
         tracing::info!(webhook = %id, %project, address = address::shown(url.as_str(), kind), "webhook added");
-        Ok(self.told_once(person, id, secret).await)
+        Ok(self.told_once(&by.id, id, secret).await)
     }
 
     /// Makes a new secret; the old one signs nothing any more.
-    pub async fn renew(&self, person: &str, webhook: &str) -> Result<NewSecret, AppError> {
+    pub async fn renew(&self, by: &Actor, webhook: &str) -> Result<NewSecret, AppError> {
         let (id, secret) = (parsed(webhook)?, new_secret());
-        found(self.store.set_webhook_secret(&id, &secret).await)?;
+        found(self.store.set_webhook_secret(&id, &secret, by, self.clock.now()).await)?;
         tracing::info!(webhook = %id, "webhook has a new secret");
-        Ok(self.told_once(person, id, Some(secret)).await)
+        Ok(self.told_once(&by.id, id, Some(secret)).await)
     }
 
-    pub async fn enable(&self, webhook: &str) -> Result<(), AppError> {
-        found(self.store.set_webhook_disabled(&parsed(webhook)?, None).await)
+    pub async fn enable(&self, by: &Actor, webhook: &str) -> Result<(), AppError> {
+        let now = self.clock.now();
+        found(self.store.set_webhook_disabled(&parsed(webhook)?, None, by, now).await)
     }
 
-    pub async fn disable(&self, webhook: &str) -> Result<(), AppError> {
-        found(self.store.set_webhook_disabled(&parsed(webhook)?, Some(self.clock.now())).await)
+    pub async fn disable(&self, by: &Actor, webhook: &str) -> Result<(), AppError> {
+        let now = self.clock.now();
+        found(self.store.set_webhook_disabled(&parsed(webhook)?, Some(now), by, now).await)
     }
 
-    pub async fn remove(&self, webhook: &str) -> Result<(), AppError> {
+    pub async fn remove(&self, by: &Actor, webhook: &str) -> Result<(), AppError> {
         let id = parsed(webhook)?;
-        found(self.store.remove_webhook(&id).await)?;
+        found(self.store.remove_webhook(&id, by, self.clock.now()).await)?;
         tracing::info!(webhook = %id, "webhook removed");
         Ok(())
     }
 
     /// Sends a test, once, and gives what came of it.
-    pub async fn test(&self, webhook: &str) -> Result<WebhookDelivery, AppError> {
+    pub async fn test(&self, by: &Actor, webhook: &str) -> Result<WebhookDelivery, AppError> {
         let now = self.clock.now();
-        let id = self.store.insert_test_event(&parsed(webhook)?, leased(now), now).await?;
+        let id = self.store.insert_test_event(&parsed(webhook)?, leased(now), by, now).await?;
         let id = id.ok_or_else(missing)?;
         Ok(self.tried(&id).await?.1)
     }
@@ -76,9 +79,14 @@ impl Webhooks {
 
     /// Sends an event anew that was delivered or given up, and gives its webhook and what came of it. One that waits
     /// is tried at once.
-    pub async fn send_again(&self, event: &str) -> Result<(WebhookId, WebhookDelivery), AppError> {
+    pub async fn send_again(
+        &self,
+        by: &Actor,
+        event: &str,
+    ) -> Result<(WebhookId, WebhookDelivery), AppError> {
         let id = parsed(event)?;
-        self.store.revive_event(&id, leased(self.clock.now())).await?;
+        let now = self.clock.now();
+        self.store.revive_event(&id, leased(now), by, now).await?;
         self.tried(&id).await
     }
 

@@ -1,8 +1,10 @@
-//! `/account`, `/admin/users`: pages of plain forms, drawn on the server. All that a browser has of them is this file.
+//! `/account`, `/admin/users`, `/admin/audit`: pages of plain forms, drawn on the server. All that a browser has of them is this file.
 
 // Drawn on the server, as text.
 #[cfg(feature = "ssr")]
 pub mod account;
+#[cfg(feature = "ssr")]
+pub mod audit;
 #[cfg(feature = "ssr")]
 pub mod notice;
 #[cfg(feature = "ssr")]
@@ -22,9 +24,10 @@ use crate::ui::links;
 use crate::ui::state::asked::Asked;
 
 /// Address, name, and what it is for.
-const PAGES: [(&str, &str, &str); 2] = [
+const PAGES: [(&str, &str, &str); 3] = [
     (links::ACCOUNT, "Account", "You, your password and where you are signed in"),
     (links::USERS, "People", "Who may use Docket, and what each may do and see"),
+    (links::AUDIT, "Audit log", "Who did what, when and from where"),
 ];
 
 #[component]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use docket::model::audit::Actor;
 use docket::model::day::DayRange;
 use docket::server::history::{History, Step};
 use docket::server::upstream::governor::Scope;
@@ -168,12 +169,12 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
     // The other one wakes, and may not.
-    other.fetch(&docs, days("2024-01-01", "2024-01-02")).await.unwrap();
-    app.panel().history.fetch(&docs, days("2024-01-03", "2024-01-04")).await.unwrap();
+    other.fetch(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
+    app.panel().history.fetch(&Actor::docket(), &docs, days("2024-01-03", "2024-01-04")).await.unwrap();
     here(7).await;
     stop.cancel();
     first.await.unwrap();
-    other.fetch(&docs, days("2024-01-05", "2024-01-05")).await.unwrap();
+    other.fetch(&Actor::docket(), &docs, days("2024-01-05", "2024-01-05")).await.unwrap();
     here(8).await;
     stop_other.cancel();
     second.await.unwrap();

@@ -3,6 +3,8 @@
 use super::SingleSignOn;
 use super::provider::Claims;
 use crate::error::{AppError, ErrorCode};
+use crate::model::audit::Actor;
+use crate::model::time::Timestamp;
 use crate::model::user::Role;
 use crate::server::auth::sign_in::check_username;
 use crate::server::store::Store;
@@ -33,7 +35,7 @@ impl SingleSignOn {
                 Err(refused("Your account here is disabled. Ask an administrator to enable it."))
             }
             Some(user) => {
-                follow(&self.store, &user, role).await?;
+                follow(&self.store, &user, role, self.clock.now()).await?;
                 Ok(self.store.user_by_id(&user.id).await?.unwrap_or(user))
             }
             None => self.added(identity, email, role).await,
@@ -61,11 +63,16 @@ impl SingleSignOn {
 }
 
 /// Gives a person the role of their groups, and ends the sessions they had with another one.
-pub(in crate::server::auth) async fn follow(store: &Store, user: &User, role: Role) -> Result<(), AppError> {
+pub(in crate::server::auth) async fn follow(
+    store: &Store,
+    user: &User,
+    role: Role,
+    now: Timestamp,
+) -> Result<(), AppError> {
     if user.role == role {
         return Ok(());
     }
-    if !store.set_access(&user.id, role, user.projects.as_deref()).await? {
+    if !store.set_access(&user.id, role, user.projects.as_deref(), &Actor::docket(), now).await? {
         return Err(refused(
             "You are the last administrator here, and your groups would make you something else. Have an administrator added first.",
         ));

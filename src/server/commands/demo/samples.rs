@@ -6,6 +6,7 @@ mod stories;
 use anyhow::Context;
 use secrecy::SecretString;
 
+use crate::model::audit::Actor;
 use crate::model::id::{IntentId, ProjectId, TemplateId};
 use crate::model::job::{JobState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -43,7 +44,8 @@ pub(super) async fn fill(store: &Store, clock: &Clock, projects: &[Project]) -> 
 async fn add_templates(store: &Store, clock: &Clock, project: &ProjectId) -> anyhow::Result<Vec<TemplateId>> {
     let mut templates = Vec::new();
     for (name, text) in TEMPLATES {
-        let added = store.add_template(project, name, text, MOST_TEMPLATES, clock.now()).await?;
+        let added =
+            store.add_template(project, name, text, MOST_TEMPLATES, &Actor::docket(), clock.now()).await?;
         templates.push(added.context("a new template")?);
     }
     Ok(templates)
@@ -161,7 +163,7 @@ async fn commit(
     let new = NewIntent {
         project,
         job: job.map(|job| &job.job),
-        author_id: &author.id,
+        author: &author.actor(""),
         intent: &id,
         prompt,
         paths: &paths,

@@ -2,16 +2,17 @@
 
 use sqlx::{Any, Transaction};
 
+use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{DeliveryState, JobState};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, jobs, new_id, templates};
+use crate::server::store::{Store, StoreError, audit, jobs, new_id, templates};
 
 /// What a person asked for: a new job, or (with `job`) a follow-up to one.
 pub struct NewIntent<'a> {
     pub project: &'a ProjectId,
     pub job: Option<&'a JobId>,
-    pub author_id: &'a str,
+    pub author: &'a Actor,
     pub intent: &'a IntentId,
     pub prompt: &'a str,
     pub paths: &'a [String],
@@ -46,11 +47,12 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
         let mut tx = self.begin().await?;
-        let inserted = insert(&mut tx, &new, place, now).await?;
-        if inserted.is_some() {
-            tx.commit().await?;
-        }
-        Ok(inserted)
+        let Some((message, job)) = insert(&mut tx, &new, place, now).await? else { return Ok(None) };
+        let action = if new.job.is_some() { Action::FollowUp } else { Action::JobStart };
+        let deed = Deed::new(action).in_project(new.project).on(job);
+        audit::record(&mut tx, new.author, &deed, now).await?;
+        tx.commit().await?;
+        Ok(Some(message))
     }
 }
 
@@ -62,13 +64,14 @@ pub(in crate::server::store) enum Place<'a> {
     InLine(Option<&'a BatchId>),
 }
 
-/// As [`Store::insert_intent`], within a transaction; nothing may be committed where it gives nothing.
+/// As [`Store::insert_intent`], within a transaction: gives the ids of message and job, and writes nothing into the audit
+/// log. Nothing may be committed where it gives nothing.
 pub(in crate::server::store) async fn insert(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,
     place: Place<'_>,
     now: Timestamp,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<(String, String)>, StoreError> {
     let (job, position) = match new.job {
         Some(job) => (job.to_string(), next_position(tx, job).await?),
         None => (insert_job(tx, new, place, now).await?, 0),
@@ -85,7 +88,7 @@ pub(in crate::server::store) async fn insert(
     .bind(&message_id)
     .bind(&job)
     .bind(position)
-    .bind(new.author_id)
+    .bind(&new.author.id)
     .bind(new.intent.as_str())
     .bind(new.prompt)
     .bind(now.as_millis())
@@ -96,7 +99,7 @@ pub(in crate::server::store) async fn insert(
         return Ok(None);
     }
     jobs::record_event(tx, &job, position, now, DeliveryState::Queued.as_str(), None).await?;
-    Ok(Some(message_id))
+    Ok(Some((message_id, job)))
 }
 
 async fn insert_job(

@@ -55,7 +55,7 @@ async fn a_job_has_no_more_tags_than_people_can_read() {
 async fn a_person_keeps_no_more_views_than_fit_a_menu_and_may_still_replace_them() {
     let ledger = Ledger::new().await;
     let store = &ledger.store;
-    let shelf = Shelf { project: &ledger.project, of: ViewsOf::Jobs, user_id: &ledger.author };
+    let shelf = Shelf { project: &ledger.project, of: ViewsOf::Jobs, user_id: &ledger.author.id };
     for n in 0..VIEWS_MAX {
         let name = format!("view {n}").parse().unwrap();
         assert!(store.save_view(shelf, &name, "q=a", false, NOON).await.unwrap());

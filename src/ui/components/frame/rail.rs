@@ -40,6 +40,7 @@ pub(super) fn settings(session: AskedSession) -> AnyView {
             {item(links::USERS.to_owned(), true, icon::PERSON, "People")}
             {item(links::UPSTREAM.to_owned(), true, icon::ANALYTICS, "Upstream")}
             {item(links::WEBHOOKS.to_owned(), true, icon::SENDING, "Webhooks")}
+            {item(links::AUDIT.to_owned(), true, icon::CLOCK, "Audit log")}
         }
         .into_any(),
         _ => ().into_any(),

@@ -17,7 +17,7 @@ pub fn about(told: Option<&Told>, forms: &[&str]) -> Markup {
     }
 }
 
-fn notice(tone: &str, role: &str, outline: &str, sentence: &str, more: &Markup) -> Markup {
+pub(super) fn notice(tone: &str, role: &str, outline: &str, sentence: &str, more: &Markup) -> Markup {
     markup(
         r#"<div class="notice notice-{}" role="{}"><svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="{}"/></svg><div><p>{}</p>{}</div></div>"#,
         &[&tone, &role, &outline, &sentence, more],

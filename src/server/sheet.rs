@@ -1,13 +1,16 @@
-//! Rows as CSV (RFC 4180) or as one JSON array. What a spreadsheet would take for a formula is made a text.
+//! Rows as CSV (RFC 4180) or as one JSON array, written piece by piece. What a spreadsheet would take for a formula is made a text.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use axum::body::Bytes;
 use csv::{Terminator, Writer, WriterBuilder};
+use futures::Stream;
+use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 
 use crate::model::day::Day;
+use crate::server::store::StoreError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -17,7 +20,7 @@ pub enum Format {
 
 /// What stands in a column.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Cell<'a> {
+pub enum Cell<'a> {
     Text(&'a str),
     Day(Day),
     Number(u64),
@@ -27,7 +30,7 @@ pub(super) enum Cell<'a> {
 }
 
 /// A file that is written piece by piece.
-pub(super) struct Sheet {
+pub struct Sheet {
     columns: &'static [&'static str],
     writer: Kind,
 }
@@ -38,7 +41,7 @@ enum Kind {
 }
 
 impl Sheet {
-    pub(super) fn new(format: Format, columns: &'static [&'static str]) -> Self {
+    pub fn new(format: Format, columns: &'static [&'static str]) -> Self {
         let writer = match format {
             Format::Csv => Kind::Csv(piece()),
             Format::Json => Kind::Json { piece: Vec::new(), begun: false },
@@ -47,7 +50,7 @@ impl Sheet {
     }
 
     /// What stands before the first row.
-    pub(super) fn head(&mut self) -> Bytes {
+    pub fn head(&mut self) -> Bytes {
         match &mut self.writer {
             Kind::Csv(writer) => write(writer, self.columns.iter().map(|column| Cow::Borrowed(*column))),
             Kind::Json { piece, .. } => piece.push(b'['),
@@ -56,7 +59,7 @@ impl Sheet {
     }
 
     /// One cell for each column.
-    pub(super) fn row(&mut self, cells: &[Cell<'_>]) {
+    pub fn row(&mut self, cells: &[Cell<'_>]) {
         match &mut self.writer {
             Kind::Csv(writer) => write(writer, cells.iter().map(|cell| cell.text())),
             Kind::Json { piece, begun } => {
@@ -73,19 +76,42 @@ impl Sheet {
     }
 
     /// After the last row.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         if let Kind::Json { piece, .. } = &mut self.writer {
             piece.extend_from_slice(b"\n]\n");
         }
     }
 
     /// What was written since the last time.
-    pub(super) fn take(&mut self) -> Bytes {
+    pub fn take(&mut self) -> Bytes {
         match &mut self.writer {
             Kind::Csv(writer) => std::mem::replace(writer, piece()).into_inner().unwrap_or_default().into(),
             Kind::Json { piece, .. } => std::mem::take(piece).into(),
         }
     }
+}
+
+/// A file as it goes out.
+pub type Chunks = stream::BoxStream<'static, Result<Bytes, StoreError>>;
+
+/// A file of these columns, whose head goes out before the first rows are read.
+pub fn file<T: Send + 'static>(
+    format: Format,
+    columns: &'static [&'static str],
+    rows: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
+    write: impl Fn(&mut Sheet, T) + Send + Sync + 'static,
+) -> Chunks {
+    let mut sheet = Sheet::new(format, columns);
+    let head = sheet.head();
+    let rows = rows.map_ok(Some).chain(stream::iter([Ok(None)]));
+    let rest = rows.map_ok(move |rows| {
+        match rows {
+            Some(rows) => write(&mut sheet, rows),
+            None => sheet.end(),
+        }
+        sheet.take()
+    });
+    stream::iter([Ok(head)]).chain(rest).boxed()
 }
 
 fn piece() -> Box<Writer<Vec<u8>>> {

@@ -1,0 +1,79 @@
+/** The audit log: administrators find who did what, check it and take it with them, with and without JavaScript. */
+import { readFile } from "node:fs/promises";
+import type { Page } from "@playwright/test";
+import { at, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+
+const AUDIT = "/admin/audit";
+
+const rows = (page: Page) => page.getByRole("table", { name: "Records" }).locator("tbody tr");
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`a job is found by who started it and what was done ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ demo, person, visit }) => {
+    const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
+    const ready = async () => {
+      if (javaScriptEnabled) await interactive(page);
+    };
+    await page.goto(at("/jobs/new"));
+    await ready();
+    await page.getByLabel("Prompt").fill("emulator:no-changes A sentence that nobody else needs to read");
+    await page.getByRole("button", { name: "Start job" }).click();
+    const job = await jobOf(page);
+
+    await page.goto("/admin/upstream");
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Audit log" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "Audit log" })).toBeVisible();
+    await page.getByLabel("Person").selectOption(person.username);
+    await page.getByLabel("Action").selectOption("Job started");
+    await page.getByRole("button", { name: "Show" }).click();
+    await expect(page).toHaveURL(/person=writer-.*action=job_start/);
+    await expect(rows(page)).toHaveCount(1);
+    await expect(rows(page).first()).toContainText(person.username);
+    await expect(page.getByText("nobody else needs to read")).toHaveCount(0);
+    await expect(page.getByLabel("Person")).toHaveValue(person.username);
+    await expect(page.getByLabel("Action")).toHaveValue("job_start");
+    await rows(page).first().getByRole("link", { name: "Go to the job" }).click();
+    await expect(page).toHaveURL(new RegExp(`/jobs/${job}$`));
+
+    await page.goto(`${AUDIT}?project=nowhere`);
+    await expect(page.getByText("No record fits")).toBeVisible();
+    await page.getByRole("link", { name: "All records" }).last().click();
+    await expect(page).toHaveURL(new RegExp(`${AUDIT}$`));
+    await expect(rows(page)).not.toHaveCount(0);
+  });
+}
+
+test("the log is read page by page and back", async ({ page, person }) => {
+  for (let file = 0; file < 51; file += 1) {
+    expect((await page.request.get(`${AUDIT}/export.json?person=nobody`)).ok()).toBe(true);
+  }
+  const mine = `${AUDIT}?person=${person.username}&action=audit_export`;
+  await open(page, mine);
+  await expect(rows(page)).toHaveCount(50);
+  await page.getByRole("link", { name: "Older" }).click();
+  await expect(page).toHaveURL(/&before=\d+$/);
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByRole("link", { name: "Newest" }).click();
+  await expect(page).toHaveURL(new RegExp(`${AUDIT}\\?person=${person.username}&action=audit_export$`));
+  await expect(rows(page)).toHaveCount(50);
+});
+
+test("the log says whether it is whole, and is a file", async ({ page, person }) => {
+  await open(page, AUDIT);
+  await page.getByRole("link", { name: "Check all records" }).click();
+  await expect(page.locator(".notice-ok")).toContainText("All records are whole and in order");
+  await expect(page.locator("code.secret")).toHaveText(/^\d+:[0-9a-f]{64}$/);
+  await page.getByLabel("Person").selectOption(person.username);
+  await page.getByRole("button", { name: "Show" }).click();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "CSV" }).click()]);
+  expect(file.suggestedFilename()).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
+  const lines = (await readFile((await file.path())!, "utf8")).trim().split("\r\n");
+  expect(lines[0]).toBe("number,at,who,from,action,outcome,project,subject,detail,who_id");
+  expect(lines.slice(1).every((line) => line.includes(`,${person.username},`))).toBe(true);
+});
+
+test("the log is read and filtered on a telephone without scrolling sideways", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, AUDIT);
+  await expect(page.getByLabel("Person")).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});

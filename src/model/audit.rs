@@ -1,0 +1,242 @@
+//! What is written down of what people do: the fixed list of actions, and what a record says. Never what they wrote.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::model::id::ProjectId;
+use crate::model::time::Timestamp;
+
+/// Everything that is written down. The order is that of [`WORDS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    SignIn,
+    SignOut,
+    SetUp,
+    JobStart,
+    FollowUp,
+    Resend,
+    Resolve,
+    Cancel,
+    Adopt,
+    BatchStart,
+    Export,
+    HistoryFetch,
+    TemplateAdd,
+    TemplateChange,
+    TemplateRemove,
+    WebhookAdd,
+    WebhookSecret,
+    WebhookEnable,
+    WebhookDisable,
+    WebhookRemove,
+    WebhookTest,
+    WebhookResend,
+    UserAdd,
+    UserInvite,
+    UserInviteAgain,
+    UserWithdraw,
+    UserJoin,
+    UserAccess,
+    UserPassword,
+    UserDisable,
+    UserEnable,
+    SessionsEnd,
+    SecondFactorOn,
+    SecondFactorOff,
+    RecoveryCodes,
+    Denied,
+    AuditExport,
+    AuditRemove,
+}
+
+/// Each action, its word in the ledger and in addresses, and what people read.
+const WORDS: &[(Action, &str, &str)] = &[
+    (Action::SignIn, "sign_in", "Sign-in"),
+    (Action::SignOut, "sign_out", "Sign-out"),
+    (Action::SetUp, "set_up", "First administrator created"),
+    (Action::JobStart, "job_start", "Job started"),
+    (Action::FollowUp, "follow_up", "Follow-up sent"),
+    (Action::Resend, "resend", "Prompt sent again"),
+    (Action::Resolve, "resolve", "Delivery found to be taken"),
+    (Action::Cancel, "cancel", "Prompt cancelled"),
+    (Action::Adopt, "adopt", "Job adopted"),
+    (Action::BatchStart, "batch_start", "Batch started"),
+    (Action::Export, "export", "Analytics exported"),
+    (Action::HistoryFetch, "history_fetch", "History asked for"),
+    (Action::TemplateAdd, "template_add", "Template added"),
+    (Action::TemplateChange, "template_change", "Template changed"),
+    (Action::TemplateRemove, "template_remove", "Template deleted"),
+    (Action::WebhookAdd, "webhook_add", "Webhook added"),
+    (Action::WebhookSecret, "webhook_secret", "Webhook’s secret renewed"),
+    (Action::WebhookEnable, "webhook_enable", "Webhook enabled"),
+    (Action::WebhookDisable, "webhook_disable", "Webhook disabled"),
+    (Action::WebhookRemove, "webhook_remove", "Webhook removed"),
+    (Action::WebhookTest, "webhook_test", "Webhook tested"),
+    (Action::WebhookResend, "webhook_resend", "Webhook’s event sent again"),
+    (Action::UserAdd, "user_add", "Account added"),
+    (Action::UserInvite, "user_invite", "Person invited"),
+    (Action::UserInviteAgain, "user_invite_again", "Invitation renewed"),
+    (Action::UserWithdraw, "user_withdraw", "Invitation withdrawn"),
+    (Action::UserJoin, "user_join", "Invitation accepted"),
+    (Action::UserAccess, "user_access", "Role or projects changed"),
+    (Action::UserPassword, "user_password", "Password changed"),
+    (Action::UserDisable, "user_disable", "Account disabled"),
+    (Action::UserEnable, "user_enable", "Account enabled"),
+    (Action::SessionsEnd, "sessions_end", "Sessions ended"),
+    (Action::SecondFactorOn, "second_factor_on", "Second factor switched on"),
+    (Action::SecondFactorOff, "second_factor_off", "Second factor switched off"),
+    (Action::RecoveryCodes, "recovery_codes", "Recovery codes renewed"),
+    (Action::Denied, "denied", "Request refused"),
+    (Action::AuditExport, "audit_export", "Audit log exported"),
+    (Action::AuditRemove, "audit_remove", "Old records removed"),
+];
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    Refused,
+}
+
+/// Who does something, and from where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// Empty for nobody with an account.
+    pub id: String,
+    pub name: String,
+    /// The client's address; empty for what does not come over the network.
+    pub address: String,
+}
+
+/// Something that was done, about to be written down.
+#[derive(Debug, Clone)]
+pub struct Deed {
+    pub action: Action,
+    pub outcome: Outcome,
+    pub project: Option<ProjectId>,
+    /// What it was done to: an id, or a person's name.
+    pub subject: String,
+    pub detail: String,
+}
+
+/// A record as it is kept. Words that this version does not know are kept and shown as they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    pub number: i64,
+    pub at: Timestamp,
+    pub actor_id: String,
+    pub actor: String,
+    pub address: String,
+    pub action: String,
+    pub outcome: String,
+    pub project: String,
+    pub subject: String,
+    pub detail: String,
+}
+
+impl Action {
+    /// All of them, in the order of the list.
+    pub fn all() -> impl Iterator<Item = Self> {
+        WORDS.iter().map(|(action, _, _)| *action)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        WORDS[self as usize].1
+    }
+
+    /// What people read.
+    pub fn title(self) -> &'static str {
+        WORDS[self as usize].2
+    }
+}
+
+impl Outcome {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// What people read.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Done => "Done",
+            Self::Refused => "Refused",
+        }
+    }
+}
+
+impl Actor {
+    /// Docket itself, without anybody having asked for it.
+    pub fn docket() -> Self {
+        Self { id: String::new(), name: "Docket".to_owned(), address: String::new() }
+    }
+
+    /// Who uses the commands of the binary on its machine.
+    pub fn command_line() -> Self {
+        Self { id: String::new(), name: "command line".to_owned(), address: String::new() }
+    }
+
+    /// Somebody at `address` who is nobody known.
+    pub fn unknown(address: &str) -> Self {
+        Self { id: String::new(), name: String::new(), address: address.to_owned() }
+    }
+}
+
+impl Deed {
+    pub fn new(action: Action) -> Self {
+        let (subject, detail) = (String::new(), String::new());
+        Self { action, outcome: Outcome::Done, project: None, subject, detail }
+    }
+
+    pub fn refused(self) -> Self {
+        Self { outcome: Outcome::Refused, ..self }
+    }
+
+    pub fn in_project(self, project: &ProjectId) -> Self {
+        Self { project: Some(project.clone()), ..self }
+    }
+
+    pub fn on(self, subject: impl fmt::Display) -> Self {
+        Self { subject: subject.to_string(), ..self }
+    }
+
+    /// With a detail: never a prompt or another text for the agent, and no secret.
+    pub fn saying(self, detail: impl fmt::Display) -> Self {
+        Self { detail: detail.to_string(), ..self }
+    }
+}
+
+impl FromStr for Action {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = WORDS.iter().find(|(_, word, _)| *word == text);
+        found.map(|(action, _, _)| *action).ok_or("That is not an action of the audit log.")
+    }
+}
+
+impl FromStr for Outcome {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = [Self::Done, Self::Refused].into_iter().find(|outcome| outcome.as_str() == text);
+        found.ok_or("An outcome is done or refused.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_has_a_word_of_its_own_and_is_found_by_it() {
+        for (place, (action, word, _)) in WORDS.iter().enumerate() {
+            assert_eq!(*action as usize, place, "{word}");
+            assert_eq!(word.parse(), Ok(*action));
+            assert_eq!(action.as_str(), *word);
+        }
+        assert!("".parse::<Action>().is_err());
+    }
+}

@@ -1,0 +1,54 @@
+//! The audit log as a file, written while it is read, the newest record first.
+
+use futures::{Stream, stream};
+
+use super::question::AuditQuery;
+use crate::error::AppError;
+use crate::model::audit::{Action, Deed, Record};
+use crate::server::auth::guard::Caller;
+use crate::server::sheet::{Cell, Chunks, Format, file};
+use crate::server::store::audit::AuditFilter;
+use crate::server::store::{Store, StoreError};
+
+const COLUMNS: &[&str] =
+    &["number", "at", "who", "from", "action", "outcome", "project", "subject", "detail", "who_id"];
+
+/// How many records are read at once.
+const RECORDS_A_PIECE: u32 = 1_000;
+
+/// Every record that `query` asks for, from its newest on; that it was asked for is itself a record.
+pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Result<Chunks, AppError> {
+    let filter = query.filter()?;
+    let (store, now) = (&caller.panel.store, caller.panel.clock.now());
+    let deed = Deed::new(Action::AuditExport).saying(format!("{format} {}", query.to_address()).trim_end());
+    store.record(&caller.actor(), &deed, now).await?;
+    Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, records: Vec<Record>| {
+        for record in &records {
+            let at = record.at.to_string();
+            sheet.row(&[
+                Cell::Number(record.number.unsigned_abs()),
+                Cell::Text(&at),
+                Cell::Text(&record.actor),
+                Cell::Text(&record.address),
+                Cell::Text(&record.action),
+                Cell::Text(&record.outcome),
+                Cell::Text(&record.project),
+                Cell::Text(&record.subject),
+                Cell::Text(&record.detail),
+                Cell::Text(&record.actor_id),
+            ]);
+        }
+    }))
+}
+
+fn pieces(
+    store: Store,
+    filter: AuditFilter,
+) -> impl Stream<Item = Result<Vec<Record>, StoreError>> + Send + 'static {
+    stream::try_unfold((store, filter), async |(store, mut filter)| {
+        let records = store.audit_records(&filter, RECORDS_A_PIECE).await?;
+        let Some(oldest) = records.last() else { return Ok(None) };
+        filter.before = Some(oldest.number);
+        Ok(Some((records, (store, filter))))
+    })
+}

@@ -1,0 +1,69 @@
+//! `docket audit verify`: does the audit log hold? Reads only, also beside a running server.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use crate::server::audit::check::{Comparison, against_copy, against_note};
+use crate::server::config::Database;
+use crate::server::store::Store;
+use crate::server::store::audit::Link;
+use crate::server::store::audit::verify::Verdict;
+
+/// What to compare the log with.
+pub struct Verify {
+    /// A backup.
+    pub copy: Option<PathBuf>,
+    /// The last record of an earlier run.
+    pub since: Option<Link>,
+}
+
+/// Says for each thing whether it holds; fails unless all do.
+pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> {
+    let (store, verdict) = read(&database.url, "log").await?;
+    let mut good = verdict.fault.is_none();
+    if let Some(noted) = against.since {
+        let comparison = against_note(&store, &verdict, &noted).await?;
+        good &= said(&format!("record {} as it was noted", noted.number), &comparison);
+    }
+    if let Some(file) = against.copy {
+        let (copy, copied) = read(&format!("sqlite://{}", file.display()), "copy").await?;
+        good &= copied.fault.is_none();
+        if good {
+            good &= said("log and copy", &against_copy((&store, &verdict), (&copy, &copied)).await?);
+        }
+        copy.close().await;
+    }
+    store.close().await;
+    if !good {
+        bail!("the audit log does not hold");
+    }
+    say(&format!("last    {}", verdict.last));
+    Ok(())
+}
+
+async fn read(url: &str, what: &str) -> anyhow::Result<(Store, Verdict)> {
+    let store = Store::open_to_read(url).await?;
+    let verdict = store.verify_audit().await.with_context(|| format!("no audit log can be read in {url}"))?;
+    let (removed, last) = (verdict.removed.number, verdict.last.number);
+    if removed > 0 {
+        say(&format!("ok      {what}: records 1 to {removed} were removed by retention"));
+    }
+    match &verdict.fault {
+        Some(fault) => say(&format!("BROKEN  {what}: {fault}")),
+        None if last == removed => say(&format!("ok      {what}: no records")),
+        None => say(&format!("ok      {what}: records {} to {last} are whole and in order", removed + 1)),
+    }
+    Ok((store, verdict))
+}
+
+fn said(what: &str, comparison: &Comparison) -> bool {
+    let word = if comparison.is_good() { "ok    " } else { "BROKEN" };
+    say(&format!("{word}  {what}: {comparison}"));
+    comparison.is_good()
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say(line: &str) {
+    println!("{line}");
+}

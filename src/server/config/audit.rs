@@ -1,0 +1,15 @@
+//! How long the audit log is kept.
+
+use super::source::{ConfigError, Source, whole_number};
+
+#[derive(Debug, Clone, Copy)]
+pub struct AuditConfig {
+    /// How many days; 0 keeps all.
+    pub days: u32,
+}
+
+impl AuditConfig {
+    pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        Ok(Self { days: source.or_default("audit_days", whole_number(0))? })
+    }
+}

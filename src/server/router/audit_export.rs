@@ -1,0 +1,33 @@
+//! `GET /admin/audit/export.csv` and `.json`: the audit log as a file, for administrators. Changes nothing but the log, which
+//! says who had it.
+
+use axum::extract::RawQuery;
+use axum::middleware::from_fn;
+use axum::response::Response;
+use axum::routing::get;
+use axum::{Extension, Router};
+
+use super::export::{file, in_words};
+use crate::error::AppError;
+use crate::model::user::Role;
+use crate::server::audit::export::export;
+use crate::server::audit::question::AuditQuery;
+use crate::server::auth::guard::Caller;
+use crate::server::panel::Panel;
+use crate::server::sheet::Format;
+
+type Asked = (RawQuery, Extension<Caller>);
+
+pub(super) fn routes() -> Router<Panel> {
+    Router::new()
+        .route("/admin/audit/export.csv", get(async |asked: Asked| answer(asked, Format::Csv).await))
+        .route("/admin/audit/export.json", get(async |asked: Asked| answer(asked, Format::Json).await))
+        .layer(from_fn(in_words))
+}
+
+async fn answer((RawQuery(query), Extension(caller)): Asked, format: Format) -> Result<Response, AppError> {
+    caller.must_be(Role::Admin)?;
+    let query = AuditQuery::read(&query.unwrap_or_default());
+    let body = export(&caller, &query, format).await?;
+    Ok(file(&format!("audit-{}.{format}", caller.panel.today()), format, body))
+}

@@ -1,0 +1,151 @@
+//! The audit log: rows that are only added, each under the hash of the one before. Whoever changes something writes its row
+//! in the same transaction, so that neither is there without the other.
+
+pub mod chain;
+mod counted;
+mod listed;
+mod retention;
+pub mod verify;
+
+use sqlx::any::AnyRow;
+use sqlx::{Any, Row, Transaction};
+
+use super::users::User;
+use super::{Store, StoreError};
+use crate::model::audit::{Actor, Deed, Record};
+use crate::model::time::Timestamp;
+
+pub use listed::AuditFilter;
+
+/// The number and the hash of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    pub number: i64,
+    pub hash: String,
+}
+
+/// The names of the two ends.
+const LAST: &str = "last";
+const REMOVED: &str = "removed";
+
+impl Store {
+    /// Writes down what changes nothing in the ledger by itself.
+    pub async fn record(&self, by: &Actor, deed: &Deed, now: Timestamp) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        record(&mut tx, by, deed, now).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+impl User {
+    /// This person at a client's address.
+    pub fn actor(&self, address: &str) -> Actor {
+        Actor { id: self.id.clone(), name: self.name.clone(), address: address.to_owned() }
+    }
+}
+
+/// Adds a row for `deed` in the transaction that does it.
+pub(super) async fn record(
+    tx: &mut Transaction<'static, Any>,
+    by: &Actor,
+    deed: &Deed,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    // Nothing changes here: it takes the row's lock, where the transaction has not locked everything at its beginning.
+    let last =
+        sqlx::query("UPDATE audit_ends SET number = number WHERE name = 'last' RETURNING number, hash")
+            .fetch_one(&mut **tx)
+            .await?;
+    let last = link(&last)?;
+    let record = Record {
+        number: last.number + 1,
+        at: now,
+        actor_id: by.id.clone(),
+        actor: by.name.clone(),
+        address: by.address.clone(),
+        action: deed.action.as_str().to_owned(),
+        outcome: deed.outcome.as_str().to_owned(),
+        project: deed.project.as_ref().map(ToString::to_string).unwrap_or_default(),
+        subject: deed.subject.clone(),
+        detail: deed.detail.clone(),
+    };
+    let next = Link { number: record.number, hash: chain::hash(&last.hash, &record) };
+    sqlx::query(
+        "INSERT INTO audit (number, at, actor_id, actor, address, action, outcome, project, subject, detail, previous, hash)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    )
+    .bind(record.number)
+    .bind(record.at.as_millis())
+    .bind(record.actor_id)
+    .bind(record.actor)
+    .bind(record.address)
+    .bind(record.action)
+    .bind(record.outcome)
+    .bind(record.project)
+    .bind(record.subject)
+    .bind(record.detail)
+    .bind(last.hash)
+    .bind(&next.hash)
+    .execute(&mut **tx)
+    .await?;
+    move_end(tx, LAST, &next).await
+}
+
+async fn move_end(tx: &mut Transaction<'static, Any>, name: &str, to: &Link) -> Result<(), StoreError> {
+    sqlx::query("UPDATE audit_ends SET number = $2, hash = $3 WHERE name = $1")
+        .bind(name)
+        .bind(to.number)
+        .bind(&to.hash)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+async fn end(tx: &mut Transaction<'static, Any>, name: &str) -> Result<Option<Link>, StoreError> {
+    let row = sqlx::query("SELECT number, hash FROM audit_ends WHERE name = $1")
+        .bind(name)
+        .fetch_optional(&mut **tx)
+        .await?;
+    row.as_ref().map(link).transpose()
+}
+
+fn link(row: &AnyRow) -> Result<Link, StoreError> {
+    Ok(Link { number: row.try_get("number")?, hash: row.try_get("hash")? })
+}
+
+fn from_row(row: &AnyRow) -> Result<Record, StoreError> {
+    Ok(Record {
+        number: row.try_get("number")?,
+        at: super::jobs::instant(row, "at")?,
+        actor_id: row.try_get("actor_id")?,
+        actor: row.try_get("actor")?,
+        address: row.try_get("address")?,
+        action: row.try_get("action")?,
+        outcome: row.try_get("outcome")?,
+        project: row.try_get("project")?,
+        subject: row.try_get("subject")?,
+        detail: row.try_get("detail")?,
+    })
+}
+
+impl std::fmt::Display for Link {
+    /// `17:` and the hash, as people keep it elsewhere.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.number, self.hash)
+    }
+}
+
+impl std::str::FromStr for Link {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parsed = text.split_once(':').and_then(|(number, hash)| Some((number.parse().ok()?, hash)));
+        let is_hash = |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        parsed
+            .filter(|(number, hash): &(i64, &str)| *number >= 0 && is_hash(hash))
+            .map(|(number, hash)| Self { number, hash: hash.to_ascii_lowercase() })
+            .ok_or(
+                "a link is a number, a colon and 64 hexadecimal digits, as docket audit verify prints them",
+            )
+    }
+}

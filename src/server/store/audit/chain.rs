@@ -1,0 +1,74 @@
+//! What ties a row to the one before it: SHA-256 over a form of it that can be read in one way only. Pure.
+
+use sha2::{Digest, Sha256};
+
+use crate::model::audit::Record;
+
+/// What the first row follows.
+pub const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The hash of a row that follows the one with the hash `previous`, in hexadecimal: over the line `docket audit 1`, then
+/// `previous` and every field in the order of the table, each as its length in bytes, a colon, itself and a line end.
+pub fn hash(previous: &str, record: &Record) -> String {
+    let (number, at) = (record.number.to_string(), record.at.as_millis().to_string());
+    let fields = [
+        previous,
+        &number,
+        &at,
+        &record.actor_id,
+        &record.actor,
+        &record.address,
+        &record.action,
+        &record.outcome,
+        &record.project,
+        &record.subject,
+        &record.detail,
+    ];
+    let mut sum = Sha256::new();
+    sum.update(b"docket audit 1\n");
+    for field in fields {
+        sum.update(format!("{}:{field}\n", field.len()));
+    }
+    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::time::Timestamp;
+
+    fn record() -> Record {
+        Record {
+            number: 1,
+            at: Timestamp::from_millis(1_795_000_000_000),
+            actor_id: "a".to_owned(),
+            actor: "mia".to_owned(),
+            address: "192.0.2.7".to_owned(),
+            action: "sign_in".to_owned(),
+            outcome: "done".to_owned(),
+            project: String::new(),
+            subject: String::new(),
+            detail: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_form_of_a_row_is_one_that_other_tools_can_make() {
+        // printf 'docket audit 1\n64:%064d\n1:1\n13:1795000000000\n1:a\n3:mia\n9:192.0.2.7\n7:sign_in\n4:done\n0:\n0:\n0:\n' 0 | sha256sum
+        assert_eq!(
+            hash(BEGINNING, &record()),
+            "9a8cc6f1730969b8e4d96922ddd9e8f514284df1ac8f77059733a363400d3f0a"
+        );
+    }
+
+    #[test]
+    fn no_field_can_be_moved_into_another() {
+        let whole = hash(BEGINNING, &record());
+        let moved = Record { actor_id: String::new(), actor: "amia".to_owned(), ..record() };
+        assert_ne!(hash(BEGINNING, &moved), whole);
+        let moved = Record { subject: "x\n1:y".to_owned(), detail: String::new(), ..record() };
+        let other = Record { subject: "x".to_owned(), detail: "y".to_owned(), ..record() };
+        assert_ne!(hash(BEGINNING, &moved), hash(BEGINNING, &other));
+        assert_ne!(hash(&whole, &record()), whole);
+    }
+}

@@ -1,0 +1,94 @@
+//! What may come as often as somebody likes: the first ones of an hour get a row each, the others are counted, and the count
+//! becomes one row. So nobody fills the disk with them, and none goes unmentioned.
+
+use sqlx::Row;
+
+use super::record;
+use crate::model::audit::{Actor, Deed, Outcome};
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, word};
+
+/// Rows an hour for one person and action.
+const ROWS_AN_HOUR: i64 = 20;
+
+const HOUR_MILLIS: i64 = 3_600_000;
+
+impl Store {
+    /// As [`Store::record`], for what somebody may do without end.
+    pub async fn record_often(&self, by: &Actor, deed: &Deed, now: Timestamp) -> Result<(), StoreError> {
+        let (action, outcome) = (deed.action.as_str(), deed.outcome.as_str());
+        let mut tx = self.begin().await?;
+        let rows: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM audit WHERE action = $1 AND actor_id = $2 AND outcome = $3 AND at > $4 AND at <= $5",
+        )
+        .bind(action)
+        .bind(&by.id)
+        .bind(outcome)
+        .bind(now.as_millis() - HOUR_MILLIS)
+        .bind(now.as_millis())
+        .fetch_one(&mut *tx)
+        .await?;
+        if rows < ROWS_AN_HOUR {
+            record(&mut tx, by, deed, now).await?;
+        } else {
+            sqlx::query(
+                "INSERT INTO audit_counts (actor_id, actor, action, outcome, since, count) VALUES ($1, $2, $3, $4, $5, 1)
+                 ON CONFLICT (actor_id, action, outcome) DO UPDATE SET count = audit_counts.count + 1",
+            )
+            .bind(&by.id)
+            .bind(&by.name)
+            .bind(action)
+            .bind(outcome)
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Writes a sign-in down that failed, for the person of that name if there is one. What was typed is not kept where it
+    /// is nobody's name: it may be a password in the wrong field.
+    pub async fn record_refused_sign_in(
+        &self,
+        typed: &str,
+        address: &str,
+        deed: &Deed,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let row = sqlx::query("SELECT id, name FROM users WHERE name = $1")
+            .bind(typed)
+            .fetch_optional(&self.pool)
+            .await?;
+        let by = match row {
+            Some(row) => {
+                Actor { id: row.try_get("id")?, name: row.try_get("name")?, address: address.to_owned() }
+            }
+            None => Actor::unknown(address),
+        };
+        self.record_often(&by, deed, now).await
+    }
+
+    /// Makes a row of every count that is an hour old.
+    pub async fn record_counts(&self, now: Timestamp) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        // One from the future was begun before the clock was set back.
+        let rows = sqlx::query(
+            "DELETE FROM audit_counts WHERE since <= $1 OR since > $2
+             RETURNING actor_id, actor, action, outcome, since, count",
+        )
+        .bind(now.as_millis() - HOUR_MILLIS)
+        .bind(now.as_millis())
+        .fetch_all(&mut *tx)
+        .await?;
+        for row in &rows {
+            let by =
+                Actor { id: row.try_get("actor_id")?, name: row.try_get("actor")?, address: String::new() };
+            let since = Timestamp::from_millis(row.try_get("since")?);
+            let count: i64 = row.try_get("count")?;
+            let outcome: Outcome = word(row, "outcome")?;
+            let deed = Deed::new(word(row, "action")?).saying(format!("{count} more since {since}"));
+            record(&mut tx, &by, &Deed { outcome, ..deed }, now).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+}

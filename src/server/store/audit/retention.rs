@@ -1,0 +1,35 @@
+//! Removing old rows, so that what is left can still be proved: the last one removed stays as an end, and the removal is
+//! itself a row that names it.
+
+use super::{LAST, Link, REMOVED, end, link, move_end, record};
+use crate::model::audit::{Action, Actor, Deed};
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError};
+
+impl Store {
+    /// Removes the rows from before `cutoff`, up to the first that is not, and gives the last one removed, if any.
+    pub async fn remove_audit_before(
+        &self,
+        cutoff: Timestamp,
+        now: Timestamp,
+    ) -> Result<Option<Link>, StoreError> {
+        let mut tx = self.begin().await?;
+        let first_kept: Option<i64> = sqlx::query_scalar("SELECT MIN(number) FROM audit WHERE at >= $1")
+            .bind(cutoff.as_millis())
+            .fetch_one(&mut *tx)
+            .await?;
+        let last = end(&mut tx, LAST).await?.map_or(0, |last| last.number);
+        let row = sqlx::query("SELECT number, hash FROM audit WHERE number = $1")
+            .bind(first_kept.map_or(last, |first| first - 1))
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let removed = link(&row)?;
+        move_end(&mut tx, REMOVED, &removed).await?;
+        sqlx::query("DELETE FROM audit WHERE number <= $1").bind(removed.number).execute(&mut *tx).await?;
+        let deed = Deed::new(Action::AuditRemove).on(&removed);
+        record(&mut tx, &Actor::docket(), &deed, now).await?;
+        tx.commit().await?;
+        Ok(Some(removed))
+    }
+}

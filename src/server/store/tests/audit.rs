@@ -1,0 +1,203 @@
+//! The audit log as the store has it: what cannot be done to it, and what shows when it was done all the same.
+
+use super::*;
+use crate::model::audit::{Action, Deed};
+use crate::server::store::audit::verify::Fault;
+use crate::server::store::audit::{AuditFilter, chain};
+
+/// What somebody may do who writes to the file with other tools.
+const WITHOUT_GUARDS: &str = "DROP TRIGGER audit_rows_stay_as_they_are;
+     DROP TRIGGER audit_rows_are_removed_by_retention_only; DROP TRIGGER audit_rows_follow_the_last_one;
+     DROP TRIGGER audit_ends_move_along_rows;";
+
+const DAY: i64 = 86_400;
+
+impl Ledger {
+    /// With so many rows in the audit log, a day apart from each other.
+    async fn audited(rows: i64) -> Self {
+        let ledger = Self::new().await;
+        for n in 1..=rows {
+            let deed = Deed::new(Action::JobStart).in_project(&ledger.project).on(format!("job-{n}"));
+            ledger.store.record(&ledger.author, &deed, NOON.plus_seconds(n * DAY)).await.unwrap();
+        }
+        ledger
+    }
+
+    async fn run(&self, statements: &'static str) -> Result<(), sqlx::Error> {
+        sqlx::raw_sql(statements).execute(&self.store.pool).await.map(|_| ())
+    }
+
+    async fn fault(&self) -> Option<Fault> {
+        self.store.verify_audit().await.unwrap().fault
+    }
+
+    async fn numbers(&self) -> Vec<i64> {
+        let records = self.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
+        records.into_iter().map(|record| record.number).collect()
+    }
+}
+
+#[tokio::test]
+async fn every_statement_that_would_change_the_log_is_refused() {
+    let ledger = Ledger::audited(3).await;
+    for statement in [
+        "UPDATE audit SET actor = 'eve'",
+        "UPDATE audit SET number = 9 WHERE number = 3",
+        "DELETE FROM audit",
+        "DELETE FROM audit WHERE number = 3",
+        "INSERT OR REPLACE INTO audit SELECT * FROM audit WHERE number = 2",
+        "INSERT INTO audit SELECT number + 1, at, 'x', 'eve', address, action, outcome, project, subject, detail, hash, 'h'
+         FROM audit WHERE number = 2",
+        "UPDATE audit_ends SET number = 3 WHERE name = 'removed'",
+        "UPDATE audit_ends SET number = 2, hash = (SELECT hash FROM audit WHERE number = 2) WHERE name = 'last'",
+        "UPDATE audit_ends SET name = 'x'",
+        "DELETE FROM audit_ends",
+        "INSERT INTO audit_ends VALUES ('x', 1, 'h')",
+    ] {
+        assert!(ledger.run(statement).await.is_err(), "{statement}");
+    }
+    assert_eq!((ledger.fault().await, ledger.numbers().await), (None, vec![3, 2, 1]));
+}
+
+#[tokio::test]
+async fn what_was_done_behind_the_guards_shows_and_where() {
+    let swap = "UPDATE audit SET number = -2 WHERE number = 2; UPDATE audit SET number = 2 WHERE number = 3;
+         UPDATE audit SET number = 3 WHERE number = -2";
+    let contents = "CREATE TEMP TABLE kept AS SELECT * FROM audit WHERE number = 2;
+         UPDATE audit SET (at, subject) = (SELECT at, subject FROM audit WHERE number = 3) WHERE number = 2;
+         UPDATE audit SET (at, subject) = (SELECT at, subject FROM kept) WHERE number = 3";
+    let cases: [(&str, Fault); 12] = [
+        ("UPDATE audit SET actor = 'eve' WHERE number = 3", Fault::Changed(3)),
+        ("UPDATE audit SET at = at + 1 WHERE number = 1", Fault::Changed(1)),
+        ("UPDATE audit SET address = '' WHERE number = 5", Fault::Changed(5)),
+        ("UPDATE audit SET hash = 'h' WHERE number = 4", Fault::Changed(4)),
+        ("UPDATE audit SET previous = 'p' WHERE number = 4", Fault::Changed(4)),
+        ("DELETE FROM audit WHERE number = 3", Fault::Missing { first: 3, last: 3 }),
+        ("DELETE FROM audit WHERE number < 3", Fault::Missing { first: 1, last: 2 }),
+        ("DELETE FROM audit WHERE number > 3", Fault::Missing { first: 4, last: 5 }),
+        ("DELETE FROM audit", Fault::Missing { first: 1, last: 5 }),
+        (swap, Fault::Changed(2)),
+        (contents, Fault::Changed(2)),
+        (
+            "DELETE FROM audit WHERE number < 3; UPDATE audit_ends SET number = 2,
+             hash = (SELECT previous FROM audit WHERE number = 3) WHERE name = 'removed'",
+            Fault::RemovedByNobody(2),
+        ),
+    ];
+    for (statements, fault) in cases {
+        let ledger = Ledger::audited(5).await;
+        ledger.run(WITHOUT_GUARDS).await.unwrap();
+        assert_eq!(ledger.fault().await, None);
+        ledger.run(statements).await.unwrap();
+        assert_eq!(ledger.fault().await, Some(fault), "{statements}");
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_was_written_anew_with_a_hash_of_its_own_breaks_the_next_one() {
+    let ledger = Ledger::audited(3).await;
+    ledger.run(WITHOUT_GUARDS).await.unwrap();
+    let filter = AuditFilter { before: Some(3), ..AuditFilter::default() };
+    let mut record = ledger.store.audit_records(&filter, 1).await.unwrap().remove(0);
+    record.actor = "eve".to_owned();
+    let first = ledger.store.audit_link(1).await.unwrap().unwrap();
+    sqlx::query("UPDATE audit SET actor = $1, hash = $2 WHERE number = 2")
+        .bind(&record.actor)
+        .bind(chain::hash(&first.hash, &record))
+        .execute(&ledger.store.pool)
+        .await
+        .unwrap();
+    assert_eq!(ledger.fault().await, Some(Fault::OutOfPlace(3)));
+}
+
+#[tokio::test]
+async fn retention_removes_what_is_old_and_the_rest_is_still_proved() {
+    let ledger = Ledger::audited(9).await;
+    let now = NOON.plus_seconds(10 * DAY);
+    let fourth = ledger.store.audit_link(4).await.unwrap().unwrap();
+    let removed = ledger.store.remove_audit_before(NOON.plus_seconds(5 * DAY), now).await.unwrap();
+    assert_eq!(removed, Some(fourth.clone()));
+    assert_eq!(ledger.numbers().await, [10, 9, 8, 7, 6, 5]);
+    let said = ledger.store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
+    assert_eq!((said.action.as_str(), said.subject), (Action::AuditRemove.as_str(), fourth.to_string()));
+    let verdict = ledger.store.verify_audit().await.unwrap();
+    assert_eq!((verdict.fault, verdict.removed, verdict.last.number), (None, fourth, 10));
+    // Nothing more is old enough; then everything is.
+    assert_eq!(ledger.store.remove_audit_before(NOON.plus_seconds(5 * DAY), now).await.unwrap(), None);
+    let all = ledger.store.remove_audit_before(now.plus_seconds(DAY), now).await.unwrap().unwrap();
+    assert_eq!((all.number, ledger.numbers().await, ledger.fault().await), (10, vec![11], None));
+    // A further removal behind the guards is none that retention said.
+    ledger.run(WITHOUT_GUARDS).await.unwrap();
+    ledger.run("UPDATE audit_ends SET number = 9 WHERE name = 'removed'").await.unwrap();
+    assert!(ledger.fault().await.is_some());
+}
+
+#[tokio::test]
+async fn a_row_is_there_only_with_what_it_tells_of_and_that_only_with_the_row() {
+    let ledger = Ledger::new().await;
+    assert!(ledger.commit("i-1", "first").await.is_some());
+    assert_eq!(ledger.commit("i-1", "again").await, None);
+    assert_eq!(ledger.numbers().await, [1]);
+    ledger.run("ALTER TABLE audit RENAME TO away").await.unwrap();
+    let intent = "i-2".parse().unwrap();
+    let new = NewIntent {
+        project: &ledger.project,
+        job: None,
+        author: &ledger.author,
+        intent: &intent,
+        prompt: "second",
+        paths: &[],
+        template: None,
+    };
+    assert!(ledger.store.insert_intent(new, NOON).await.is_err());
+    assert_eq!(ledger.store.jobs(&ledger.project, &JobFilter::default()).await.unwrap().jobs.len(), 1);
+}
+
+#[tokio::test]
+async fn two_hundred_at_once_make_one_chain() {
+    let ledger = Ledger::new().await;
+    let deeds = (0..200).map(|n| {
+        let (store, author) = (&ledger.store, &ledger.author);
+        async move { store.record(author, &Deed::new(Action::Export).on(n), NOON).await.unwrap() }
+    });
+    futures::future::join_all(deeds).await;
+    assert_eq!(ledger.numbers().await, (1..=200).rev().collect::<Vec<i64>>());
+    assert_eq!(ledger.fault().await, None);
+}
+
+#[tokio::test]
+async fn what_comes_without_end_is_counted_and_the_count_is_a_row() {
+    let ledger = Ledger::new().await;
+    let deed = Deed::new(Action::SignIn).refused();
+    for second in 0..100 {
+        let at = NOON.plus_seconds(second);
+        ledger.store.record_refused_sign_in("correct horse", "192.0.2.9", &deed, at).await.unwrap();
+        ledger.store.record_refused_sign_in("ada", "192.0.2.9", &deed, at).await.unwrap();
+    }
+    let records = ledger.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
+    assert_eq!(records.len(), 40);
+    assert!(records.iter().all(|record| record.actor == "ada" || record.actor.is_empty()), "{records:?}");
+    ledger.store.record_counts(NOON.plus_seconds(60)).await.unwrap();
+    assert_eq!(ledger.numbers().await.len(), 40);
+    for _ in 0..2 {
+        ledger.store.record_counts(NOON.plus_seconds(3_700)).await.unwrap();
+    }
+    let records = ledger.store.audit_records(&AuditFilter::default(), 2).await.unwrap();
+    assert!(records.iter().all(|record| record.detail.starts_with("80 more since ")), "{records:?}");
+    assert_eq!((ledger.numbers().await.len(), ledger.fault().await), (42, None));
+    // The next hour has room again.
+    ledger.store.record_refused_sign_in("ada", "", &deed, NOON.plus_seconds(7_300)).await.unwrap();
+    assert_eq!(ledger.numbers().await.len(), 43);
+}
+
+#[tokio::test]
+async fn a_database_that_is_only_read_is_not_touched() {
+    let ledger = Ledger::audited(3).await;
+    let missing = ledger._folder.path().join("missing.db");
+    assert!(Store::open_to_read(&format!("sqlite://{}", missing.display())).await.is_err());
+    assert!(!missing.exists());
+    let file = ledger._folder.path().join("ledger.db");
+    let read = Store::open_to_read(&format!("sqlite://{}", file.display())).await.unwrap();
+    assert_eq!(read.verify_audit().await.unwrap().last.number, 3);
+    assert!(read.record(&ledger.author, &Deed::new(Action::Export), NOON).await.is_err());
+}

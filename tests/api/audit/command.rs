@@ -1,0 +1,141 @@
+//! `docket audit verify`, on what processes wrote that were killed, ran at once or were tampered with.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+
+use crate::helpers::{Browser, Finished, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
+
+fn place_for(upstream: &str) -> Workplace {
+    Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+}
+
+async fn signed_in(server: &Served) -> Browser {
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+    browser
+}
+
+/// The link that the command printed last.
+fn last(finished: &Finished) -> String {
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let line = finished.stdout.lines().last().unwrap();
+    line.strip_prefix("last ").unwrap().trim().to_owned()
+}
+
+#[track_caller]
+fn broken(finished: &Finished, words: &str) {
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    let line = finished.stdout.lines().find(|line| line.starts_with("BROKEN")).unwrap();
+    assert!(line.contains(words), "{line}");
+    assert_eq!(finished.stderr.trim(), "docket: the audit log does not hold");
+}
+
+#[tokio::test]
+async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
+    let place = place_for("http://127.0.0.1:9");
+    let server = place.serve(&["serve"]);
+    let browser = signed_in(&server).await;
+    let ledger = Ledger::at(place.path("docket.db"));
+    let early = last(&place.run(&["audit", "verify"]));
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    for _ in 0..3 {
+        assert_eq!(browser.get("/admin/audit/export.csv").await.status, 200);
+    }
+    let good = place.run(&["audit", "verify", "--copy", "copy.db", "--since", &early]);
+    let late = last(&good);
+    assert_ne!(early, late);
+    assert!(good.stdout.lines().all(|line| !line.starts_with("BROKEN")), "{good:?}");
+
+    server.signal("TERM");
+    server.ended().await;
+    let verify = |more: &[&str]| place.run(&[&["audit", "verify"], more].concat());
+    ledger.run("DROP TRIGGER audit_rows_stay_as_they_are; DROP TRIGGER audit_rows_are_removed_by_retention_only; DROP TRIGGER audit_ends_move_along_rows;").await;
+    // Its end is cut off with care: only what was kept elsewhere shows that.
+    ledger
+        .run(
+            "CREATE TABLE kept AS SELECT * FROM audit; CREATE TABLE kept_ends AS SELECT * FROM audit_ends;
+             DELETE FROM audit WHERE number = (SELECT MAX(number) FROM audit);
+             UPDATE audit_ends SET number = (SELECT MAX(number) FROM audit),
+                 hash = (SELECT hash FROM audit ORDER BY number DESC LIMIT 1) WHERE name = 'last'",
+        )
+        .await;
+    assert_eq!(verify(&[]).code, Some(0));
+    broken(&verify(&["--since", &late]), "was cut off");
+    assert_eq!(verify(&["--since", &early, "--copy", "copy.db"]).code, Some(0));
+    ledger.run("DELETE FROM audit").await;
+    broken(&verify(&[]), "are missing");
+    ledger
+        .run("UPDATE audit_ends SET number = 0, hash = (SELECT previous FROM kept WHERE number = 1);")
+        .await;
+    assert_eq!(verify(&[]).code, Some(0), "a log that is empty holds by itself");
+    broken(&verify(&["--copy", "copy.db"]), "was cut off");
+    broken(&verify(&["--since", &early]), "was cut off");
+
+    ledger.run("DROP TRIGGER audit_rows_follow_the_last_one; INSERT INTO audit SELECT * FROM kept; DROP TRIGGER IF EXISTS audit_ends_stay; DROP TRIGGER audit_ends_are_two; DELETE FROM audit_ends; INSERT INTO audit_ends SELECT * FROM kept_ends").await;
+    assert_eq!(last(&verify(&["--copy", "copy.db"])), late);
+    ledger.run("UPDATE audit SET at = at + 1 WHERE number = 2").await;
+    broken(&verify(&[]), "record 2 is not what was written");
+}
+
+#[test]
+fn what_is_no_log_is_an_error_in_one_line_and_nothing_is_created() {
+    let place = Workplace::new();
+    let finished = place.run(&["audit", "verify"]);
+    assert_eq!((finished.code, finished.stderr.trim_end().lines().count()), (Some(1), 1), "{finished:?}");
+    assert!(place.files().is_empty(), "{:?}", place.files());
+    assert_eq!(place.run(&["audit", "verify", "--since", "17"]).code, Some(2));
+    std::fs::write(place.path("docket.db"), "no database").unwrap();
+    let finished = place.run(&["audit", "verify"]);
+    assert_eq!((finished.code, finished.stderr.trim_end().lines().count()), (Some(1), 1), "{finished:?}");
+    let help = place.run(&["audit", "verify", "--help"]);
+    assert!(help.stdout.contains("--copy") && help.stdout.contains("--since"), "{help:?}");
+}
+
+#[tokio::test]
+async fn two_processes_that_write_at_once_make_one_chain() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
+    let (one, other) = (signed_in(&first).await, signed_in(&second).await);
+    let before = Ledger::at(place.path("docket.db")).count("SELECT MAX(number) FROM audit").await;
+    let posts = (0..100).flat_map(|n| [(n, &one), (n, &other)]).map(|(n, browser)| async move {
+        let queued = [("project", "docs"), ("prompt", "Fix it"), ("intent", &intent()), ("queue", "on")];
+        let answer = browser.post("/api/jobs/create", &queued).await;
+        assert_eq!(answer.status, 200, "{n}: {}", answer.text);
+    });
+    // As many at once as wait for the database without giving up, on a machine that does much else.
+    futures::stream::iter(posts).buffer_unordered(20).collect::<Vec<()>>().await;
+    let finished = place.run(&["audit", "verify"]);
+    assert!(last(&finished).starts_with(&format!("{}:", before + 200)), "{finished:?}");
+}
+
+#[tokio::test]
+async fn a_killed_process_leaves_a_whole_chain_with_a_record_for_each_job() {
+    let upstream = HeldUpstream::start().await;
+    let place = place_for(&upstream.url());
+    for round in 1..=3 {
+        let server = place.serve(&["serve"]);
+        let browser = Arc::new(signed_in(&server).await);
+        let ledger = Ledger::at(place.path("docket.db"));
+        let posts: Vec<_> = (0..40)
+            .map(|_| {
+                let browser = browser.clone();
+                tokio::spawn(async move {
+                    let sent = intent();
+                    let pairs =
+                        [("project", "docs"), ("prompt", "Fix it"), ("intent", &sent), ("queue", "on")];
+                    browser.try_send(browser.call("/api/jobs/create", &pairs)).await;
+                })
+            })
+            .collect();
+        let written = "SELECT COUNT(*) FROM audit WHERE action = 'job_start'";
+        let there = ledger.count(written).await;
+        until("some are written", async || (ledger.count(written).await > there + 5).then_some(())).await;
+        server.signal("KILL");
+        server.ended().await;
+        futures::future::join_all(posts).await;
+        assert_eq!(place.run(&["audit", "verify"]).code, Some(0), "round {round}");
+        assert_eq!(ledger.count(written).await, ledger.count("SELECT COUNT(*) FROM jobs").await);
+    }
+}

@@ -1,0 +1,167 @@
+//! The page and the files of the audit log: who sees them, what they show, and what they make of what people are called.
+
+use docket::model::audit::{Action, Deed};
+use docket::model::time::Timestamp;
+use docket::model::user::Role;
+use docket::server::clock::Clock;
+use serde_json::Value;
+
+use super::records;
+use crate::helpers::{Ledger, Settings, TestApp};
+
+const FILES: [&str; 2] = ["/admin/audit/export.csv", "/admin/audit/export.json"];
+
+fn frozen() -> Settings {
+    let clock = Clock::frozen("2026-11-20T12:00:00Z".parse::<Timestamp>().unwrap());
+    Settings { clock, ..Settings::default() }
+}
+
+/// A panel whose audit log has so many exports of olga's, one a minute.
+async fn with_exports(count: i64) -> TestApp {
+    let app = TestApp::with(frozen()).await;
+    let store = &app.panel().store;
+    let olga = store.user_by_name("olga").await.unwrap().unwrap().actor("192.0.2.7");
+    for n in 0..count {
+        let deed = Deed::new(Action::Export).in_project(&"docs".parse().unwrap()).saying(format!("file {n}"));
+        store.record(&olga, &deed, app.clock().now().plus_seconds(60 * n)).await.unwrap();
+    }
+    app
+}
+
+/// The numbers of the records that a page shows. The same text is there once more, written as a script, for the browser.
+fn shown(page: &str) -> Vec<i64> {
+    let numbers = page.split(">record ").skip(1);
+    numbers.filter_map(|rest| rest.split_once('<')?.0.parse().ok()).collect()
+}
+
+#[tokio::test]
+async fn nobody_but_administrators_sees_the_log_or_has_it_as_a_file() {
+    let app = TestApp::with(frozen()).await;
+    for name in ["vera", "olga"] {
+        let person = app.sign_in(name).await;
+        let page = person.get("/admin/audit?check=on").await;
+        assert!(page.status == 403 && !page.text.contains(">record "), "{}", page.text);
+        let fields = [("path", "/admin/audit"), ("query", "")];
+        person.post("/api/settings/page", &fields).await.refused(403, "forbidden");
+        for file in FILES {
+            assert_eq!(person.get(file).await.status, 403, "{file}");
+        }
+    }
+    for file in FILES {
+        assert_eq!(app.stranger().get(file).await.status, 303, "{file}");
+    }
+    assert!(records(&app).await.iter().all(|record| record.action != "audit_export"));
+}
+
+#[tokio::test]
+async fn the_log_is_read_page_by_page_from_its_newest_record_on() {
+    let app = with_exports(120).await;
+    let ada = app.sign_in("ada").await;
+    let first = ada.get("/admin/audit").await;
+    assert_eq!(first.status, 200, "{}", first.text);
+    assert_eq!(shown(&first.text), (76..=125).rev().collect::<Vec<i64>>());
+    assert!(first.text.contains("/admin/audit?before=76"), "{}", first.text);
+    let second = ada.get("/admin/audit?before=76").await;
+    assert_eq!(shown(&second.text), (26..76).rev().collect::<Vec<i64>>());
+    let third = ada.get("/admin/audit?before=26").await;
+    assert_eq!(shown(&third.text), (1..26).rev().collect::<Vec<i64>>());
+    assert!(!third.text.contains("rel=\"next\""));
+}
+
+#[tokio::test]
+async fn filters_stand_in_the_address_and_narrow_the_page_and_the_file() {
+    let app = with_exports(3).await;
+    let ada = app.sign_in("ada").await;
+    app.stranger().sign_in("olga", "a wrong password").await;
+    for (query, numbers) in [
+        ("person=olga", &[9, 7, 6, 5][..]),
+        ("person=olga&outcome=refused", &[9]),
+        ("action=export", &[7, 6, 5]),
+        ("action=sign_in&outcome=done", &[8]),
+        ("project=docs&before=7", &[6, 5]),
+        ("project=api", &[]),
+        ("from=2026-11-20&to=2026-11-20", &[9, 8, 7, 6, 5, 4, 3, 2, 1]),
+        ("from=2026-11-21", &[]),
+        ("to=2026-11-19", &[]),
+        ("person=nobody", &[]),
+    ] {
+        let page = ada.get(&format!("/admin/audit?{query}")).await;
+        // The files of this test are records as well.
+        let mut on_page = shown(&page.text);
+        on_page.retain(|number| *number <= 9);
+        assert_eq!((page.status, &on_page[..]), (200, numbers), "{query}");
+        assert_eq!(page.text.contains("No record fits"), numbers.is_empty(), "{query}");
+        let filters = query.replace("&before=7", "").replace('&', "&amp;");
+        let file = format!("href=\"/admin/audit/export.csv?{filters}\"");
+        assert!(page.text.contains(&file), "{query}: {}", page.text);
+        let file: Value = ada.get(&format!("/admin/audit/export.json?{query}")).await.json();
+        let all = file.as_array().unwrap().iter().filter(|row| row["action"] != "audit_export");
+        let in_file: Vec<i64> = all.map(|row| row["number"].as_i64().unwrap()).collect();
+        assert_eq!(in_file, numbers, "{query}");
+    }
+    for wrong in
+        ["action=x", "outcome=x", "from=x", "before=x", "from=2026-11-20&to=2026-11-19", "project=../x"]
+    {
+        let page = ada.get(&format!("/admin/audit?{wrong}")).await;
+        assert!(page.text.contains("notice-bad") && shown(&page.text).is_empty(), "{wrong}: {}", page.text);
+        assert_eq!(ada.get(&format!("/admin/audit/export.csv?{wrong}")).await.status, 400, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn the_file_has_every_record_and_no_formula() {
+    let app = with_exports(2_300).await;
+    let ada = app.sign_in("ada").await;
+    let store = &app.panel().store;
+    store.add_user("=cmd|' /C calc'!A0", Role::Viewer, "hash", app.clock().now()).await.unwrap();
+    let odd = store.user_by_name("=cmd|' /C calc'!A0").await.unwrap().unwrap().actor("");
+    store.record(&odd, &Deed::new(Action::SignOut), app.clock().now()).await.unwrap();
+    let answer = ada.get("/admin/audit/export.csv").await;
+    assert_eq!(answer.header("content-disposition"), "attachment; filename=\"audit-2026-11-20.csv\"");
+    let lines: Vec<&str> = answer.text.trim_end().split("\r\n").collect();
+    assert_eq!(lines[0], "number,at,who,from,action,outcome,project,subject,detail,who_id");
+    assert_eq!(lines.len(), 2_300 + 9);
+    assert!(lines[2].contains(",'=cmd|' /C calc'!A0,"), "{}", lines[2]);
+    assert!(
+        lines[2_304].starts_with("5,2026-11-20T12:00:00Z,olga,192.0.2.7,export,done,docs,,file 0,"),
+        "{}",
+        lines[2_304]
+    );
+    let json: Value = ada.get("/admin/audit/export.json").await.json();
+    assert_eq!(json.as_array().unwrap().len(), 2_300 + 9);
+}
+
+#[tokio::test]
+async fn whatever_a_record_holds_is_text_on_the_page() {
+    let app = TestApp::with(frozen()).await;
+    let ada = app.sign_in("ada").await;
+    let store = &app.panel().store;
+    let odd = "\"><script>alert(1)</script>";
+    let mut by = store.user_by_name("olga").await.unwrap().unwrap().actor(odd);
+    by.name = odd.to_owned();
+    for action in Action::all() {
+        let deed = Deed::new(action).in_project(&"docs".parse().unwrap()).on(odd).saying(odd);
+        store.record(&by, &deed, app.clock().now()).await.unwrap();
+    }
+    let page = ada.get("/admin/audit").await;
+    assert_eq!(shown(&page.text).len(), Action::all().count() + 5);
+    assert!(!page.text.contains("<script>alert"), "{}", page.text);
+}
+
+#[tokio::test]
+async fn whether_the_log_holds_is_said_when_it_is_asked() {
+    let app = with_exports(5).await;
+    let ada = app.sign_in("ada").await;
+    let page = ada.get("/admin/audit").await;
+    assert!(page.text.contains("/admin/audit?check=on") && !page.text.contains("whole and in order"));
+    let last = app.panel().store.audit_link(10).await.unwrap().unwrap();
+    let page = ada.get("/admin/audit?check=on").await;
+    assert!(page.text.contains("whole and in order, up to record 10."), "{}", page.text);
+    assert!(page.text.contains(&last.to_string()), "{}", page.text);
+    let ledger = Ledger::at(app.database_file());
+    ledger
+        .run("DROP TRIGGER audit_rows_stay_as_they_are; UPDATE audit SET actor = 'vera' WHERE number = 4")
+        .await;
+    let page = ada.get("/admin/audit?check=on").await;
+    assert!(page.text.contains("record 4 is not what was written"), "{}", page.text);
+}

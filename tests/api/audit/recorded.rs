@@ -1,0 +1,298 @@
+//! What is written down, and what never is.
+
+use std::time::Duration;
+
+use docket::model::audit::Record;
+use docket::model::time::Timestamp;
+use docket::server::audit::Keeper;
+use docket::server::clock::Clock;
+use docket::server::config::{AuditConfig, WebhookConfig};
+use serde_json::Value;
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
+
+use super::{recorded, records};
+use crate::helpers::{Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job, secrets_in};
+
+/// What stands in everything that people type here.
+const TYPED: &str = "pineapple";
+
+fn settings() -> Settings {
+    let mut settings = Settings {
+        clock: Clock::frozen("2026-11-20T12:00:00Z".parse::<Timestamp>().unwrap()),
+        webhooks: WebhookConfig { private: true },
+        ..Settings::default()
+    };
+    settings.budget.agent_per_hour = 3;
+    settings
+}
+
+/// Who, what and in which project.
+fn deed(record: &Record) -> (&str, &str, &str) {
+    (&record.actor, &record.action, &record.project)
+}
+
+async fn ask(person: &Browser, endpoint: &str, fields: &[(&str, &str)]) -> Value {
+    let fields = [&[("project", "docs")], fields].concat();
+    person.ask(endpoint, &fields).await
+}
+
+fn id(value: &Value) -> &str {
+    value["id"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
+    let app = TestApp::with(settings()).await;
+    let olga = app.sign_in("olga").await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let sent = intent();
+    let (answer, record) = recorded(&app, olga.create(TYPED, &sent)).await;
+    let job = answer.json();
+    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "job_start", "docs"), id(&job)));
+    let before = records(&app).await.len();
+    assert_eq!(olga.create(TYPED, &sent).await.json()["id"], job["id"]);
+    assert_eq!(records(&app).await.len(), before, "the same form again is the same deed");
+
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    let doubt = [("job", id(&job)), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
+    let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &doubt)).await;
+    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "resend", "docs"), id(&job)));
+    let (_, record) = recorded(&app, olga.follow_up(&job, TYPED, &intent())).await;
+    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "follow_up", "docs"), id(&job)));
+
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
+    let doubtful = olga.created(TYPED).await;
+    let doubt = [("job", id(&doubtful)), ("message", "0"), ("attempt", "0")];
+    let started = [&doubt[..], &[("outcome", "started"), ("remote_id", "job_7")]].concat();
+    let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &started)).await;
+    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&doubtful)));
+
+    // The hour has no room for more.
+    let queued = [("prompt", TYPED), ("intent", &intent()), ("queue", "on")];
+    let (waiting, _) = recorded(&app, ask(&olga, "/api/jobs/create", &queued)).await;
+    let queue = ask(&olga, "/api/queue/list", &[]).await;
+    let message = [("message", queue["waiting"][0]["message"].as_str().unwrap())];
+    let (_, record) = recorded(&app, ask(&olga, "/api/queue/cancel", &message)).await;
+    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "cancel", "docs"), id(&waiting)));
+
+    let batch = [("prompt", "pineapple {{page}}"), ("values", "/a\n/b"), ("intent", &intent())];
+    let batch = ask(&olga, "/api/batches/prepare", &batch).await;
+    let (_, record) = recorded(&app, ask(&olga, "/api/batches/start", &[("batch", id(&batch))])).await;
+    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "batch_start", "docs"), id(&batch)));
+    assert_eq!(record.detail, "2 jobs");
+    let before = records(&app).await.len();
+    ask(&olga, "/api/batches/start", &[("batch", id(&batch))]).await;
+    assert_eq!(records(&app).await.len(), before, "it was started already");
+    ask(&olga, "/api/batches/cancel", &[("batch", id(&batch))]).await;
+    let cancelled = records(&app).await.split_off(before);
+    assert!(cancelled.len() == 2 && cancelled.iter().all(|record| record.action == "cancel"));
+
+    app.upstream.reset().await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_8", "active"))).await;
+    let adopted = [("remote_id", "job_8"), ("note", TYPED)];
+    let (job, record) = recorded(&app, ask(&olga, "/api/jobs/adopt", &adopted)).await;
+    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "adopt", "docs"), id(&job)));
+    is_whole_and_tells_nothing(&app).await;
+}
+
+#[tokio::test]
+async fn each_change_of_a_setting_each_export_and_each_session_leaves_one_record() {
+    let app = TestApp::with(settings()).await;
+    let (ada, olga) = (app.sign_in("ada").await, app.sign_in("olga").await);
+    let by = |endpoint: &'static str, fields: Vec<(&'static str, String)>| {
+        let browser = if endpoint.starts_with("/api/webhooks") { &ada } else { &olga };
+        async move {
+            let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            ask(browser, endpoint, &fields).await
+        }
+    };
+    let text = || TYPED.to_owned();
+
+    let named = vec![("name", "Spelling".to_owned()), ("text", text())];
+    let (template, record) = recorded(&app, by("/api/templates/save", named.clone())).await;
+    assert_eq!((deed(&record), record.detail.as_str()), (("olga", "template_add", "docs"), "Spelling"));
+    let id = template.as_str().unwrap().to_owned();
+    let change = [named, vec![("template", id.clone())]].concat();
+    let (_, record) = recorded(&app, by("/api/templates/save", change)).await;
+    assert_eq!((deed(&record), &record.subject), (("olga", "template_change", "docs"), &id));
+    let (_, record) = recorded(&app, by("/api/templates/remove", vec![("template", id.clone())])).await;
+    assert_eq!((deed(&record), record.detail.as_str()), (("olga", "template_remove", "docs"), "Spelling"));
+
+    let receiver = MockServer::start().await;
+    Mock::given(matchers::any()).respond_with(ResponseTemplate::new(200)).mount(&receiver).await;
+    let address = vec![("kind", "json".to_owned()), ("address", format!("{}/{TYPED}", receiver.uri()))];
+    let (added, record) = recorded(&app, by("/api/webhooks/add", address)).await;
+    assert_eq!((deed(&record), record.detail.as_str()), (("ada", "webhook_add", "docs"), "json"));
+    let (webhook, secret) = (self::id(&added).to_owned(), added["secret"].as_str().unwrap().to_owned());
+    for (verb, action) in [
+        ("renew", "webhook_secret"),
+        ("disable", "webhook_disable"),
+        ("enable", "webhook_enable"),
+        ("test", "webhook_test"),
+    ] {
+        let endpoint: &'static str = format!("/api/webhooks/{verb}").leak();
+        let (_, record) = recorded(&app, by(endpoint, vec![("webhook", webhook.clone())])).await;
+        assert_eq!((deed(&record), &record.subject), (("ada", action, "docs"), &webhook));
+    }
+    let log = by("/api/webhooks/deliveries", vec![("webhook", webhook.clone())]).await;
+    let event = vec![("delivery", self::id(&log[0]).to_owned())];
+    let (_, record) = recorded(&app, by("/api/webhooks/retry", event)).await;
+    assert_eq!((deed(&record), &record.subject), (("ada", "webhook_resend", "docs"), &webhook));
+    let (_, record) = recorded(&app, by("/api/webhooks/remove", vec![("webhook", webhook.clone())])).await;
+    assert_eq!(deed(&record), ("ada", "webhook_remove", "docs"));
+
+    let days = vec![("from", "2026-03-01".to_owned()), ("to", "2026-03-05".to_owned())];
+    let (_, record) = recorded(&app, by("/api/history/fetch", days.clone())).await;
+    assert_eq!((deed(&record), record.detail.as_str()), (("olga", "history_fetch", "docs"), "5 days"));
+    let before = records(&app).await.len();
+    by("/api/history/fetch", days).await;
+    assert_eq!(records(&app).await.len(), before, "they wait already");
+
+    let (answer, record) = recorded(&app, ada.get("/admin/audit/export.csv?person=olga")).await;
+    assert_eq!((answer.status, deed(&record)), (200, ("ada", "audit_export", "")));
+    assert_eq!(record.detail, "csv person=olga");
+
+    let (signed_in, record) = recorded(&app, app.sign_in("vera")).await;
+    assert_eq!((deed(&record), record.outcome.as_str()), (("vera", "sign_in", ""), "done"));
+    let (_, record) = recorded(&app, signed_in.post("/api/session/logout", &[])).await;
+    assert_eq!(deed(&record), ("vera", "sign_out", ""));
+    for (name, person) in [("vera", "vera"), ("pineapple", ""), (PASSWORD, "")] {
+        let stranger = app.stranger();
+        let (answer, record) = recorded(&app, stranger.sign_in(name, "pineapple upside down")).await;
+        answer.refused(401, "unauthenticated");
+        assert_eq!((deed(&record), record.outcome.as_str()), ((person, "sign_in", ""), "refused"));
+    }
+    assert!(!format!("{:?}", records(&app).await).contains(&secret));
+    is_whole_and_tells_nothing(&app).await;
+}
+
+#[tokio::test]
+async fn what_is_done_to_people_and_what_they_do_with_their_own_account_leaves_one_record_each() {
+    let app = TestApp::with(settings()).await;
+    let ada = app.sign_in("ada").await;
+    let said = |record: &Record| {
+        format!("{} {} {} {}", record.actor, record.action, record.subject, record.detail)
+            .trim_end()
+            .to_owned()
+    };
+    let (_, record_of_it) = recorded(&app, ada.invite("ivan", "operator", "docs")).await;
+    assert_eq!(said(&record_of_it), "ada user_invite ivan operator, sees docs");
+    assert_eq!(record_of_it.address, "127.0.0.1");
+    let manage = async |verb: &str, name: &str, more: &[(&str, &str)]| {
+        let (answer, record) = recorded(&app, app.manage(&ada, verb, name, more)).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        said(&record)
+    };
+    assert_eq!(manage("renew", "ivan", &[]).await, "ada user_invite_again ivan");
+    assert_eq!(manage("withdraw", "ivan", &[]).await, "ada user_withdraw ivan");
+    let token = ada.invite("ivan", "viewer", "").await;
+    let (ivan, before) = (app.stranger(), records(&app).await.len());
+    assert_eq!(ivan.accept(&token, "pineapple upside down").await.status, 200);
+    let came: Vec<_> = records(&app).await.split_off(before).iter().map(said).collect();
+    assert_eq!(came, ["ivan user_join", "ivan sign_in"]);
+
+    let access = [("role", "operator"), ("projects", "docs")];
+    assert_eq!(manage("change", "ivan", &access).await, "ada user_access ivan viewer → operator, sees docs");
+    assert_eq!(manage("disable", "ivan", &[]).await, "ada user_disable ivan");
+    assert_eq!(manage("enable", "ivan", &[]).await, "ada user_enable ivan");
+    assert_eq!(manage("sign-out", "ivan", &[]).await, "ada sessions_end ivan all sessions");
+
+    let (olga, _elsewhere) = (app.sign_in("olga").await, app.sign_in("olga").await);
+    let (_, record) = recorded(&app, olga.post("/api/account/sign-out-others", &[])).await;
+    assert_eq!(said(&record), "olga sessions_end olga 1 other sessions");
+    let change = [("old", PASSWORD), ("new", "pineapple upside down")];
+    let (_, record) = recorded(&app, olga.post("/api/account/password", &change)).await;
+    assert_eq!(said(&record), "olga user_password olga");
+    is_whole_and_tells_nothing(&app).await;
+}
+
+#[tokio::test]
+async fn who_asks_for_more_than_they_may_is_written_down() {
+    let app = TestApp::with(settings()).await;
+    let vera = app.sign_in("vera").await;
+    let create = [("project", "docs"), ("prompt", TYPED), ("intent", TYPED)];
+    let (answer, record) = recorded(&app, vera.post("/api/jobs/create", &create)).await;
+    answer.refused(403, "forbidden");
+    assert_eq!((deed(&record), record.outcome.as_str()), (("vera", "denied", ""), "refused"));
+    assert_eq!(record.subject, "/api/jobs/create");
+    let (_, record) = recorded(&app, vera.get("/admin/audit?person=pineapple")).await;
+    assert_eq!(record.subject, "/admin/audit");
+    for _ in 0..30 {
+        vera.get("/admin/audit").await;
+    }
+    let denied = records(&app).await.iter().filter(|record| record.action == "denied").count();
+    assert_eq!(denied, 20);
+    is_whole_and_tells_nothing(&app).await;
+}
+
+#[tokio::test]
+async fn accounts_that_are_changed_by_a_command_are_written_down_as_well() {
+    let app = TestApp::with(settings()).await;
+    let place =
+        Workplace::new().set("DOCKET_DATABASE_URL", &format!("sqlite://{}", app.database_file().display()));
+    let before = records(&app).await.len();
+    place.run_with_input(&["user", "add", "eva", "--role", "viewer"], PASSWORD);
+    place.run_with_input(&["user", "passwd", "eva"], PASSWORD);
+    place.run(&["user", "disable", "eva"]);
+    place.run(&["user", "enable", "eva"]);
+    let new = records(&app).await.split_off(before);
+    let actions: Vec<_> = new.iter().map(|record| record.action.as_str()).collect();
+    assert_eq!(actions, ["user_add", "user_password", "user_disable", "user_enable"]);
+    assert!(new.iter().all(|record| record.actor == "command line" && record.subject == "eva"));
+}
+
+#[tokio::test]
+async fn what_is_refused_changes_nothing_and_leaves_no_record_of_having_been_done() {
+    let app = TestApp::with(settings()).await;
+    let (olga, vera) = (app.sign_in("olga").await, app.sign_in("vera").await);
+    let before = records(&app).await.len();
+    olga.create(" ", &intent()).await.refused(400, "bad_input");
+    olga.post("/api/templates/save", &[("project", "docs"), ("name", ""), ("text", TYPED)]).await;
+    olga.post("/api/templates/remove", &[("project", "docs"), ("template", &"0".repeat(36))]).await;
+    olga.post("/api/queue/cancel", &[("project", "docs"), ("message", &"0".repeat(36))]).await;
+    vera.get("/p/docs/analytics/export.csv?from=x").await;
+    let new = records(&app).await.split_off(before);
+    assert!(new.iter().all(|record| record.outcome == "refused"), "{new:?}");
+}
+
+#[tokio::test]
+async fn exports_and_refused_sign_ins_cannot_fill_the_disk() {
+    let app = TestApp::with(settings()).await;
+    let vera = app.sign_in("vera").await;
+    for _ in 0..50 {
+        vera.get("/p/docs/analytics/export.csv?of=days").await;
+    }
+    let exports = records(&app).await.iter().filter(|record| record.action == "export").count();
+    assert!(exports <= 20, "{exports}");
+}
+
+#[tokio::test]
+async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
+    let app = TestApp::with(settings()).await;
+    app.sign_in("vera").await;
+    app.clock().advance(Duration::from_secs(86_400 * 20));
+    app.sign_in("olga").await;
+    app.clock().advance(Duration::from_secs(86_400 * 20));
+    let keep = |days| Keeper::new(app.panel().store.clone(), app.clock().clone(), AuditConfig { days });
+    for kept in [0, 400] {
+        keep(kept).tidy().await.unwrap();
+        assert_eq!(records(&app).await.len(), 6);
+    }
+    keep(30).tidy().await.unwrap();
+    let left = records(&app).await;
+    assert_eq!(
+        left.iter().map(deed).collect::<Vec<_>>(),
+        [("olga", "sign_in", ""), ("Docket", "audit_remove", "")]
+    );
+    let verdict = app.panel().store.verify_audit().await.unwrap();
+    assert_eq!((verdict.fault, verdict.removed.number), (None, 5));
+}
+
+async fn is_whole_and_tells_nothing(app: &TestApp) {
+    assert_eq!(app.panel().store.verify_audit().await.unwrap().fault, None);
+    let all = format!("{:?}", records(app).await);
+    assert!(!all.contains(TYPED) && secrets_in(&all).is_empty(), "{all}");
+}
