@@ -75,7 +75,7 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
         ("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "0"),
         ("DOCKET_WEBHOOK_PRIVATE", "perhaps"),
         ("DOCKET_OIDC_ISSUER", "http://id.example.com"),
-        ("DOCKET_TRUSTED_HEADER", "two words"),
+        ("DOCKET_TRUSTED_HEADER", "x user"),
         ("DOCKET_LOG", "docket=loud"),
         ("DOCKET_LOG_FORMAT", "xml"),
     ] {

@@ -1,11 +1,13 @@
 //! The second factor: set up on the account page, asked for after the password.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
-use docket::server::auth::totp;
+use docket::server::auth::{password, totp};
 use docket::server::clock::Clock;
+use secrecy::SecretString;
 
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace};
 
@@ -152,6 +154,55 @@ async fn after_five_wrong_codes_the_password_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn codes_are_guessed_no_faster_than_passwords_from_however_many_addresses() {
+    let app = app().await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let mut wrong = 0;
+    for last in 10..20 {
+        let thief = app.stranger_from(IpAddr::from([127, 0, 0, last]));
+        if thief.sign_in("olga", PASSWORD).await.status == 429 {
+            break;
+        }
+        for _ in 0..5 {
+            wrong += usize::from(enter(&thief, "000000").await.status == 401);
+        }
+    }
+    assert_eq!(wrong, 10);
+    let olga = first_step(&app, "olga").await;
+    assert_eq!(enter(&olga, &next_code(&app, &secret)).await.status, 200, "its person is kept out");
+}
+
+#[tokio::test]
+async fn a_stolen_session_tries_codes_no_faster_than_a_stranger() {
+    let app = app().await;
+    let olga = app.operator().await;
+    switch_on(&app, &olga).await;
+    for _ in 0..10 {
+        olga.post("/api/second-factor/renew", &[("code", "000000")]).await.refused(400, "bad_input");
+    }
+    for verb in ["renew", "remove", "begin"] {
+        let fields = [("password", PASSWORD), ("code", "000000")];
+        olga.post(&format!("/api/second-factor/{verb}"), &fields).await.refused(429, "too_many_attempts");
+    }
+}
+
+#[tokio::test]
+async fn a_new_password_ends_the_sign_ins_that_wait_for_a_code() {
+    let app = app().await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let thief = first_step(&app, "olga").await;
+    let hash = password::hash(SecretString::from("another long password")).await.unwrap();
+    assert!(
+        app.panel()
+            .store
+            .set_password_hash("olga", &hash, &Actor::docket(), app.clock().now())
+            .await
+            .unwrap()
+    );
+    enter(&thief, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
 async fn the_second_step_lasts_ten_minutes_and_belongs_to_its_browser() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
@@ -265,6 +316,8 @@ async fn an_administrator_sees_who_has_it_and_can_reset_it() {
         listed.lines().filter(|line| line.contains("second factor")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(has().len() == 1 && has()[0].starts_with("olga"), "{:?}", has());
+    let people = app.sign_in("ada").await.get("/admin/users").await.text;
+    assert!(people.contains("Active, second factor"), "{people}");
     let waiting = first_step(&app, "olga").await;
     assert_eq!(place.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
     assert!(has().is_empty());

@@ -114,6 +114,8 @@ async fn an_answer_counts_once_and_only_for_its_own_question() {
         refused(&mia, &mia.get(&with("state", state)).await, 400, "not begun in this browser").await;
         mia.set_cookie(&kept);
     }
+    refused(&mia, &mia.get(&format!("{back}&state=twice")).await, 400, "not begun in this browser").await;
+    mia.set_cookie(&kept);
     refused(&mia, &mia.get(&with("code", None)).await, 400, "not begun in this browser").await;
     mia.set_cookie(&kept);
     refused(&mia, &mia.get(&with("code", Some("guessed"))).await, 400, "does not accept").await;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use docket::model::audit::Actor;
-use docket::server::config::{GroupRoles, IdentityConfig, TrustedHeaderConfig};
+use docket::server::config::{AccessConfig, GroupRoles, IdentityConfig, TrustedHeaderConfig};
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 
@@ -19,10 +19,10 @@ async fn app(groups: Option<&str>) -> TestApp {
         groups: groups
             .map(|roles| ("x-forwarded-groups".parse().unwrap(), GroupRoles::parse(roles).unwrap())),
     };
-    let mut settings = Settings::default();
-    settings.identity = IdentityConfig { trusted_header: Some(trusted_header), ..IdentityConfig::default() };
-    settings.access.trusted_proxies = vec!["127.0.0.2/32".parse().unwrap()];
-    TestApp::with(settings).await
+    let identity = IdentityConfig { trusted_header: Some(trusted_header), ..IdentityConfig::default() };
+    let access =
+        AccessConfig { trusted_proxies: vec!["127.0.0.2/32".parse().unwrap()], ..AccessConfig::default() };
+    TestApp::with(Settings { identity, access, ..Settings::default() }).await
 }
 
 fn from(app: &TestApp, address: [u8; 4]) -> Browser {

@@ -33,7 +33,7 @@ pub struct SingleSignOn {
 }
 
 /// What the provider sends back through the browser.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct Returned {
     code: Option<String>,
     state: Option<String>,

@@ -2,6 +2,7 @@
 //! provider and back.
 
 use axum::Router;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, SET_COOKIE};
 use axum::http::request::Parts;
@@ -34,8 +35,11 @@ pub(super) fn routes() -> Router<Panel> {
         .route(CALLBACK, get(come_back))
 }
 
+/// The fields of an address; one in which a field is there twice has none.
+type Fields<T> = Result<Query<T>, QueryRejection>;
+
 /// What a plain form that was refused adds to the address.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Refused {
     #[serde(rename = "__err")]
     error: Option<String>,
@@ -44,23 +48,25 @@ struct Refused {
 async fn code_page(
     State(panel): State<Panel>,
     headers: HeaderMap,
-    Query(refused): Query<Refused>,
+    refused: Fields<Refused>,
 ) -> Result<Response, AppError> {
     let token = step_cookie::get(Purpose::SecondFactor, &headers, &panel.public_url);
     if !panel.second_factors.waits(&token.unwrap_or_default()).await? {
         return Ok(Redirect::to("/login").into_response());
     }
     // Only the code is taken: anybody can write a link to this page with a text of their own in it.
+    let Query(refused) = refused.unwrap_or_default();
     let code = refused.error.map(|error| ServerFnUrlError::<AppError>::decode_err(&error).code);
     Ok(shown(StatusCode::OK, sign_in_step::code(&document(&panel, &headers), code)))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Wanted {
     next: Option<String>,
 }
 
-async fn set_out(State(panel): State<Panel>, headers: HeaderMap, Query(wanted): Query<Wanted>) -> Response {
+async fn set_out(State(panel): State<Panel>, headers: HeaderMap, wanted: Fields<Wanted>) -> Response {
+    let Query(wanted) = wanted.unwrap_or_default();
     let begun = match &panel.single_sign_on {
         Some(single_sign_on) => single_sign_on.begin(wanted.next.as_deref()).await,
         None => Err(AppError::not_found("Docket does not know another place to sign in.")),
@@ -76,7 +82,8 @@ async fn set_out(State(panel): State<Panel>, headers: HeaderMap, Query(wanted): 
 }
 
 /// The provider has sent the browser back. Whatever comes of it, this sign-in is not under way any more.
-async fn come_back(State(panel): State<Panel>, parts: Parts, Query(returned): Query<Returned>) -> Response {
+async fn come_back(State(panel): State<Panel>, parts: Parts, returned: Fields<Returned>) -> Response {
+    let Query(returned) = returned.unwrap_or_default();
     let answer = match signed_in(&panel, &parts, returned).await {
         Ok(next) => Redirect::to(&next).into_response(),
         Err(error) => {

@@ -48,6 +48,7 @@ fn in_words(code: ErrorCode) -> &'static str {
         ErrorCode::Unauthenticated => {
             "That code is not right, or it was used already. Wait for the next one and enter that."
         }
+        ErrorCode::TooManyAttempts => "Too many tries. Wait a minute, then try again.",
         ErrorCode::DatabaseUnavailable => "Docket’s database did not answer. Please try again in a moment.",
         _ => "That did not work. Please try again in a moment.",
     }
