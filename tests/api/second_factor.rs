@@ -15,12 +15,12 @@ const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const STEP: Duration = Duration::from_secs(30);
 
 /// A panel whose clock stands still, so that codes are known.
-async fn app() -> TestApp {
+pub(crate) async fn app() -> TestApp {
     TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await
 }
 
 /// What the authenticator shows once the code of now has passed.
-fn next_code(app: &TestApp, secret: &str) -> String {
+pub(crate) fn next_code(app: &TestApp, secret: &str) -> String {
     app.clock().advance(STEP);
     totp::code_at(secret, app.clock().now())
 }
@@ -32,7 +32,7 @@ async fn secret_of(browser: &Browser) -> String {
 }
 
 /// Switches it on, and gives secret and recovery codes.
-async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<String>) {
+pub(crate) async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<String>) {
     browser.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let secret = secret_of(browser).await;
     let code = next_code(app, &secret);
@@ -47,14 +47,14 @@ async fn is_signed_in(browser: &Browser) -> bool {
 }
 
 /// Gives the password, which must be right, and is asked for a code.
-async fn first_step(app: &TestApp, name: &str) -> Browser {
+pub(crate) async fn first_step(app: &TestApp, name: &str) -> Browser {
     let browser = app.stranger();
     let answer = browser.sign_in(name, PASSWORD).await;
     assert_eq!((answer.status, answer.location()), (200, "/login/code"), "{}", answer.text);
     browser
 }
 
-async fn enter(browser: &Browser, code: &str) -> Answer {
+pub(crate) async fn enter(browser: &Browser, code: &str) -> Answer {
     browser.post("/api/session/code", &[("code", code)]).await
 }
 

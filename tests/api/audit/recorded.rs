@@ -12,6 +12,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{recorded, records};
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job, secrets_in};
+use crate::second_factor;
 
 /// What stands in everything that people type here.
 const TYPED: &str = "pineapple";
@@ -206,6 +207,32 @@ async fn what_is_done_to_people_and_what_they_do_with_their_own_account_leaves_o
     let change = [("old", PASSWORD), ("new", "pineapple upside down")];
     let (_, record) = recorded(&app, olga.post("/api/account/password", &change)).await;
     assert_eq!(said(&record), "olga user_password olga");
+    is_whole_and_tells_nothing(&app).await;
+}
+
+#[tokio::test]
+async fn second_factors_leave_records_and_none_of_their_codes() {
+    let app = second_factor::app().await;
+    let olga = app.sign_in("olga").await;
+    let ((secret, codes), record) = recorded(&app, second_factor::switch_on(&app, &olga)).await;
+    assert_eq!(deed(&record), ("olga", "second_factor_on", ""));
+    let before = records(&app).await.len();
+    let again = second_factor::first_step(&app, "olga").await;
+    assert_eq!(records(&app).await.len(), before, "the password alone signs nobody in");
+    let (_, record) = recorded(&app, second_factor::enter(&again, "000000")).await;
+    assert_eq!((record.action.as_str(), record.outcome.as_str()), ("sign_in", "refused"));
+    assert_eq!((record.actor.as_str(), record.detail.as_str()), ("olga", "second factor"));
+    let code = second_factor::next_code(&app, &secret);
+    let (answer, record) = recorded(&app, second_factor::enter(&again, &code)).await;
+    assert_eq!((answer.status, deed(&record)), (200, ("olga", "sign_in", "")));
+
+    let (_, record) = recorded(&app, olga.post("/api/second-factor/renew", &[("code", &codes[0])])).await;
+    assert_eq!(deed(&record), ("olga", "recovery_codes", ""));
+    let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
+    let (answer, record) = recorded(&app, olga.post("/api/second-factor/remove", &off)).await;
+    assert_eq!((answer.status, deed(&record)), (200, ("olga", "second_factor_off", "")));
+    let all = format!("{:?}", records(&app).await);
+    assert!(!all.contains(&secret) && codes.iter().all(|code| !all.contains(code)), "{all}");
     is_whole_and_tells_nothing(&app).await;
 }
 
