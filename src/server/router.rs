@@ -8,6 +8,8 @@ mod probes;
 mod request_id;
 mod server_fns;
 
+pub use pages::paths as page_paths;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};

@@ -10,7 +10,9 @@ async fn another_role_counts_from_the_next_request_and_ends_the_sessions_under_t
     let (ada, otto) = (app.sign_in("ada").await, app.sign_in("otto").await);
     let answer = app.manage(&ada, "change", "otto", &[("role", "viewer")]).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
-    otto.post("/api/jobs/archive", &[("project", "docs"), ("jobs", "x")]).await.refused(401, "unauthenticated");
+    otto.post("/api/jobs/archive", &[("project", "docs"), ("jobs", "x")])
+        .await
+        .refused(401, "unauthenticated");
     let otto = app.sign_in("otto").await;
     assert_eq!(otto.ask("/api/session/current", &[]).await["role"], "viewer");
     otto.post("/api/jobs/archive", &[("project", "docs"), ("jobs", "x")]).await.refused(403, "forbidden");

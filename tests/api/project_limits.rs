@@ -4,7 +4,7 @@ use docket::model::user::Role;
 use docket::server::auth::roles::{self, Access};
 
 use crate::gate::endpoints;
-use crate::helpers::{Browser, TestApp, Workplace, PASSWORD};
+use crate::helpers::{Browser, PASSWORD, TestApp, Workplace};
 use crate::roles::{FIELDS, PAGES};
 
 /// What is asked for beyond any project.
