@@ -58,7 +58,10 @@ impl GroupRoles {
     pub fn parse(text: &str) -> Result<Self, String> {
         let mapped = text.split(',').map(|part| {
             let (group, role) = part.rsplit_once('=').ok_or_else(|| format!("“{part}” is not group=role"))?;
-            let role: Role = role.trim().parse().map_err(str::to_owned)?;
+            let role: Role = role
+                .trim()
+                .parse()
+                .map_err(|_| format!("“{role}” is no role; there are viewer, operator and admin"))?;
             match group.trim() {
                 "" => Err(format!("“{part}” names no group")),
                 group => Ok((group.to_owned(), role)),
