@@ -31,3 +31,8 @@ CREATE TABLE invitations (
     token_hash TEXT   NOT NULL UNIQUE,
     expires_at BIGINT NOT NULL
 );
+
+-- Who has a password has come.
+CREATE TRIGGER invitation_ends_with_password AFTER UPDATE OF password_hash ON users BEGIN
+    DELETE FROM invitations WHERE user_id = NEW.id;
+END;

@@ -58,7 +58,7 @@ impl FromStr for Role {
         [Self::Viewer, Self::Operator, Self::Admin]
             .into_iter()
             .find(|role| role.as_str() == text)
-            .ok_or("a role is viewer, operator or admin")
+            .ok_or("A role is viewer, operator or admin.")
     }
 }
 

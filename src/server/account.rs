@@ -2,7 +2,7 @@
 
 use secrecy::SecretString;
 
-use crate::error::{AppError, ErrorCode};
+use crate::error::AppError;
 use crate::model::settings::Said;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::password::{self, Verdict};
@@ -24,8 +24,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     let attempt = panel.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
     if password::verify(SecretString::from(old), stored).await.map_err(failed)? == Verdict::Wrong {
-        return Err(AppError::new(
-            ErrorCode::Forbidden,
+        return Err(AppError::bad_input(
             "That is not your present password, so nothing was changed. Try again.",
         ));
     }

@@ -10,6 +10,8 @@ mod request_id;
 mod server_fns;
 mod sign_in;
 
+pub use pages::paths as page_paths;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};

@@ -122,7 +122,7 @@ async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
     assert_eq!(app.upstream.reads().await, 2);
 
     let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
-    let page = operator.get(&path).await.text;
+    let page = app.operator().await.get(&path).await.text;
     assert!(page.contains(">Not found<") && page.contains("Check again"), "{page}");
     assert!(!app.sign_in("vera").await.get(&path).await.text.contains("Check again"));
 }
@@ -154,6 +154,8 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
         app.clock().advance(SLOWEST_READ);
         app.panel().jobs.poll_due().await.unwrap();
     }
+    // Sessions end for want of use meanwhile.
+    let operator = app.operator().await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
     let over = until("following ends", async || {
         app.clock().advance(SLOWEST_READ);
@@ -168,6 +170,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
     let reads = app.upstream.reads().await;
     app.clock().advance(Duration::from_secs(24 * 3_600));
     assert_eq!((app.panel().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
+    let operator = app.operator().await;
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
     assert!(page.contains(">No end after 3 days<") && page.contains("Check again"), "{page}");
 
@@ -264,7 +267,7 @@ async fn the_clock_set_forward_by_days_ends_nothing() {
     upstream_says(&app, unknown_job()).await;
     read_after(&app, NEXT_READ).await;
     read_after(&app, Duration::from_secs(24 * 3_600)).await;
-    assert_eq!(badge(&operator, &job).await["state"], "active");
+    assert_eq!(badge(&app.operator().await, &job).await["state"], "active");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use docket::server::clock::Clock;
 
-use crate::helpers::{Settings, TestApp, tags, token};
+use crate::helpers::{Settings, TestApp, Workplace, tags, token};
 
 const CHOSEN: &str = "a sentence of my own";
 
@@ -86,6 +86,17 @@ async fn a_withdrawn_invitation_lets_nobody_in_and_frees_the_name() {
 }
 
 #[tokio::test]
+async fn a_password_from_the_command_line_ends_the_link() {
+    let app = TestApp::start().await;
+    let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
+    let url = format!("sqlite://{}", app.database_file().display());
+    let place = Workplace::new().set("DOCKET_DATABASE_URL", &url);
+    assert_eq!(place.run_with_input(&["user", "passwd", "ivan"], CHOSEN).code, Some(0));
+    app.stranger().accept(&link, "another sentence").await.refused(403, "forbidden");
+    assert_eq!(app.stranger().sign_in("ivan", CHOSEN).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_link_works_for_one_of_many_who_click_at_once() {
     let app = TestApp::start().await;
     let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
@@ -126,7 +137,7 @@ async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
     for (name, role, projects, why) in [
         ("olga", "operator", "api", "There is somebody called olga already"),
         ("&lt;<b>", "operator", "nowhere", "There is no project nowhere here"),
-        ("ivan", "emperor", "api", "a role is viewer, operator or admin"),
+        ("ivan", "emperor", "api", "A role is viewer, operator or admin."),
     ] {
         let pairs = [("name", name), ("role", role), ("projects", projects)];
         let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;

@@ -18,7 +18,7 @@ async fn a_new_password_needs_the_old_one_and_ends_every_other_session() {
     let app = TestApp::start().await;
     let (olga, elsewhere) = (app.operator().await, app.operator().await);
     for wrong in ["", "wrong", NEW] {
-        change(&olga, wrong, NEW).await.refused(403, "forbidden");
+        change(&olga, wrong, NEW).await.refused(400, "bad_input");
     }
     assert!(elsewhere.is_signed_in().await);
 
@@ -51,7 +51,7 @@ async fn a_stolen_session_does_not_try_passwords_any_faster_than_a_stranger() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     for _ in 0..10 {
-        change(&olga, "wrong", NEW).await.refused(403, "forbidden");
+        change(&olga, "wrong", NEW).await.refused(400, "bad_input");
     }
     let answer = change(&olga, PASSWORD, NEW).await;
     assert_eq!(answer.status, 429, "{}", answer.text);

@@ -124,7 +124,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
         assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
     }
     assert_eq!(app.upstream.reads().await, 2);
-    assert_eq!(operator.job(&job).await["prompt"], "Fix typos");
+    assert_eq!(app.operator().await.job(&job).await["prompt"], "Fix typos");
 }
 
 #[tokio::test]

@@ -85,8 +85,15 @@ async fn what_an_open_page_asks_by_itself_is_no_use() {
     let app = frozen(AccessConfig::default()).await;
     let olga = app.operator().await;
     for _ in 0..8 {
-        for endpoint in ["/api/jobs/statuses", "/api/upstream/budgets", "/api/analytics/notice"] {
-            olga.ask(endpoint, &[("project", "docs"), ("jobs", ""), ("query", "")]).await;
+        for endpoint in [
+            "/api/analytics/notice",
+            "/api/batches/get",
+            "/api/jobs/statuses",
+            "/api/queue/list",
+            "/api/upstream/budgets",
+        ] {
+            let pairs = [("project", "docs"), ("jobs", ""), ("query", ""), ("batch", "x")];
+            assert_ne!(olga.post(endpoint, &pairs).await.status, 401, "{endpoint}");
         }
         app.clock().advance(hours(1));
     }

@@ -59,7 +59,7 @@ async fn a_made_up_x_forwarded_for_changes_nothing() {
 
 #[tokio::test]
 async fn behind_a_configured_proxy_each_address_has_its_own_limit() {
-    let app = behind(&["127.0.0.1", "10.0.0.0/8"]).await;
+    let app = behind(&["127.0.0.1/32", "10.0.0.0/8"]).await;
     for n in 0..10 {
         let forged = format!("203.0.113.{n}, 198.51.100.1, 10.0.0.2");
         try_from(&app, &forged, &format!("user {n}"), "wrong").await.refused(401, "unauthenticated");
@@ -70,7 +70,7 @@ async fn behind_a_configured_proxy_each_address_has_its_own_limit() {
 
 #[tokio::test]
 async fn an_account_is_guessed_no_faster_from_many_addresses_and_its_person_still_gets_in() {
-    let app = behind(&["127.0.0.1"]).await;
+    let app = behind(&["127.0.0.1/32"]).await;
     assert_eq!(try_from(&app, "198.51.100.200", "olga", PASSWORD).await.status, 200);
     let mut refused = 0;
     for last in 0..12 {

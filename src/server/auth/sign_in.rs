@@ -126,7 +126,7 @@ fn link_is_over() -> AppError {
 
 /// What to say to somebody who has to wait before the next try.
 pub fn too_often(wait: Duration) -> AppError {
-    let seconds = wait.as_secs() + 1;
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     if let Some(response) = use_context::<ResponseOptions>() {
         response.insert_header(RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -29,6 +29,11 @@ pub(super) fn routes(panel: &Panel) -> Router<Panel> {
     Router::new().leptos_routes_with_context(panel, PAGES.clone(), context(panel), document)
 }
 
+/// The path of each page, as it is routed.
+pub fn paths() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(AxumRouteListing::path)
+}
+
 /// Any other path: the app's own page that says so, as a 404.
 pub(super) fn not_found(panel: &Panel) -> MethodRouter<Panel> {
     let render = leptos_axum::render_app_async_with_context(context(panel), document(panel));

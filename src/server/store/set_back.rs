@@ -34,7 +34,6 @@ impl Store {
         }
         for (statement, latest) in [
             ("DELETE FROM upstream_pauses WHERE ends_at > $1", after(now, LONGEST_PAUSE_MILLIS)),
-            ("UPDATE sessions SET last_used_at = $1 WHERE last_used_at > $1", now),
             ("UPDATE sessions SET expires_at = $1 WHERE expires_at > $1", later(now, horizon.session)),
         ] {
             sqlx::query(statement).bind(latest.as_millis()).execute(&mut *tx).await?;
