@@ -9,7 +9,7 @@ use crate::helpers::{Browser, PASSWORD, TestApp, Workplace};
 use crate::roles::{FIELDS, PAGES};
 
 /// What is asked for beyond any project.
-const OF_NO_PROJECT: [&str; 3] = ["/api/account/", "/api/session/", "/api/settings/"];
+const OF_NO_PROJECT: [&str; 4] = ["/api/account/", "/api/second-factor/", "/api/session/", "/api/settings/"];
 
 /// Olga, who may see one of the two projects.
 async fn limited(app: &TestApp, project: &str) -> Browser {
