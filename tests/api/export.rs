@@ -195,10 +195,10 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
     }
     assert_eq!(lines, pages * range.len() + 1);
     assert!(received > 22_000_000, "{received}");
-    // Both bounds are far from what is usual, which is what the connections of the database keep, and far from what it
-    // takes to collect the rows first.
+    // Both bounds are far from what is usual, which is what the connections of the database keep (4 MiB each), and far from
+    // what it takes to collect the rows first.
     assert!(first.unwrap() < Duration::from_secs(2), "{first:?}");
-    assert!(most.saturating_sub(before) < 15_000_000, "{before} and then {most} for {received}");
+    assert!(most.saturating_sub(before) < 30_000_000, "{before} and then {most} for {received}");
 }
 
 /// Writes many days by statements of the database, which is much faster than row by row.

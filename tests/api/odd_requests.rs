@@ -100,7 +100,6 @@ async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
         ("/api/jobs/get", "job", vec![]),
         ("/api/jobs/check", "job", vec![]),
         ("/api/jobs/form", "job", vec![]),
-        ("/api/jobs/similar", "job", vec![]),
         ("/api/jobs/draft", "job", vec![("text", "x")]),
         ("/api/jobs/message", "job", vec![("prompt", "x"), ("intent", "x")]),
         ("/api/jobs/message", "intent", vec![("prompt", "x"), ("job", job)]),
