@@ -48,7 +48,7 @@ for (const javaScriptEnabled of [true, false]) {
 
     await page.goto(USERS);
     await ready(page);
-    await row(page, "ivan").getByText("Manage").click();
+    await row(page, "ivan").getByText("Manage ivan").click();
     await row(page, "ivan").getByRole("button", { name: "Disable" }).click();
     await expect(page.getByRole("status").filter({ hasText: "ivan is disabled" })).toBeVisible();
     await guest.goto(at("/jobs"));
@@ -92,7 +92,7 @@ test("an account is reached from any page, and managed by keyboard alone", async
   await people.press("Enter");
   await expect(page).toHaveURL(USERS);
   await expect(page).toHaveTitle(/^People/);
-  const summary = row(page, person.username).getByText("Manage");
+  const summary = row(page, person.username).getByText(`Manage ${person.username}`);
   await summary.press("Enter");
   await page.keyboard.press("Tab");
   await expect(row(page, person.username).getByLabel("Role")).toBeFocused();
