@@ -26,7 +26,7 @@ for (const javaScriptEnabled of [true, false]) {
     const secret = (await section(page).locator("code.secret").first().textContent()) ?? "";
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
     await ready();
-    await section(page).getByLabel("Code").fill(codeOf(secret));
+    await section(page).getByRole("textbox", { name: "Code" }).fill(codeOf(secret));
     await section(page).getByRole("button", { name: "Switch on" }).click();
     const recovery = (await section(page).getByRole("status").locator("code.secret").textContent())?.split(" ") ?? [];
     expect(recovery).toHaveLength(10);
@@ -73,7 +73,7 @@ test("what was typed wrongly is said beside the form", async ({ page, person }) 
   await interactive(page);
   await section(page).getByLabel("Password").fill(`${person.password}x`);
   await section(page).getByRole("button", { name: "Set up" }).click();
-  await expect(section(page).getByRole("alert")).toHaveText("That is not your password.");
+  await expect(section(page).getByRole("alert")).toContainText("That is not your password");
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -88,7 +88,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await narrow();
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-    await section(page).getByLabel("Code").fill(codeOf(secret));
+    await section(page).getByRole("textbox", { name: "Code" }).fill(codeOf(secret));
     await section(page).getByRole("button", { name: "Switch on" }).click();
     await expect(section(page).getByRole("status")).toBeVisible();
     await page.context().clearCookies();
