@@ -44,6 +44,7 @@ for (const pause of [true, false]) {
     // A second press of the same keys is no answer.
     await prompt(page).press("Control+Enter");
     await expect(page).toHaveURL(NEW_JOB);
+    await expect(page.getByRole("button", { name: "Start anyway" })).toBeFocused();
     await page.keyboard.press("Enter");
     expect(await jobOf(page)).not.toBe(first.id);
     expect((await api.jobs({ q: text })).jobs).toHaveLength(2);
