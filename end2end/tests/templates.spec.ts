@@ -43,7 +43,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
 
-    test("a template is written, changed, used for a job that remembers it, and deleted", async ({ page }) => {
+    test("a template is written, changed, used for a job that remembers it, and deleted", async ({ page, api }) => {
       const name = unique("Check");
       await write(page, name, `${MARKUP} Check {{page}} for {{audience}} 日本語 \u202Eabc`);
       await expect(page).toHaveTitle("Templates · Docket");
@@ -60,8 +60,16 @@ for (const javaScriptEnabled of [true, false]) {
       await beside(page).getByLabel("page").fill("/guides/webhooks");
       await beside(page).getByLabel("audience").fill("newcomers & <b>others</b>");
       await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
-      await expect(prompt(page)).toHaveValue(`${name}: check /guides/webhooks for newcomers & <b>others</b>`);
+      const filled = `${name}: check /guides/webhooks for newcomers & <b>others</b>`;
+      await expect(prompt(page)).toHaveValue(filled);
+      // A plain form comes back once where a job like it runs, and still knows its template.
+      if (!javaScriptEnabled) await api.start(filled);
       await page.getByRole("button", { name: "Start job" }).click();
+      if (!javaScriptEnabled) {
+        await expect(page.getByText("Nothing was sent yet")).toBeVisible();
+        await expect(prompt(page)).toHaveValue(filled);
+        await page.getByRole("button", { name: "Start job" }).click();
+      }
       const job = await jobOf(page);
       await expect(badge(page, job)).toHaveAttribute("data-status", "active");
       const facts = page.getByRole("complementary", { name: "Facts" });
