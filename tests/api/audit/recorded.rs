@@ -11,7 +11,9 @@ use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{recorded, records};
-use crate::helpers::{Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job, secrets_in};
+use crate::helpers::{
+    Archive, Browser, PASSWORD, Settings, TestApp, Workplace, day, intent, remote_job, rows, secrets_in,
+};
 use crate::second_factor;
 
 /// What stands in everything that people type here.
@@ -286,14 +288,20 @@ async fn what_is_refused_changes_nothing_and_leaves_no_record_of_having_been_don
 }
 
 #[tokio::test]
-async fn exports_and_refused_sign_ins_cannot_fill_the_disk() {
+async fn exports_are_written_down_and_cannot_fill_the_disk() {
     let app = TestApp::with(settings()).await;
+    Archive::of(&app).await.write(day("2026-11-19"), rows(&[("/a", 3, 1)])).await;
     let vera = app.sign_in("vera").await;
+    let file = "/p/docs/analytics/export.csv?from=2026-11-19&to=2026-11-19&q=pineapple";
+    let (answer, record) = recorded(&app, vera.get(file)).await;
+    assert_eq!((answer.status, deed(&record)), (200, ("vera", "export", "docs")), "{}", answer.text);
+    assert_eq!(record.detail, "docs-pages-2026-11-19-2026-11-19.csv");
     for _ in 0..50 {
-        vera.get("/p/docs/analytics/export.csv?of=days").await;
+        assert_eq!(vera.get(file).await.status, 200);
     }
     let exports = records(&app).await.iter().filter(|record| record.action == "export").count();
-    assert!(exports <= 20, "{exports}");
+    assert_eq!(exports, 20);
+    is_whole_and_tells_nothing(&app).await;
 }
 
 #[tokio::test]
