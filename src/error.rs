@@ -49,6 +49,9 @@ impl AppError {
         Self { code, message: message.into() }
     }
 
+    /// What is said before a job is started that resembles another one: by the server, and by a page that was sent back.
+    pub const SIMILAR_JOB: &'static str = "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again.";
+
     pub fn bad_input(message: impl fmt::Display) -> Self {
         Self::new(ErrorCode::BadInput, message.to_string())
     }

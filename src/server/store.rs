@@ -152,8 +152,8 @@ async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
         "PRAGMA journal_mode = WAL",
         "PRAGMA synchronous = FULL",
         "PRAGMA foreign_keys = ON",
-        // In KiB: what is sorted to count the jobs of a common word fits, and is not written to a file first.
-        "PRAGMA cache_size = -4096",
+        // In KiB, and at most, of each connection: the list of 100,000 jobs and a search of it fit.
+        "PRAGMA cache_size = -16384",
     ] {
         sqlx::query(pragma).execute(&mut *connection).await?;
     }

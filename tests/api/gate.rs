@@ -2,11 +2,9 @@
 
 use docket::model::audit::Actor;
 use docket::model::user::Role;
-use docket::server::auth::password;
 use docket::server::router::page_paths;
 use leptos::server_fn::axum::server_fn_paths;
 use reqwest::Method;
-use secrecy::SecretString;
 
 use crate::helpers::{Browser, PASSWORD, TestApp, intent, json, views_answer};
 
@@ -187,14 +185,7 @@ async fn a_disabled_person_is_out_at_the_next_request() {
 async fn a_new_password_ends_the_sessions_under_the_old_one() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
-    let hash = password::hash(SecretString::from("another long password")).await.unwrap();
-    assert!(
-        app.panel()
-            .store
-            .set_password_hash("olga", &hash, &Actor::docket(), app.clock().now())
-            .await
-            .unwrap()
-    );
+    app.set_password("olga", "another long password").await;
     assert!(!is_signed_in(&olga).await);
     olga.sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
     assert_eq!(olga.sign_in("olga", "another long password").await.status, 200);

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
-use docket::server::auth::{password, totp};
+use docket::server::auth::totp;
 use docket::server::clock::Clock;
-use secrecy::SecretString;
 
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace};
 
@@ -191,14 +190,7 @@ async fn a_new_password_ends_the_sign_ins_that_wait_for_a_code() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let thief = first_step(&app, "olga").await;
-    let hash = password::hash(SecretString::from("another long password")).await.unwrap();
-    assert!(
-        app.panel()
-            .store
-            .set_password_hash("olga", &hash, &Actor::docket(), app.clock().now())
-            .await
-            .unwrap()
-    );
+    app.set_password("olga", "another long password").await;
     enter(&thief, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
 }
 

@@ -225,10 +225,7 @@ fn nothing_to_follow_up() -> AppError {
 }
 
 fn similar_job() -> AppError {
-    AppError::new(
-        ErrorCode::SimilarJob,
-        "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again.",
-    )
+    AppError::new(ErrorCode::SimilarJob, AppError::SIMILAR_JOB)
 }
 
 /// A prompt as it is sent: 1 to `most` characters, line ends as `\n`.

@@ -1,7 +1,7 @@
 //! What narrows the list of jobs down, in which order it comes, and where a page of it begins.
 
 use super::search::Search;
-use super::select::Select;
+use super::select::{Lead, Select, Set};
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 
@@ -62,21 +62,14 @@ impl Default for Place {
 }
 
 /// The filter as conditions, all but its state and place.
-pub(super) fn select(project: &ProjectId, filter: &JobFilter) -> Select {
-    let mut select = Select::of(project.as_str());
+pub(super) fn select(project: &ProjectId, filter: &JobFilter, lead: Lead) -> Select {
+    let mut select = Select::of(project.as_str(), lead);
     if let Some(text) = &filter.text {
         Search::parse(text).narrow(&mut select);
     }
     if let Some(label) = &filter.label {
-        let (owner, label) = (select.project(), select.bind(label));
-        if select.is_led() {
-            select.within(&format!(
-                "SELECT p.number FROM listed_labels p WHERE p.project = {owner} AND p.label = {label}"
-            ));
-        } else {
-            select.lead("listed_labels p", "p.number");
-            select.and(&format!("p.project = {owner} AND p.label = {label}"));
-        }
+        let condition = format!("s.project = {} AND s.label = {}", select.project(), select.bind(label));
+        select.within(&Set { table: "listed_labels", number: "s.number", condition });
     }
     if let Some(archived) = filter.archived {
         select.and(if archived { "l.archived = 1" } else { "l.archived = 0" });

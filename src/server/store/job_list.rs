@@ -6,7 +6,7 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::job_filter::{after, in_state, order, select, up_to};
-use super::select::{Statement, places};
+use super::select::{Lead, Statement, places};
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{Job, JobBadge, JobState, cut};
@@ -142,7 +142,9 @@ async fn top(tx: &mut Transaction<'static, Any>) -> Result<i64, StoreError> {
 
 /// Reads one spot more than a page has, to know whether there is another.
 pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
-    let mut select = select(project, filter);
+    // A set has the order of the numbers; what changed last is found by its index, which ends with the page.
+    let lead = if filter.sort == Sort::Changed { Lead::Index } else { Lead::Set };
+    let mut select = select(project, filter, lead);
     up_to(&mut select, top);
     if let Some(state) = filter.state {
         in_state(&mut select, state);
@@ -159,14 +161,17 @@ pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statem
     select.statement(&columns, &format!("ORDER BY {order} LIMIT {} OFFSET {offset}", PAGE_JOBS + 1))
 }
 
-/// Counts by state, whatever the state filter.
-pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
-    let mut select = select(project, filter);
+/// Counts the jobs in each of `states`, whatever the state filter, and after those the jobs that need a person. To group by
+/// state would sort whatever a search finds.
+pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64, states: &[JobState]) -> Statement {
+    let mut select = select(project, filter, Lead::Set);
     up_to(&mut select, top);
-    select.statement(
-        "l.state, COUNT(*) AS jobs, COUNT(CASE WHEN l.attention = 1 THEN 1 END) AS attention",
-        "GROUP BY l.state",
-    )
+    let conditions = states.iter().map(|state| format!("l.state = '{}'", state.as_str()));
+    let columns: Vec<_> = conditions
+        .chain(["l.attention = 1".to_owned()])
+        .map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"))
+        .collect();
+    select.statement(&columns.join(", "), "")
 }
 
 async fn spots_on(
@@ -220,12 +225,30 @@ async fn count(
     filter: &JobFilter,
     top: i64,
 ) -> Result<(BTreeMap<JobState, u64>, u64), StoreError> {
-    let (mut by_state, mut attention) = (BTreeMap::new(), 0);
-    for row in &counts(project, filter, top).query().fetch_all(&mut **tx).await? {
-        by_state.insert(word(row, "state")?, row.try_get::<i64, _>("jobs")?.unsigned_abs());
-        attention += row.try_get::<i64, _>("attention")?.unsigned_abs();
+    let states = states(tx, project).await?;
+    let row = counts(project, filter, top, &states).query().fetch_one(&mut **tx).await?;
+    let count = |column: usize| Ok::<_, StoreError>(row.try_get::<i64, _>(column)?.unsigned_abs());
+    let mut by_state = BTreeMap::new();
+    for (column, state) in states.iter().enumerate() {
+        by_state.insert(*state, count(column)?);
     }
-    Ok((by_state, attention))
+    by_state.retain(|_, jobs| *jobs > 0);
+    Ok((by_state, count(states.len())?))
+}
+
+/// The states that any job of the project is in.
+async fn states(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+) -> Result<Vec<JobState>, StoreError> {
+    let all = JobState::ALL.map(|state| format!("('{}')", state.as_str())).join(", ");
+    // Archived or not: so that the index of states is searched instead of read.
+    let sql = format!(
+        "SELECT s.column1 AS state FROM (VALUES {all}) s WHERE EXISTS (
+            SELECT 1 FROM listed_jobs WHERE project = $1 AND archived IN (0, 1) AND state = s.column1)"
+    );
+    let rows = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str()).fetch_all(&mut **tx).await?;
+    rows.iter().map(|row| word(row, "state")).collect()
 }
 
 /// The jobs themselves, in the order of their spots.

@@ -4,7 +4,7 @@
 //! Every word of a search must be somewhere in a job's prompt and follow-ups, the last one as the beginning of a word;
 //! words between quotation marks follow one another. Scripts without spaces are searched by their characters.
 
-use super::select::{Select, escape_like};
+use super::select::{Select, Set, escape_like};
 
 /// Words of a search, by the way in which they are looked for. Any text makes one; none is an error.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -53,25 +53,16 @@ impl Search {
     /// Narrows `select` down to the jobs that match.
     pub(super) fn narrow(self, select: &mut Select) {
         if !self.words.is_empty() {
-            let words = select.bind(self.words);
-            select.lead("job_words w", "w.rowid");
-            select.and(&format!("w.job_words MATCH {words}"));
+            let condition = format!("s.job_words MATCH {}", select.bind(self.words));
+            select.within(&Set { table: "job_words", number: "s.rowid", condition });
         }
         if !self.characters.is_empty() {
-            let characters = select.bind(self.characters);
-            if select.is_led() {
-                select.within(&format!(
-                    "SELECT rowid FROM job_characters WHERE job_characters MATCH {characters}"
-                ));
-            } else {
-                select.lead("job_characters c", "c.rowid");
-                select.and(&format!("c.job_characters MATCH {characters}"));
-            }
+            let condition = format!("s.job_characters MATCH {}", select.bind(self.characters));
+            select.within(&Set { table: "job_characters", number: "s.rowid", condition });
         }
-        if self.unspaced && !select.is_led() {
-            let project = select.project();
-            select.lead("listed_jobs u", "u.number");
-            select.and(&format!("u.project = {project} AND u.unspaced = 1"));
+        if self.unspaced && !select.has_set() {
+            let condition = format!("s.project = {} AND s.unspaced = 1", select.project());
+            select.within(&Set { table: "listed_jobs", number: "s.number", condition });
         }
         for literal in self.literals {
             let literal: String = literal.to_ascii_lowercase().chars().take(LITERAL_MAX_CHARS).collect();

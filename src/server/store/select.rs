@@ -1,7 +1,8 @@
 //! Putting a statement over the listed jobs together from its conditions. Values are bound, never written into the text.
 //!
-//! The rule of every plan: one thing leads, and the rest is checked on the way. What leads is a set of numbers (the words of
-//! a search, a label) or, without one, the index that has the wanted order and every column that is filtered by.
+//! The rule of every plan: one thing leads, and the rest is checked on the way. What leads is the index that has the wanted
+//! order and every column that is filtered by; or, where the order is that of the numbers, the first set of them (the words of
+//! a search, a label).
 
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
@@ -11,9 +12,26 @@ use sqlx::{Any, AssertSqlSafe};
 pub(super) struct Select {
     source: String,
     number: &'static str,
-    is_led: bool,
+    lead: Lead,
+    has_set: bool,
     conditions: String,
     values: Vec<Value>,
+}
+
+/// What the jobs are read by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lead {
+    /// The index that has the wanted order.
+    Index,
+    /// The first set of numbers, if there is one.
+    Set,
+}
+
+/// Numbers of jobs: a column of those rows of a table, here called `s`, for which a condition holds.
+pub(super) struct Set {
+    pub table: &'static str,
+    pub number: &'static str,
+    pub condition: String,
 }
 
 /// A statement with its values.
@@ -29,11 +47,12 @@ enum Value {
 
 impl Select {
     /// All listed jobs of `project`.
-    pub(super) fn of(project: &str) -> Self {
+    pub(super) fn of(project: &str, lead: Lead) -> Self {
         let mut select = Self {
             source: "listed_jobs l".to_owned(),
             number: "l.number",
-            is_led: false,
+            lead,
+            has_set: false,
             conditions: String::new(),
             values: Vec::new(),
         };
@@ -42,24 +61,25 @@ impl Select {
         select
     }
 
-    /// Reads the jobs by way of another table, in the order of its column `number`. The planner keeps to the order in which a
-    /// cross join names its tables.
-    pub(super) fn lead(&mut self, table: &str, number: &'static str) {
-        self.source = format!("{table} CROSS JOIN listed_jobs l");
-        (self.number, self.is_led) = (number, true);
-        self.and(&format!("l.number = {number}"));
+    /// Keeps the jobs whose numbers are in `set`.
+    pub(super) fn within(&mut self, set: &Set) {
+        let Set { table, number, condition } = set;
+        if self.lead == Lead::Set && !self.has_set {
+            // The planner keeps to the order in which a cross join names its tables.
+            self.source = format!("{table} s CROSS JOIN listed_jobs l");
+            self.number = number;
+            self.and(&format!("l.number = {number} AND {condition}"));
+        } else {
+            // The sign keeps SQLite from looking each number of the set up in what leads.
+            let own = self.number;
+            self.and(&format!("+{own} IN (SELECT {number} FROM {table} s WHERE {condition})"));
+        }
+        self.has_set = true;
     }
 
-    /// Whether the jobs are already read by way of another table.
-    pub(super) fn is_led(&self) -> bool {
-        self.is_led
-    }
-
-    /// Keeps the jobs whose numbers `set` selects: before anything else is read of them.
-    pub(super) fn within(&mut self, set: &str) {
-        // The sign keeps SQLite from looking each number of the set up in what leads.
-        let number = self.number;
-        self.and(&format!("+{number} IN ({set})"));
+    /// Whether the jobs are kept by a set already.
+    pub(super) fn has_set(&self) -> bool {
+        self.has_set
     }
 
     /// The expression for a job's number.

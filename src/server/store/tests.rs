@@ -86,6 +86,20 @@ async fn sqlite_is_one_that_cannot_corrupt_its_log() {
     assert_eq!((mode.as_str(), synchronous), ("wal", 2));
 }
 
+/// Of those that share one page cache, as this option wants it, all but one lose each page as soon as they let go of it, and a
+/// search of 100,000 jobs takes four times as long.
+#[tokio::test]
+async fn each_connection_has_a_page_cache_of_its_own() {
+    let ledger = Ledger::new().await;
+    let options: Vec<String> =
+        sqlx::query_scalar("PRAGMA compile_options").fetch_all(&ledger.store.pool).await.unwrap();
+    assert!(options.iter().any(|option| option == "ENABLE_FTS5"), "{options:?}");
+    assert!(
+        !options.iter().any(|option| option == "ENABLE_MEMORY_MANAGEMENT"),
+        "built without .cargo/config.toml"
+    );
+}
+
 #[tokio::test]
 async fn an_intent_is_committed_once() {
     let ledger = Ledger::new().await;

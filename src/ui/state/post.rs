@@ -126,9 +126,7 @@ fn in_general(code: ErrorCode, mistake: &str) -> &str {
         ErrorCode::Conflict => {
             "That is not as it was any more: somebody was faster, or it is here already. Reload the page."
         }
-        ErrorCode::SimilarJob => {
-            "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again."
-        }
+        ErrorCode::SimilarJob => AppError::SIMILAR_JOB,
         ErrorCode::BudgetSpent => "The hour’s budget of calls is spent. Send it again later.",
         ErrorCode::TooManyAttempts => "Too many tries. Wait a minute, then try again.",
         ErrorCode::UpstreamFailed => "The upstream failed. Look at the jobs before you send it again.",

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use docket::model::audit::Actor;
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::auth::password;
@@ -202,6 +203,13 @@ impl TestApp {
 
     pub(crate) async fn restart(&mut self) {
         self.restart_with(|_| ()).await;
+    }
+
+    /// Gives a person another password, as the command line does.
+    pub(crate) async fn set_password(&self, name: &str, password: &str) {
+        let hash = password::hash(SecretString::from(password)).await.unwrap();
+        let (by, now) = (Actor::docket(), self.clock().now());
+        assert!(self.panel().store.set_password_hash(name, &hash, &by, now).await.unwrap());
     }
 
     fn running(&self) -> &Running {

@@ -30,7 +30,9 @@ impl Ledger {
     /// How the database reads a page and counts, line by line.
     async fn plans(&self, filter: &JobFilter) -> Vec<String> {
         let mut lines = Vec::new();
-        for statement in [spots(&self.project, filter, 1_000), counts(&self.project, filter, 1_000)] {
+        for statement in
+            [spots(&self.project, filter, 1_000), counts(&self.project, filter, 1_000, &JobState::ALL)]
+        {
             let rows = statement.explained().query().fetch_all(&self.store.pool).await.unwrap();
             lines.extend(rows.iter().map(|row| row.try_get::<String, _>("detail").unwrap()));
         }
@@ -291,6 +293,28 @@ async fn one_index_has_the_order_and_another_the_counts_whatever_the_list_is_fil
                 "{filter:?}: {counts}"
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn what_changed_last_is_found_by_its_index_and_a_set_is_checked_on_the_way() {
+    let ledger = Ledger::new().await;
+    for (text, label) in [
+        (Some("guide"), None),
+        (Some("guide 概要説明"), None),
+        (None, Some("sdk")),
+        (Some("guide"), Some("sdk")),
+    ] {
+        let filter = JobFilter {
+            sort: Sort::Changed,
+            text: text.map(str::to_owned),
+            label: label.map(str::to_owned),
+            archived: Some(false),
+            ..JobFilter::default()
+        };
+        let plans = ledger.plans(&filter).await;
+        assert!(plans[0].contains("listed_by_change (project=? AND archived=?)"), "{filter:?}: {plans:?}");
+        assert!(!plans.iter().any(|plan| plan.contains("FOR ORDER BY")), "{filter:?}: {plans:?}");
     }
 }
 

@@ -101,17 +101,19 @@ impl AnalyticsQuery {
     }
 }
 
+/// What those fields of an address ask for.
+#[cfg(test)]
+pub(super) fn query(fields: &[(&'static str, &str)]) -> AnalyticsQuery {
+    let mut params = ParamsMap::new();
+    for (name, value) in fields {
+        params.insert(*name, (*value).to_owned());
+    }
+    AnalyticsQuery::read(&params)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn query(fields: &[(&'static str, &str)]) -> AnalyticsQuery {
-        let mut params = ParamsMap::new();
-        for (name, value) in fields {
-            params.insert(*name, (*value).to_owned());
-        }
-        AnalyticsQuery::read(&params)
-    }
 
     #[test]
     fn defaults_stay_out_of_the_address() {

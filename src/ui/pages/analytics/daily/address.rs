@@ -69,14 +69,7 @@ impl AnalyticsQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn query(fields: &[(&'static str, &str)]) -> AnalyticsQuery {
-        let mut params = ParamsMap::new();
-        for (name, value) in fields {
-            params.insert(*name, (*value).to_owned());
-        }
-        AnalyticsQuery::read(&params)
-    }
+    use crate::ui::pages::analytics::query::query;
 
     #[test]
     fn a_column_that_is_sorted_by_is_turned_round() {
