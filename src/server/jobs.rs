@@ -19,7 +19,7 @@ pub mod templates;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -78,10 +78,15 @@ impl Jobs {
         self.settled.send_modify(|count| *count += 1);
     }
 
-    /// Delivers and follows until `stop`; then waits for what is being sent to end.
+    /// Delivers and follows until `stop`; then waits for what is being sent to end. Side by side: reads that take long keep no
+    /// prompt waiting.
     pub async fn run(&self, stop: CancellationToken) {
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        tokio::join!(self.send_queued(&stop), self.follow(&stop));
+        self.delivered().await;
+    }
+
+    async fn send_queued(&self, stop: &CancellationToken) {
+        let mut tick = tick();
         // At the start it may have been set back since the last run.
         let mut latest = Timestamp::from_millis(i64::MAX);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
@@ -91,11 +96,17 @@ impl Jobs {
             if let Err(error) = self.deliver_due().await {
                 tracing::error!(error = format!("{error:#}"), "queued messages could not be delivered");
             }
-            if let Err(error) = self.poll_due().await {
+        }
+    }
+
+    /// Reads may be dropped at any point: the next one of each job is planned before it is made.
+    async fn follow(&self, stop: &CancellationToken) {
+        let mut tick = tick();
+        while stop.run_until_cancelled(tick.tick()).await.is_some() {
+            if let Some(Err(error)) = stop.run_until_cancelled(self.poll_due()).await {
                 tracing::error!(error = format!("{error:#}"), "jobs could not be followed");
             }
         }
-        self.delivered().await;
     }
 
     /// Waits for what is being sent to end; from now on an outcome that cannot be recorded keeps nobody waiting for long.
@@ -114,4 +125,10 @@ impl Jobs {
         *latest = now;
         Ok(())
     }
+}
+
+fn tick() -> Interval {
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    tick
 }

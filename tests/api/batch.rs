@@ -155,6 +155,17 @@ async fn what_is_not_sent_yet_can_be_cancelled() {
 }
 
 #[tokio::test]
+async fn a_batch_that_was_started_is_shown_whatever_a_prompt_may_be_by_now() {
+    let (mut app, operator) = panel().await;
+    let batch = prepared(&operator, PROMPT, "/a\n/b").await;
+    of(&operator, "start", &batch).await;
+    app.restart_with(|settings| settings.prompt_max = 5).await;
+    let shown = of(&app.operator().await, "cancel", &batch).await;
+    assert_eq!(shown.status, 200, "{}", shown.text);
+    assert_eq!(shown.json()["total"], 2);
+}
+
+#[tokio::test]
 async fn viewers_start_nothing_and_batches_stay_in_their_project() {
     let (app, operator) = panel().await;
     let batch = prepared(&operator, PROMPT, "/a").await;

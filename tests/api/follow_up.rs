@@ -34,6 +34,17 @@ async fn a_follow_up_is_one_exact_request_to_the_upstreams_own_job() {
 }
 
 #[tokio::test]
+async fn an_answer_with_another_id_leaves_the_job_what_it_is() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_7", "completed"))).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("msg_1", "active"))).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let followed = operator.follow_up(&job, "And more", &intent()).await.json();
+    assert_eq!((&followed["remote"]["id"], &followed["state"]), (&json!("job_7"), &json!("active")));
+}
+
+#[tokio::test]
 async fn an_id_of_the_upstream_cannot_lead_the_key_to_another_path() {
     for hostile in ["../../../v1/analytics/docs/views", "a/b?c=d#e", "%2e%2e", "...", "a b\u{7}é"] {
         let app = TestApp::start().await;

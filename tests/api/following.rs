@@ -144,6 +144,26 @@ async fn a_single_404_is_forgotten_by_the_next_good_answer() {
 }
 
 #[tokio::test]
+async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
+    let app = TestApp::with(frozen()).await;
+    let job = started(&app, &app.operator().await).await;
+    upstream_says(&app, ResponseTemplate::new(410)).await;
+    for _ in 0..=3 * 24 * 3_600 / SLOWEST_READ.as_secs() {
+        app.clock().advance(SLOWEST_READ);
+        app.panel().jobs.poll_due().await.unwrap();
+    }
+    let operator = app.operator().await;
+    let over = until("following ends", async || {
+        Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
+    })
+    .await;
+    assert_eq!((&over["status"], &over["followed"]), (&json!("no end"), &json!(false)));
+    let reads = app.upstream.reads().await;
+    app.clock().advance(Duration::from_secs(24 * 3_600));
+    assert_eq!((app.panel().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
+}
+
+#[tokio::test]
 async fn three_days_without_an_end_end_the_following_and_say_so() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;

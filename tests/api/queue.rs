@@ -8,7 +8,7 @@ use docket::server::config::Budget;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, remote_job, until};
+use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, refusing_address, remote_job, until};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -262,7 +262,7 @@ async fn a_prompt_of_the_line_that_meets_the_platforms_own_limit_stands_in_it_ag
     exactly(&app, 1).await;
     let held = operator.job(&job).await;
     let told = held["reason"].as_str().unwrap();
-    assert!(held["state"] == "queued" && told.contains("asked Docket to wait"), "{held}");
+    assert!(held["state"] == "queued" && told.contains("It stands in line again."), "{held}");
     assert_eq!(order(&operator).await, ["three", "four"]);
     app.clock().advance(HOUR - Duration::from_secs(60));
     exactly(&app, 1).await;
@@ -280,6 +280,77 @@ async fn a_prompt_of_the_line_that_meets_the_platforms_own_limit_stands_in_it_ag
     assert_eq!(job["reason"], json!(null));
     let states: Vec<_> = job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
     assert_eq!(states, ["queued", "sending", "queued", "sending", "accepted"]);
+}
+
+#[tokio::test]
+async fn the_line_waits_while_the_key_is_refused_and_goes_on_when_it_is_taken() {
+    let (app, operator) = spent().await;
+    let first = queued(&operator, "three").await;
+    queued(&operator, "four").await;
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(401).set_body_json(json!({"error": "expired"}))).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    let held = operator.job(&first).await;
+    let told = held["reason"].as_str().unwrap();
+    assert!(held["state"] == "queued" && told.contains("did not accept Docket's key"), "{held}");
+    app.clock().advance(Duration::from_secs(299));
+    exactly(&app, 1).await;
+    assert_eq!(order(&operator).await, ["three", "four"]);
+
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    assert_eq!(sent(&app).await, ["three"]);
+}
+
+#[tokio::test]
+async fn the_line_outlives_a_platform_that_cannot_be_reached() {
+    let (mut app, operator) = spent().await;
+    let job = queued(&operator, "three").await;
+    let (_reserved, nobody) = refusing_address();
+    app.restart_with(|settings| settings.upstream_url = Some(nobody)).await;
+    app.clock().advance(HOUR);
+    let operator = app.operator().await;
+    let held = until("it was tried", async || {
+        Some(operator.job(&job).await).filter(|job| job["reason"].is_string())
+    })
+    .await;
+    assert_eq!(held["state"], "queued", "{held}");
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    app.restart_with(|settings| settings.upstream_url = None).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    assert_eq!(sent(&app).await, ["three"]);
+}
+
+#[tokio::test]
+async fn reads_that_take_long_keep_no_prompt_waiting() {
+    let (app, operator) = spent().await;
+    for text in ["three", "four"] {
+        queued(&operator, text).await;
+    }
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    let slow = ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"));
+    app.upstream.on_read(slow.set_delay(Duration::from_secs(60))).await;
+    app.clock().advance(2 * HOUR);
+    until("a read is under way", async || (app.upstream.reads().await > 0).then_some(())).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 2).await;
+    assert_eq!(sent(&app).await, ["three", "four"]);
+}
+
+#[tokio::test]
+async fn what_a_person_cancelled_needs_nobody() {
+    let (_app, operator) = spent().await;
+    queued(&operator, "three").await;
+    let message = waiting(&operator).await[0]["message"].clone();
+    assert_eq!(cancelled(&operator, &message).await.status, 200);
+    let listed = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    assert_eq!((&listed["counts"]["rejected"], &listed["attention"]), (&json!(1), &json!(0)));
 }
 
 #[tokio::test]

@@ -108,6 +108,8 @@ async fn what_was_started_is_followed_once_the_upstream_knows_its_id() {
     let found = found.json();
     assert_eq!((&found["state"], &found["remote"]["id"]), (&json!("completed"), &json!("job_9")));
     assert_eq!(found["reason"], json!(null));
+    let states: Vec<_> = found["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
+    assert_eq!(states[states.len() - 2..], ["accepted", "completed"]);
     let requests = app.upstream.requests().await;
     assert_eq!((requests.len(), requests[0].url.path()), (1, "/v2/agent/docs/job/job_9"));
     resolve(&operator, &job, 0, 0, &started("job_9")).await.refused(409, "conflict");
@@ -165,6 +167,30 @@ async fn a_follow_up_in_doubt_is_sent_again_or_taken_for_delivered() {
     let posts = app.upstream.posts().await;
     assert_eq!(posts.len(), 1);
     assert_eq!(posts[0].body_json::<Value>().unwrap(), json!({"prompt": "first"}));
+}
+
+#[tokio::test]
+async fn a_job_needs_a_person_while_a_follow_up_is_in_doubt_or_its_last_one_was_not_taken() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let needing = async || {
+        operator.ask("/api/jobs/list", &[("project", "docs"), ("needs", "attention")]).await["total"].clone()
+    };
+    for status in [502, 400, 200] {
+        app.upstream.reset().await;
+        let answer = ResponseTemplate::new(status).set_body_json(remote_job("job_1", "active"));
+        app.upstream.on_follow_up(answer).await;
+        assert_eq!(operator.follow_up(&job, "And more", &intent()).await.status, 200);
+        assert_eq!(needing().await, 1, "{status}");
+    }
+    resolve(&operator, &job, 1, 0, &[("outcome", "started")]).await;
+    assert_eq!(needing().await, 0, "what was refused has a successor that was taken");
+    app.upstream.reset().await;
+    app.upstream.on_follow_up(ResponseTemplate::new(400)).await;
+    assert_eq!(operator.follow_up(&job, "The last word", &intent()).await.status, 200);
+    assert_eq!(needing().await, 1);
 }
 
 #[tokio::test]

@@ -111,16 +111,18 @@ impl Jobs {
     }
 
     async fn shown(&self, prepared: PreparedBatch) -> Result<Batch, AppError> {
-        let entries = self.checked(&prepared.template, &prepared.list)?;
+        let is_started = prepared.started_at.is_some();
+        // What was started stays as it is, whatever a prompt may be by now.
+        let entries = if is_started { Vec::new() } else { self.checked(&prepared.template, &prepared.list)? };
+        let jobs = self.store.jobs_of_batch(&prepared.id).await?;
         let (sent, waiting) = self.store.progress(&prepared.id).await?;
         let queue = self.queue(&prepared.project).await?;
         let of_batch = queue.waiting.iter().filter(|waiting| waiting.batch.as_ref() == Some(&prepared.id));
-        let is_started = prepared.started_at.is_some();
         Ok(Batch {
             expected_end: of_batch.filter_map(|waiting| waiting.expected_at).max(),
-            preview: if is_started { Vec::new() } else { entries.iter().map(preview).collect() },
-            jobs: self.store.jobs_of_batch(&prepared.id).await?,
-            total: entries.len() as u32,
+            total: if is_started { jobs.len() } else { entries.len() } as u32,
+            preview: entries.iter().map(preview).collect(),
+            jobs,
             sent,
             waiting: waiting.len() as u32,
             id: prepared.id,

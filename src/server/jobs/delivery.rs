@@ -20,10 +20,6 @@ const LAST_RECORD_TRIES: u32 = 8;
 /// The pause before recording is tried again doubles so often, from 50 milliseconds on.
 const PAUSE_DOUBLINGS: u32 = 5;
 
-/// Why a prompt from the line stands in it again. Nobody waits for its end who could send it once more.
-const ASKED_TO_WAIT: &str =
-    "The platform asked Docket to wait, so nothing was started yet. It stands in line again.";
-
 impl Jobs {
     /// What was being sent when the process last ended becomes *unknown*. To be called once, before anything
     /// is sent.
@@ -83,7 +79,9 @@ impl Jobs {
     ) -> Result<RemoteJob, UpstreamError> {
         match remote_id.filter(|_| intent.position > 0) {
             Some(remote_id) => {
-                self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await
+                let said = self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await;
+                // The answer is about the job that was written to, whatever it calls it.
+                said.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
             }
             None => self.upstream.create(permit, &intent.project, &intent.prompt).await,
         }
@@ -101,9 +99,10 @@ impl Jobs {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
                 Settlement::Accepted(remote, self.next_poll())
             }
-            Err(UpstreamError::LimitReached { .. }) if intent.in_line => {
-                tracing::warn!(job = %intent.job, position = intent.position, "waits on");
-                Settlement::Later(ASKED_TO_WAIT)
+            Err(error) if intent.in_line && error.passes() => {
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "waits on");
+                reason = format!("{} It stands in line again.", error.delivery_reason());
+                Settlement::Later(&reason)
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");

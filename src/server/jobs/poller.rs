@@ -106,6 +106,9 @@ impl Jobs {
         if let Some(error) = self.conclude(&due, said).await? {
             // The next read is planned already; the last known state stays.
             tracing::warn!(job = %due.job, %error, "job could not be read");
+            if now.seconds_since(due.followed_since) >= NO_END_SECONDS {
+                self.record_no_end(&due, "Lately it gave no answer that could be used.").await?;
+            }
         }
         Ok(true)
     }
@@ -128,7 +131,8 @@ impl Jobs {
         said: Result<RemoteJob, UpstreamError>,
     ) -> anyhow::Result<Option<UpstreamError>> {
         match said {
-            Ok(remote) => self.record_read(due, &remote).await?,
+            // The answer is about what was asked for, whatever it calls it.
+            Ok(remote) => self.record_read(due, &RemoteJob { id: due.remote_id.clone(), ..remote }).await?,
             Err(UpstreamError::Refused { status: 404, .. }) => self.record_missing(due).await?,
             Err(error) => return Ok(Some(error)),
         }
@@ -146,14 +150,16 @@ impl Jobs {
             tracing::info!(job = %due.job, status = remote.status, "job changed");
         }
         if state.is_moving() && age >= NO_END_SECONDS {
-            tracing::warn!(job = %due.job, "job came to no end");
-            let reason = format!(
-                "The platform reported no end in three days, so Docket no longer asks by itself. Its last word was “{}”.",
-                remote.status
-            );
-            self.store.record_lost(due, NO_END, &reason, now).await?;
+            self.record_no_end(due, &format!("Its last word was “{}”.", remote.status)).await?;
         }
         Ok(())
+    }
+
+    async fn record_no_end(&self, due: &DueRead, last: &str) -> anyhow::Result<()> {
+        tracing::warn!(job = %due.job, "job came to no end");
+        let reason =
+            format!("The platform reported no end in three days, so Docket no longer asks by itself. {last}");
+        Ok(self.store.record_lost(due, NO_END, &reason, self.clock.now()).await?)
     }
 
     async fn record_missing(&self, due: &DueRead) -> anyhow::Result<()> {

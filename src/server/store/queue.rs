@@ -194,6 +194,10 @@ impl Store {
             .await?;
             let Some(row) = row else { continue };
             let intent = intents::from_row(&row)?;
+            sqlx::query("UPDATE messages SET cancelled = 1 WHERE id = $1")
+                .bind(message.as_str())
+                .execute(&mut *tx)
+                .await?;
             reject(&mut tx, &intent, reason, now).await?;
             if intent.position == 0 {
                 reject_follow_ups(&mut tx, &intent.job, now).await?;

@@ -3,7 +3,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::{Store, StoreError, audit, intents, jobs};
+use super::{Store, StoreError, audit, intents, jobs, webhook_events};
 use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
@@ -70,7 +70,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let queued = "state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4, sent_at = NULL,
-             settled_at = NULL, rank = (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state = 'queued')";
+             settled_at = NULL, rank = (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))";
         if !doubt.end(&mut tx, queued, now).await? {
             return Ok(false);
         }
@@ -105,6 +105,13 @@ impl Store {
         jobs::follow_from(&mut tx, doubt.job, next_read_at, now).await?;
         let intent = doubt.decided(DeliveryState::Accepted);
         intents::enter(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
+        if let Started::Job(remote) = started
+            && !jobs::state(&mut tx, doubt.job).await?.is_moving()
+        {
+            jobs::record_event(&mut tx, doubt.job.as_str(), doubt.position, now, &remote.status, None)
+                .await?;
+            webhook_events::rested(&mut tx, doubt.job, now).await?;
+        }
         audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resolve), now).await?;
         tx.commit().await?;
         Ok(true)

@@ -42,6 +42,15 @@ impl UpstreamError {
         }
     }
 
+    /// Whether the same request, which was surely not taken, will be once the upstream can be reached, takes the key or has room
+    /// again.
+    pub fn passes(&self) -> bool {
+        matches!(
+            self,
+            Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { status: 401 | 403, .. }
+        )
+    }
+
     /// Whether it shows that the upstream does not work, rather than that it did not like what was asked.
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::LimitReached { .. } | Self::Refused { .. })
@@ -52,7 +61,7 @@ impl UpstreamError {
         match self {
             Self::NotConnected(_) => "The platform could not be reached, so nothing was started.".to_owned(),
             Self::LimitReached { .. } => {
-                "The platform's limit for this hour is used up, so nothing was started. Try again later.".to_owned()
+                "The platform's limit for this hour is used up, so nothing was started.".to_owned()
             }
             Self::Refused { status: 401 | 403, .. } => {
                 "The platform did not accept Docket's key, so nothing was started. An administrator has to check it.".to_owned()

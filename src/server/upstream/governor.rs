@@ -107,10 +107,12 @@ impl Governor {
         })
     }
 
-    /// Whether the next prompt of the scope's line may go: the budget has room, and the pause after the last one is over.
+    /// Whether the next prompt of the scope's line may go: the budget has room, the pause after the last one is over, and the
+    /// upstream is not left to rest.
     pub async fn line_moves(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let rests = self.store.line_rests_until(&key, limit, now).await?;
+        let rests = rests.or(self.health.line_rests_until(scope.operation()));
         Ok(rests.is_none() && self.meter(scope).await?.left() > 0)
     }
 
@@ -118,7 +120,7 @@ impl Governor {
     pub async fn line(&self, scope: &Scope, count: usize) -> Result<(Why, Vec<Timestamp>), StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
-        let rests = self.health.rests_until(scope.operation()).filter(|until| *until > now);
+        let rests = self.health.line_rests_until(scope.operation());
         let why = match (full, rests) {
             (Some(_), _) => Why::Budget,
             (None, Some(_)) => Why::Rest,

@@ -10,6 +10,9 @@ use crate::model::time::Timestamp;
 use crate::model::upstream::{Failure, Notice, Operation, OperationStatus};
 use crate::server::clock::Clock;
 
+/// How long the lines wait after the key was refused: each try costs a call, and administrators look at it first.
+const KEY_REST_SECONDS: i64 = 300;
+
 /// A handle on the one record; cloning gives another.
 #[derive(Clone)]
 pub struct Health {
@@ -54,6 +57,12 @@ impl Health {
     /// When the next call is let through, while the upstream is left to rest.
     pub(super) fn rests_until(&self, operation: Operation) -> Option<Timestamp> {
         self.record().breakers.get(&group(operation)).and_then(Breaker::rests_until)
+    }
+
+    /// When a line goes on that waits for the upstream to work, or to take the key again.
+    pub(super) fn line_rests_until(&self, operation: Operation) -> Option<Timestamp> {
+        let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_REST_SECONDS));
+        self.rests_until(operation).max(key).filter(|until| *until > self.clock.now())
     }
 
     /// Takes note of how an exchange ended.

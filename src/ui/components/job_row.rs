@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{Job, JobBadge};
+use crate::model::job::{DeliveryState, Job, JobBadge};
 use crate::ui::charts::number::counted;
 use crate::ui::components::badge::job_badge;
 use crate::ui::components::icon::{self, icon};
@@ -40,6 +40,17 @@ pub fn job_row(job: &Job, badge: ArcRwSignal<JobBadge>, check: AnyView) -> AnyVi
     .erase()
 }
 
+/// What a person has to know of the follow-ups, which the badge does not say.
+fn trouble(job: &Job) -> Option<&'static str> {
+    let mut states = job.follow_ups.iter().map(|follow_up| follow_up.state);
+    let last = states.clone().next_back();
+    match last {
+        _ if states.any(|state| state == DeliveryState::Unknown) => Some(" unknown"),
+        Some(DeliveryState::Rejected) => Some(" not taken"),
+        _ => None,
+    }
+}
+
 fn tags(job: &Job) -> AnyView {
     let project = job.project.as_str();
     let labels = job.paths.iter().take(1).chain(job.tags.iter().take(TAGS));
@@ -50,7 +61,7 @@ fn tags(job: &Job) -> AnyView {
     let conversation = (follow_ups > 0).then(|| {
         view! {
             <span class="faint with-icon" title=counted(follow_ups, "follow-up", "follow-ups")>
-                {icon(icon::COMMENT)} {follow_ups.to_string()}
+                {icon(icon::COMMENT)} {follow_ups.to_string()} {trouble(job)}
             </span>
         }
         .erase()

@@ -80,7 +80,7 @@ pub(in crate::server::store) async fn insert(
     let inserted = sqlx::query(
         "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
          SELECT $1, $2, $3, $4, $5, $6, 'queued', $7, $7, $8,
-             (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state = 'queued')
+             (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))
          WHERE NOT EXISTS (SELECT 1 FROM messages
              WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'unknown'))
          ON CONFLICT (author_id, intent) DO NOTHING",
