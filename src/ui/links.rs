@@ -85,9 +85,9 @@ pub fn new_job_by(project: &str, template: &str, path: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("template", template), ("path", path)])
 }
 
-/// The form for many jobs from one text with places.
-pub fn new_batch_of(project: &str, prompt: &str) -> String {
-    with_query(&format!("/p/{project}/jobs/batch"), &[("prompt", prompt)])
+/// The form for many jobs from one text with places, that of a template unless `template` is empty.
+pub fn new_batch_of(project: &str, prompt: &str, template: &str) -> String {
+    with_query(&format!("/p/{project}/jobs/batch"), &[("prompt", prompt), ("template", template)])
 }
 
 /// The form for a new job, prefilled with what is not empty.

@@ -2,7 +2,7 @@
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS};
-use crate::model::id::{BatchId, IntentId, ProjectId};
+use crate::model::id::{BatchId, IntentId, ProjectId, TemplateId};
 use crate::model::page_path;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -23,6 +23,8 @@ pub struct BatchRequest {
     pub text: String,
     pub values: String,
     pub intent: String,
+    /// The template the text came from; empty for none.
+    pub template: String,
 }
 
 impl Jobs {
@@ -33,11 +35,19 @@ impl Jobs {
         let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
         let (text, values) = (request.text.replace("\r\n", "\n"), request.values.replace("\r\n", "\n"));
         self.checked(&text, &values)?;
+        let template: Option<TemplateId> = match request.template.as_str() {
+            "" => None,
+            id => Some(id.parse().map_err(AppError::bad_input)?),
+        };
+        if let Some(template) = &template {
+            self.must_be_a_template(&request.project, template).await?;
+        }
         let new = NewBatch {
             project: &request.project,
             author_id: &caller.user.id,
             intent: &intent,
             template: &text,
+            template_id: template.as_ref(),
             list: &values,
         };
         let prepared = self.store.prepare_batch(&new, self.clock.now()).await?;

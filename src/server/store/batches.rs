@@ -6,7 +6,7 @@ use super::intents::{NewIntent, Place, insert};
 use super::{Store, StoreError, audit, jobs, new_id, word};
 use crate::model::audit::{Action, Actor, Deed};
 use crate::model::batch::Entry;
-use crate::model::id::{BatchId, IntentId, MessageId, ProjectId};
+use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
 use crate::model::job::Job;
 use crate::model::time::Timestamp;
 
@@ -20,6 +20,8 @@ pub struct PreparedBatch {
     pub project: ProjectId,
     pub author: String,
     pub template: String,
+    /// The template the text came from, if it still exists.
+    pub template_id: Option<TemplateId>,
     pub list: String,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
@@ -31,10 +33,12 @@ pub struct NewBatch<'a> {
     pub author_id: &'a str,
     pub intent: &'a IntentId,
     pub template: &'a str,
+    pub template_id: Option<&'a TemplateId>,
     pub list: &'a str,
 }
 
-const SELECT_BATCH: &str = "SELECT b.*, u.name AS author FROM batches b JOIN users u ON u.id = b.author_id";
+const SELECT_BATCH: &str = "SELECT b.*, t.id AS known_template, u.name AS author FROM batches b
+     JOIN users u ON u.id = b.author_id LEFT JOIN templates t ON t.id = b.template_id";
 
 impl Store {
     /// Keeps a batch to be started later, and forgets what nobody started for long. The author's batch of this intent, if
@@ -49,8 +53,8 @@ impl Store {
             .execute(&self.pool)
             .await?;
         sqlx::query(
-            "INSERT INTO batches (id, project, author_id, intent, template, list, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (author_id, intent) DO NOTHING",
+            "INSERT INTO batches (id, project, author_id, intent, template, list, created_at, template_id)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (author_id, intent) DO NOTHING",
         )
         .bind(new_id())
         .bind(new.project.as_str())
@@ -59,6 +63,7 @@ impl Store {
         .bind(new.template)
         .bind(new.list)
         .bind(now.as_millis())
+        .bind(new.template_id.map(TemplateId::as_str))
         .execute(&self.pool)
         .await?;
         let row =
@@ -111,7 +116,7 @@ impl Store {
                 intent: &intent,
                 prompt: &entry.prompt,
                 paths: &entry.paths,
-                template: None,
+                template: batch.template_id.as_ref(),
             };
             if insert(&mut tx, &new, Place::InLine(Some(&batch.id)), now).await?.is_none() {
                 return Err(StoreError::Corrupt(format!("the intent {intent}")));
@@ -159,6 +164,7 @@ fn prepared(row: &sqlx::any::AnyRow) -> Result<PreparedBatch, StoreError> {
         project: word(row, "project")?,
         author: row.try_get("author")?,
         template: row.try_get("template")?,
+        template_id: row.try_get::<Option<String>, _>("known_template")?.and_then(|id| id.parse().ok()),
         list: row.try_get("list")?,
         created_at: jobs::instant(row, "created_at")?,
         started_at: row.try_get::<Option<i64>, _>("started_at")?.map(Timestamp::from_millis),

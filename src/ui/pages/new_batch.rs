@@ -31,6 +31,7 @@ pub fn NewBatch() -> impl IntoView {
     let project = project::current();
     let query = address::query().get_untracked();
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
+    let template = query.get("template").unwrap_or_default();
     let brought = !prompt.is_empty() || from.is_some();
     let form = {
         let project = project.clone();
@@ -54,7 +55,7 @@ pub fn NewBatch() -> impl IntoView {
         let (Some(fresh), Some(session)) = (fresh, session) else { return ().into_any() };
         match (fresh, session) {
             (Ok(_), Ok(session)) if !session.can_start_jobs() => not_for_viewers(&project),
-            (Ok(fresh), Ok(_)) => composer(prepare, &project, fresh, &prompt, drafts),
+            (Ok(fresh), Ok(_)) => composer(prepare, &project, fresh, (&prompt, &template), drafts),
             (Err(error), _) | (_, Err(error)) => failure::panel(&error, form.retry()),
         }
     };
@@ -68,7 +69,15 @@ pub fn NewBatch() -> impl IntoView {
     .erase()
 }
 
-fn composer(prepare: Post, project: &str, form: BatchForm, prompt: &str, drafts: (Draft, Draft)) -> AnyView {
+/// `brought` is the text and the template it came with, each empty for none.
+fn composer(
+    prepare: Post,
+    project: &str,
+    form: BatchForm,
+    brought: (&str, &str),
+    drafts: (Draft, Draft),
+) -> AnyView {
+    let (prompt, template) = brought;
     let text = PromptField {
         id: "prompt",
         label: "Text with places",
@@ -95,7 +104,11 @@ fn composer(prepare: Post, project: &str, form: BatchForm, prompt: &str, drafts:
     });
     let send = view! { <div class="send">{submit_button(prepare, "Preview", "Checking…")}</div> }.erase();
     let fields = [prompt_field(text), text_field(values, "values"), send].collect_view().into_any();
-    let hidden = vec![("project", project.to_owned()), ("intent", form.intent.to_string())];
+    let hidden = vec![
+        ("project", project.to_owned()),
+        ("intent", form.intent.to_string()),
+        ("template", template.to_owned()),
+    ];
     [why, post_form("stack", prepare, hidden, fields)].collect_view().into_any()
 }
 

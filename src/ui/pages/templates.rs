@@ -107,7 +107,7 @@ fn piece(piece: Piece) -> AnyView {
 fn actions(project: &str, template: &SavedTemplate, remove: Post) -> AnyView {
     let id = template.id.to_string();
     let many = (template.text.chars().count() <= ADDRESS_CHARS).then(|| {
-        let href = links::new_batch_of(project, &template.text);
+        let href = links::new_batch_of(project, &template.text, &id);
         view! { <a class="button" href=href>"Use for many pages"</a> }.erase()
     });
     view! {
