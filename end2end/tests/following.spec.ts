@@ -7,6 +7,8 @@ const STATUSES = "**/api/jobs/statuses";
 
 const bell = (page: Page) => page.getByRole("button", { name: "Notify me in this browser" });
 
+const toasts = (page: Page) => page.locator(".toast");
+
 /** Counts the questions for badges that `page` asks from now on. */
 function questions(page: Page): () => number {
   let count = 0;
@@ -21,6 +23,13 @@ async function hide(page: Page, hidden: boolean): Promise<void> {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
     document.dispatchEvent(new Event("visibilitychange"));
   }, hidden);
+}
+
+/** Answers every question of `page` for badges: `jobs` were completed without changes. */
+async function rest(page: Page, jobs: Job[]): Promise<void> {
+  const changed_at = new Date(Date.now() + 60_000).toISOString();
+  const badges = jobs.map(({ id }) => ({ id, state: "completed", status: "completed", pr_link: null, changed_at, followed: false }));
+  await page.route(STATUSES, (route) => route.fulfill({ json: badges }));
 }
 
 /** Puts a stand-in for the browser's notifications in place, whose person answers `answer`. */
@@ -179,4 +188,47 @@ test("a hidden page that is to notify asks, but slowly", async ({ page, api }) =
     await answered;
   }
   expect(asked(), "questions in five minutes").toBeLessThanOrEqual(10);
+});
+
+test("a hidden page whose timers the browser slows to one a minute asks at each of them", async ({ page, api }) => {
+  await standIn(page, "granted");
+  const job = await api.start("emulator:slow Take a minute");
+  await page.clock.install();
+  await open(page, at(`/jobs/${job.id}`));
+  await bell(page).click();
+  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
+  await hide(page, true);
+  for (let minute = 1; minute <= 3; minute++) {
+    const answered = page.waitForResponse(STATUSES);
+    await page.clock.fastForward(60_000);
+    await answered;
+  }
+});
+
+test("many ends at once are one toast, which leads to what changed last", async ({ page, api }) => {
+  const jobs = await Promise.all([1, 2, 3, 4].map((at) => api.start(`emulator:slow One of a crowd, number ${at}`)));
+  await rest(page, jobs);
+  await open(page, at("/jobs"));
+  await expect(toasts(page)).toHaveText(["4 jobs came to rest"]);
+  await toasts(page).getByRole("link").click();
+  await expect(page).toHaveURL(at("/jobs?sort=changed"));
+});
+
+test("what is said while nobody looks stays until somebody has looked", async ({ page, api }) => {
+  const job = await api.start("emulator:slow End behind their backs");
+  await rest(page, [job]);
+  await page.clock.install();
+  await page.addInitScript(() => (document.hasFocus = () => false));
+  await open(page, at("/jobs"));
+  await expect(toasts(page)).toHaveText([/^Completed without changes: .*End behind their backs$/]);
+  await page.clock.runFor(30_000);
+  await expect(toasts(page)).toHaveCount(1);
+  await page.evaluate(() => {
+    document.hasFocus = () => true;
+    window.dispatchEvent(new Event("focus"));
+  });
+  await page.clock.runFor(5_000);
+  await expect(toasts(page)).toHaveCount(1);
+  await page.clock.runFor(6_000);
+  await expect(toasts(page)).toHaveCount(0);
 });

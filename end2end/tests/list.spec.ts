@@ -1,7 +1,7 @@
 /** The list of jobs: what is filtered and searched stands in the address, and the counts are true. */
 import type { Page } from "@playwright/test";
 import { Api, type State } from "../fixtures/api.ts";
-import { PROJECT, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const LIST = at("/jobs");
 
@@ -9,6 +9,9 @@ const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole(
 const chip = (page: Page, name: string) =>
   page.getByRole("list", { name: "Filter by state" }).getByRole("link", { name: new RegExp(`^${name} `) });
 const search = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
+/** A group of the overview. */
+const group = (page: Page, name: string) =>
+  page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
 const NAMES: Partial<Record<State, string>> = {
   active: "Active",
@@ -194,21 +197,43 @@ test("older jobs are on further pages, each job on one", async ({ serve, visit, 
 
 test("the overview says what runs, what needs a person and what finished", async ({ page, api }) => {
   const running = await api.start("emulator:slow Keep the overview busy");
-  const group = (name: string) => page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
   await open(page, at(""));
-  await expect(badge(group("Running now"), running.id)).toHaveAttribute("data-status", "active");
-  // The page shows the newest, and other tests start jobs all the time.
+  await expect(badge(group(page, "Running now"), running.id)).toHaveAttribute("data-status", "active");
+  // The page shows the newest, and jobs come to an end all the time.
   await expect(async () => {
     const needing = await api.jobs({ needs: "attention" });
-    const finished = await api.jobThat((job) => Boolean(job.remote?.pr_link));
+    const changed = await api.jobs({ pr: "yes", sort: "changed" });
+    const finished = changed.jobs.filter(({ state }) => state === "completed" || state === "archived");
+    expect(finished.length, "finished jobs").toBeGreaterThan(0);
     await open(page, at(""));
     for (const job of needing.jobs.slice(0, 5)) {
-      await expect(badge(group("Needs you"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
+      await expect(badge(group(page, "Needs you"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
     }
-    await expect(badge(group("Finished lately"), finished.id)).toHaveAttribute("data-status", "completed", { timeout: 1_000 });
+    for (const job of finished.slice(0, 3)) {
+      await expect(badge(group(page, "Finished lately"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
+    }
   }).toPass();
   await page.getByRole("link", { name: "All jobs" }).click();
   await expect(page).toHaveURL(LIST);
+});
+
+test("many newer jobs push nothing off the overview", async ({ serve, visit }) => {
+  test.setTimeout(60_000);
+  const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "10" } });
+  const page = await visit(docket, { storageState: docket.session });
+  const api = new Api(page.request, docket.url, PROJECT);
+  const finished = await api.start("emulator:pull-request Done before the crowd came");
+  await expect.poll(async () => (await api.job(finished.id)).state, UNTIL_DONE).toBe("completed");
+  for (let at = 0; at < 9; at++) await api.start(`emulator:slow Running ${at}`);
+  for (let at = 0; at < 45; at++) await api.start(`Waiting ${at}`, { queue: "on" });
+
+  await open(page, at(""));
+  await expect(badge(group(page, "Finished lately"), finished.id)).toHaveAttribute("data-status", "completed");
+  await expect(group(page, "Running now").getByRole("listitem")).toHaveCount(8);
+  await expect(page.getByRole("main").getByRole("link", { name: "45 prompts wait to be sent" })).toHaveAttribute("href", at("/queue"));
+  await group(page, "Running now").getByRole("link", { name: "Show all 9" }).click();
+  await expect(page).toHaveURL(`${LIST}?status=active`);
+  await expect(rows(page)).toHaveCount(9);
 });
 
 test("switches and orders stand in the address, and the list says how much it holds", async ({ page, api }) => {

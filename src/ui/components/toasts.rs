@@ -10,14 +10,15 @@ pub fn region() -> AnyView {
     let toasts = Toasts::get();
     let shown = move || toasts.shown().into_iter().map(|note| toast(toasts, note)).collect_view().into_any();
     view! {
-        <div class="toasts" role="status" aria-live="polite">
+        <div class="toasts" role="status" aria-live="polite" aria-atomic="false">
             {move || shown()}
         </div>
     }
     .erase()
 }
 
-fn toast(toasts: Toasts, Toast { id, text, href }: Toast) -> AnyView {
+fn toast(toasts: Toasts, Toast { id, text, quoted, href }: Toast) -> AnyView {
+    let text = [text.into_any(), view! { <bdi>{quoted}</bdi> }.erase()].collect_view();
     let text = match href {
         Some(href) => view! { <a href=href on:click=handler(move |_| toasts.dismiss(id))>{text}</a> }.erase(),
         None => view! { <span>{text}</span> }.erase(),

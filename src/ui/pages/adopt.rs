@@ -47,7 +47,7 @@ fn form(adopt: Post, project: &str) -> AnyView {
     let note = view! {
         <div class="stack">
             <label class="field-label" for="note">"Note"</label>
-            <textarea id="note" class="field prompt" name="note" rows="3" aria-describedby="note-hint"></textarea>
+            <textarea id="note" class="field prompt" name="note" rows="3" dir="auto" aria-describedby="note-hint"></textarea>
             <p class="hint" id="note-hint">
                 "Optional: what it is about. The platform does not tell the prompt, so the note stands in its place."
             </p>

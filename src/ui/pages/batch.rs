@@ -97,7 +97,7 @@ fn preview(start: Post, batch: Batch, may_start: bool) -> AnyView {
 }
 
 fn text(preview: String) -> AnyView {
-    view! { <li class="message-text">{preview}</li> }.erase()
+    view! { <li class="message-text" dir="auto">{preview}</li> }.erase()
 }
 
 fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
@@ -129,7 +129,7 @@ fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
             {left} {stop}
             <details class="history">
                 <summary>"The text"</summary>
-                <p class="message-text">{batch.text}</p>
+                <p class="message-text" dir="auto">{batch.text}</p>
             </details>
         </div>
         <ul class="job-list" aria-label="Jobs of the batch">{rows}</ul>

@@ -15,11 +15,12 @@ use crate::model::job_query::JobQuery;
 use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::page_head::page_head;
+use crate::ui::components::waiting::waiting;
 use crate::ui::erase::Erase;
 use crate::ui::pages::analytics::drawn;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::clock::Clock;
-use crate::ui::state::{project, session};
+use crate::ui::state::{budget, project, session};
 
 /// How many of the most read pages are shown.
 const PAGES: i64 = 6;
@@ -27,8 +28,9 @@ const PAGES: i64 = 6;
 #[component]
 pub fn Overview() -> impl IntoView {
     let project = project::current();
-    let newest = asked(&project, JobQuery::default());
+    let active = asked(&project, JobQuery::default().with("status", "active"));
     let needing = asked(&project, JobQuery::default().with("needs", "attention"));
+    let changed = asked(&project, JobQuery::default().with("pr", "yes").with("sort", "changed"));
     let range = DayRange::ending(Clock::get().today(), 7);
     let week = {
         let project = project.clone();
@@ -39,25 +41,22 @@ pub fn Overview() -> impl IntoView {
     };
     let session = session::get();
     let new_job = new_job_link(&project, session);
-    let (running, waiting, finished) = {
-        let (running, waiting, finished) = (project.clone(), project.clone(), project.clone());
+    let context = view! { "What runs, what needs you, and who reads" {waiting(&project, budget::get())} };
+    let (running, needs_you, finished) = {
+        let (running, needs_you, finished) = (project.clone(), project.clone(), project.clone());
         (
             move |page| groups::running(&running, page, session::can_start_jobs(session)),
-            move |page| groups::needs_you(&waiting, page),
+            move |page| groups::needs_you(&needs_you, page),
             move |page| groups::finished(&finished, page),
         )
     };
     view! {
-        {page_head(
-            "Overview",
-            "What runs, what needs you, and who reads".into_any(),
-            new_job,
-        )}
+        {page_head("Overview", context.into_any(), new_job)}
         <div class="overview">
             <div>
-                {loaded(newest, loading::rows, running)}
-                {loaded(needing, loading::nothing, waiting)}
-                {loaded(newest, loading::nothing, finished)}
+                {loaded(active, loading::rows, running)}
+                {loaded(needing, loading::nothing, needs_you)}
+                {loaded(changed, loading::nothing, finished)}
             </div>
             <section class="week" aria-labelledby="week">
                 <h2 id="week">"Readers of the last 7 days"</h2>

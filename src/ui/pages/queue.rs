@@ -115,7 +115,7 @@ fn row(desk: &Desk, entry: Waiting) -> AnyView {
     view! {
         <li class="queue-row">
             <span class="queue-title">
-                {icon(icon::CLOCK)} <a href=job>{kind} {title.clone()}</a> {batch}
+                {icon(icon::CLOCK)} <a href=job>{kind} <bdi>{title.clone()}</bdi></a> {batch}
             </span>
             <span class="queue-why">
                 {why(entry.why)}{entry.expected_at.map(expected)} " · " {entry.author} ", " {ago(entry.created_at)}

@@ -7,7 +7,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::job::JobState;
+use crate::model::job::{JobBadge, JobState};
+use crate::model::time::Timestamp;
 use crate::ui::erase::effect;
 use crate::ui::links;
 use crate::ui::state::badges::{Badges, Settled};
@@ -22,12 +23,15 @@ use crate::ui::state::toasts::Toasts;
 const WHILE_MOVING: u32 = 2;
 /// Seconds between two questions while nothing moves, or after one failed.
 const WHILE_STILL: u32 = 15;
-/// Seconds between two questions while a job moves that a hidden page is to notify of. Browsers let fewer beats through.
+/// Seconds between two questions while a job moves that a hidden page is to notify of. Browsers let few beats through, such
+/// as one a minute: what counts is the time that went by.
 const WHILE_HIDDEN: u32 = 30;
 /// Seconds between two readings of the budget.
 const BUDGET: u32 = 30;
 /// Seconds between two steps of the ages on the page.
 const AGES: u32 = 15;
+/// How many jobs that come to rest at once are named one by one.
+const MOST_TOASTS: usize = 3;
 
 /// The live updates of the frame that started them.
 #[derive(Clone, Copy)]
@@ -43,7 +47,7 @@ pub struct Live {
     asked: RwSignal<u32>,
     asking: StoredValue<bool>,
     beats: StoredValue<u32>,
-    last_asked_at: StoredValue<u32>,
+    last_asked_at: StoredValue<Timestamp>,
 }
 
 /// Starts the live updates of `project` for as long as the caller lives. They begin once the page is interactive.
@@ -60,7 +64,7 @@ pub fn start(project: String, budget: AskedBudget) -> Live {
         asked: RwSignal::new(0),
         asking: StoredValue::new(false),
         beats: StoredValue::new(0),
-        last_asked_at: StoredValue::new(0),
+        last_asked_at: StoredValue::new(browser::now()),
     };
     provide_context(live);
     effect(move || {
@@ -116,7 +120,7 @@ impl Live {
             (false, true) => WHILE_STILL,
             (false, false) => WHILE_MOVING,
         };
-        if beat.wrapping_sub(self.last_asked_at.try_get_value().unwrap_or(beat)) >= wait {
+        if self.last_asked_at.try_get_value().is_some_and(|at| is_past(at, wait)) {
             self.ask();
         }
     }
@@ -127,6 +131,7 @@ impl Live {
             return;
         }
         self.unseen.try_set(0);
+        self.toasts.look();
         self.clock.tick();
         self.ask();
     }
@@ -136,7 +141,7 @@ impl Live {
             return;
         }
         self.asking.set_value(true);
-        self.last_asked_at.set_value(self.beats.get_value());
+        self.last_asked_at.set_value(browser::now());
         let project = self.project.get_value();
         spawn_local(async move {
             let answer = self.badges.ask(project).await;
@@ -146,7 +151,7 @@ impl Live {
             match answer {
                 Ok(settled) => {
                     self.trouble.set(None);
-                    settled.into_iter().for_each(|settled| self.announce(settled));
+                    self.announce(settled);
                     self.asked.update(|asked| *asked = asked.wrapping_add(1));
                 }
                 Err(error) => self.trouble.set(Some(error)),
@@ -154,27 +159,55 @@ impl Live {
         });
     }
 
-    fn announce(self, Settled { title, badge }: Settled) {
-        let outcome = match badge.state {
-            JobState::Completed if badge.pr_link.is_some() => "A pull request is ready",
-            JobState::Completed => "Completed without changes",
-            JobState::Failed => "Failed",
-            JobState::Archived => "Archived",
-            JobState::Rejected => "Was not taken",
-            JobState::Unknown => "Needs a look: the outcome is not known",
-            JobState::Other => "Needs a look: it is followed no more",
-            _ => return,
-        };
-        let href = links::job(&self.project.get_value(), badge.id.as_str());
-        if !browser::is_watched() {
-            self.unseen.update(|unseen| *unseen += 1);
-            if self.notices.come() {
-                let tag = format!("{}/{}", badge.id, badge.changed_at);
-                browser::notify(outcome, &title, href.clone(), &tag);
-            }
+    /// Says what came to rest: each job, or how many where that would be a flood.
+    fn announce(self, settled: Vec<Settled>) {
+        let project = self.project.get_value();
+        if settled.len() > MOST_TOASTS {
+            let jobs = settled.len() as u32;
+            let tag =
+                settled.iter().map(|job| job.badge.changed_at).max().map(|at| format!("{project}/{at}"));
+            let outcome = format!("{jobs} jobs came to rest");
+            let href = links::with_query(&links::jobs(&project), &[("sort", "changed")]);
+            self.notify(jobs, &outcome, "", &href, &tag.unwrap_or_default());
+            return self.toasts.say(outcome, Some(href));
         }
-        self.toasts.say(format!("{outcome}: {title}"), Some(href));
+        for Settled { title, badge } in settled {
+            let Some(outcome) = outcome(&badge) else { continue };
+            let href = links::job(&project, badge.id.as_str());
+            self.notify(1, outcome, &title, &href, &format!("{}/{}", badge.id, badge.changed_at));
+            self.toasts.say_of(format!("{outcome}: "), title, Some(href));
+        }
     }
+
+    /// Calls whoever looks elsewhere.
+    fn notify(self, jobs: u32, outcome: &str, title: &str, href: &str, tag: &str) {
+        if browser::is_watched() {
+            return;
+        }
+        self.unseen.update(|unseen| *unseen += jobs);
+        if self.notices.come() {
+            browser::notify(outcome, title, href.to_owned(), tag);
+        }
+    }
+}
+
+/// Whether `seconds` went by since `at`, to half a beat, for a timer is never exact; a clock that was set back counts too.
+fn is_past(at: Timestamp, seconds: u32) -> bool {
+    browser::now().as_millis().abs_diff(at.as_millis()) + 500 >= u64::from(seconds) * 1000
+}
+
+/// What the end of a job is called.
+fn outcome(badge: &JobBadge) -> Option<&'static str> {
+    Some(match badge.state {
+        JobState::Completed if badge.pr_link.is_some() => "A pull request is ready",
+        JobState::Completed => "Completed without changes",
+        JobState::Failed => "Failed",
+        JobState::Archived => "Archived",
+        JobState::Rejected => "Was not taken",
+        JobState::Unknown => "Needs a look: the outcome is not known",
+        JobState::Other => "Needs a look: it is followed no more",
+        JobState::Queued | JobState::Sending | JobState::Active => return None,
+    })
 }
 
 /// What to tell people about trouble with the live updates, and whether signing in again would end it.

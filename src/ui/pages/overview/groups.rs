@@ -12,28 +12,25 @@ use crate::ui::state::badges::Badges;
 
 /// How many finished jobs are shown.
 const FINISHED: usize = 6;
-/// How many jobs that need a person are shown.
-const NEEDING: usize = 8;
+/// How many jobs that run, or that need a person, are shown.
+const SHOWN: usize = 8;
 
-/// Of the newest jobs those that run; where there is none at all, the first step.
+/// `page` is of those jobs alone that run; where the project has none at all, the first step.
 pub(super) fn running(project: &str, page: JobPage, may_start: bool) -> AnyView {
-    if page.jobs.is_empty() && page.total == 0 {
+    if page.counts.is_empty() {
         return no_jobs_yet(project, may_start);
     }
-    let jobs = page.jobs.iter().filter(|job| job.is_moving());
-    section("Running now", "Nothing runs at the moment.", jobs, usize::MAX, ().into_any())
+    let all = all(project, &page, ("status", "active"));
+    section("Running now", "Nothing runs at the moment.", page.jobs.iter(), SHOWN, all)
 }
 
 /// `page` is of those jobs alone that need a person, however old they are.
 pub(super) fn needs_you(project: &str, page: JobPage) -> AnyView {
-    let all = (page.total > NEEDING as u64).then(|| {
-        let href = links::with_query(&links::jobs(project), &[("needs", "attention")]);
-        view! { <p class="more"><a href=href>"Show all " {grouped(page.total)}</a></p> }.erase()
-    });
-    section("Needs you", "Nothing waits for you.", page.jobs.iter(), NEEDING, all.into_any())
+    let all = all(project, &page, ("needs", "attention"));
+    section("Needs you", "Nothing waits for you.", page.jobs.iter(), SHOWN, all)
 }
 
-/// Of the newest jobs those that came to a good end.
+/// `page` is of those jobs alone that have a pull request, what changed last first: of them those that came to a good end.
 pub(super) fn finished(project: &str, page: JobPage) -> AnyView {
     if page.jobs.is_empty() {
         return ().into_any();
@@ -41,6 +38,15 @@ pub(super) fn finished(project: &str, page: JobPage) -> AnyView {
     let jobs = page.jobs.iter().filter(|job| is_finished(job));
     let all = view! { <p class="more"><a href=links::jobs(project)>"All jobs"</a></p> }.erase();
     section("Finished lately", "Nothing finished yet.", jobs, FINISHED, all)
+}
+
+/// The way to all jobs of the filter, where more of them are than shown.
+fn all(project: &str, page: &JobPage, filter: (&str, &str)) -> AnyView {
+    let all = (page.total > SHOWN as u64).then(|| {
+        let href = links::with_query(&links::jobs(project), &[filter]);
+        view! { <p class="more"><a href=href>"Show all " {grouped(page.total)}</a></p> }.erase()
+    });
+    all.into_any()
 }
 
 fn section<'a>(
@@ -60,6 +66,5 @@ fn section<'a>(
 }
 
 fn is_finished(job: &Job) -> bool {
-    let has_request = job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
-    job.state == JobState::Archived || (job.state == JobState::Completed && has_request)
+    matches!(job.state, JobState::Completed | JobState::Archived)
 }
