@@ -78,6 +78,28 @@ test("a draft is discarded everywhere", async ({ page, demo, person, visit }) =>
   await expect(prompt(page)).toHaveValue("");
 });
 
+test("a text that was discarded can be put back, and what was written since too", async ({ page, demo, person, visit }) => {
+  await open(page, NEW_JOB);
+  const undo = page.getByRole("button", { name: "Undo" });
+  await expect(undo).toBeHidden();
+  await prompt(page).fill("Dear to me");
+  await expect(saved(page)).toBeVisible();
+  await page.getByRole("button", { name: "Discard draft" }).click();
+  await expect(page.getByRole("status").getByText("The text before is kept")).toBeVisible();
+  await prompt(page).fill("Another");
+  await undo.click();
+  await expect(prompt(page)).toHaveValue("Dear to me");
+  await expect(prompt(page)).toBeFocused();
+  await undo.click();
+  await expect(prompt(page)).toHaveValue("Another");
+  await undo.click();
+  await expect(prompt(page)).toHaveValue("Dear to me");
+  await expect(saved(page)).toBeVisible();
+  const elsewhere = await visit(demo, another(person));
+  await open(elsewhere, NEW_JOB);
+  await expect(prompt(elsewhere)).toHaveValue("Dear to me");
+});
+
 test("a follow-up is kept on the server too, apart from any other text", async ({ page, api, demo, person, visit }) => {
   const elsewhere = await visit(demo, another(person));
   const job = await api.jobThat((job) => job.state === "completed");

@@ -98,6 +98,13 @@ test.describe("by keyboard", () => {
     await expect(page).toHaveURL(at("/jobs/new"));
   });
 
+  test("/ leads to the search of the jobs from a page that has none", async ({ page }) => {
+    await open(page, at("/templates"));
+    await page.keyboard.press("/");
+    await expect(page).toHaveURL(at("/jobs"));
+    await expect(page.getByRole("searchbox", { name: "Search jobs" })).toBeFocused();
+  });
+
   test("j and k walk over the rows, Enter opens one", async ({ page, api }) => {
     await open(page, at("/jobs"));
     const titles = page.locator(".job-title");

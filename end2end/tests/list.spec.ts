@@ -257,6 +257,26 @@ test("switches and orders stand in the address, and the list says how much it ho
   await expect(rows(page).first().locator("[data-job]")).toHaveAttribute("data-job", oldest.jobs[0]?.id ?? "");
 });
 
+test("one's own jobs are a chip, and any page, tag or person can be asked for", async ({ page, api, person }) => {
+  await open(page, `${LIST}?sort=oldest`);
+  const mine = page.getByRole("list", { name: "More filters" }).getByRole("link", { name: "Mine" });
+  await mine.click();
+  await expect(page).toHaveURL(`${LIST}?author=${person.username}&sort=oldest`);
+  await expect(mine).toHaveAttribute("aria-current", "true");
+  await mine.click();
+  await expect(page).toHaveURL(`${LIST}?sort=oldest`);
+
+  const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
+  await page.getByText("By page, tag or person").click();
+  await page.getByLabel("Page or tag").fill("/guides/migration");
+  await page.getByLabel("Person", { exact: true }).fill("jonas");
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await expect(page.getByText("Started by jonas")).toBeVisible();
+  await expect(badge(page, job.id)).toBeVisible();
+  const fields = Object.fromEntries(new URL(page.url()).searchParams);
+  expect(fields).toEqual({ tag: "/guides/migration", author: "jonas", sort: "oldest" });
+});
+
 test("a page of the documentation leads to all jobs about it", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
   await open(page, LIST);

@@ -96,6 +96,40 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+test("by keyboard, the focus stays with the prompt, and what was done is said", async ({ serve, visit }) => {
+  const docket = await serve(ONE_AN_HOUR);
+  const page = await visit(docket, { storageState: docket.session });
+  const api = await spend(page, docket);
+  for (const prompt of ["First", "Second", "Third"]) await api.start(prompt, { queue: "on" });
+  await page.goto(at("/queue"));
+  await interactive(page);
+  const said = page.getByRole("main").getByRole("status");
+  const up = page.getByRole("button", { name: "Up: Third" });
+  await up.focus();
+  await page.keyboard.press("Enter");
+  await expect(said.filter({ hasText: "Now 2 of 3" })).toHaveCount(1);
+  await expect(rows(page).nth(1)).toContainText("Third");
+  await expect(up).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(said.filter({ hasText: "Now 1 of 3" })).toHaveCount(1);
+  await expect(rows(page).first()).toContainText("Third");
+  await expect(up).toBeFocused();
+
+  const cancel = page.getByRole("link", { name: "Cancel: First" });
+  await cancel.focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Cancel it: First" })).toBeFocused();
+  await page.getByRole("link", { name: "Keep it" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(cancel).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Cancel it: First" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(said.filter({ hasText: "2 prompts in the queue" })).toHaveCount(1);
+  await expect(rows(page)).toHaveCount(2);
+  await expect(page.getByRole("main")).toBeFocused();
+});
+
 test("what one person changes another one sees, and who comes too late is told", async ({ serve, visit }) => {
   const olga = { username: "olga", password: "starts-jobs-1", role: "operator" } as const;
   const docket = await serve({ ...ONE_AN_HOUR, people: [olga] });

@@ -34,6 +34,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Send it again" }).click();
       await expect(badge(page, job)).toHaveAttribute("data-status", "active");
       await expect(page.getByText(SEND_AGAIN)).toHaveCount(0);
+      if (javaScriptEnabled) await expect(page.getByRole("status").getByText(/^Job: /)).toBeVisible();
       await page.getByText(/^History, \d+ entries$/).click();
       await expect(page.getByText("admin found that it was not started: it is sent again.")).toBeVisible();
     });
@@ -67,6 +68,14 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Send follow-up" }).click();
       await expect(page.getByText("The agent surely did not take this follow-up.")).toBeVisible();
       await expect(page.getByLabel("Follow-up")).toHaveValue("");
+      if (javaScriptEnabled) {
+        await expect(page.getByRole("status").getByText(/^Follow-up: /)).toBeVisible();
+        await page.getByLabel("Follow-up").fill("Half written");
+        await page.getByRole("link", { name: "Edit and send again" }).click();
+        await expect(page.getByLabel("Follow-up")).not.toHaveValue("Half written");
+        await page.getByRole("button", { name: "Undo" }).click();
+        await expect(page.getByLabel("Follow-up")).toHaveValue("Half written");
+      }
       await page.getByRole("link", { name: "Edit and send again" }).click();
       await expect(page.getByLabel("Follow-up")).toHaveValue("And </textarea> this,\ntoo");
       await page.getByRole("button", { name: "Send follow-up" }).click();

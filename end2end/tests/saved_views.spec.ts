@@ -20,6 +20,7 @@ test("a view is saved, opened, renamed and removed", async ({ page }) => {
   await save(page, name);
   const view = views(page).getByRole("link", { name });
   await expect(view).toHaveAttribute("aria-current", "true");
+  await expect(page.getByRole("status").getByText("The view was saved")).toBeVisible();
 
   await open(page, at("/jobs"));
   await view.click();
@@ -29,6 +30,8 @@ test("a view is saved, opened, renamed and removed", async ({ page }) => {
   await page.getByRole("button", { name: "Rename" }).click();
   await expect(views(page).getByRole("link", { name: `${name} renamed` })).toBeVisible();
   await page.getByText("Edit this view").click();
+  await expect(page.getByRole("button", { name: "Remove view" })).toBeHidden();
+  await page.getByText("Remove…", { exact: true }).click();
   await page.getByRole("button", { name: "Remove view" }).click();
   await expect(page.getByText(name)).toHaveCount(0);
   await expect(page.getByText("Save this view")).toBeVisible();
@@ -49,6 +52,8 @@ test("a shared view stands in the list of a colleague, with the name of who shar
   await hers.getByRole("button", { name: "Share with everybody" }).click();
   await hers.getByText("Edit this view").click();
   await expect(hers.getByRole("button", { name: "Keep to myself" })).toBeVisible();
+  await hers.getByText("Remove…", { exact: true }).click();
+  await expect(hers.getByText("It goes for everybody: Needs a look")).toBeVisible();
   await open(his, at("/jobs"));
   await views(his).getByRole("link", { name: "Needs a look by olga" }).click();
   await expect(his).toHaveURL(at("/jobs?needs=attention"));
@@ -80,6 +85,8 @@ test("a view of analytics is saved, opened, renamed and removed, and its days mo
   await page.getByRole("button", { name: "Rename" }).click();
   await expect(views(page).getByRole("link", { name: `${name}, again` })).toBeVisible();
   await page.getByText("Edit this view").click();
+  await expect(page.getByRole("button", { name: "Remove view" })).toBeHidden();
+  await page.getByText("Remove…", { exact: true }).click();
   await page.getByRole("button", { name: "Remove view" }).click();
   await expect(views(page).getByText(name)).toHaveCount(0);
 });
@@ -127,6 +134,8 @@ test.describe("without JavaScript", () => {
     await page.getByRole("button", { name: "Rename" }).click();
     await expect(views(page).getByRole("link", { name: "Quickstart", exact: true })).toBeVisible();
     await page.getByText("Edit this view").click();
+    await expect(page.getByRole("button", { name: "Remove view" })).toBeHidden();
+    await page.getByText("Remove…", { exact: true }).click();
     await page.getByRole("button", { name: "Remove view" }).click();
     await expect(views(page)).toHaveCount(0);
   });

@@ -84,6 +84,22 @@ test("the list is filtered and searched by its address", async ({ page, api }) =
   await expect(page.getByRole("list", { name: "Conversation" })).toBeVisible();
 });
 
+test("any page and any person can be asked for, with what was chosen before", async ({ page, api }) => {
+  await page.goto(at("/jobs?sort=oldest"));
+  await page.getByText("By page, tag or person").click();
+  await page.getByLabel("Page or tag").fill("/guides/migration");
+  await page.getByLabel("Person", { exact: true }).fill("jonas");
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await expect(page.getByText("Started by jonas")).toBeVisible();
+  const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
+  await expect(badge(page, job.id)).toBeVisible();
+  expect(new URL(page.url()).searchParams.get("sort")).toBe("oldest");
+  await expect(page.getByRole("list", { name: "More filters" }).getByRole("link", { name: "Mine" })).toHaveAttribute(
+    "href",
+    /[?&]author=.*&tag=\/guides\/migration&sort=oldest$/,
+  );
+});
+
 test("the days, the page and the page size of analytics are links and a form", async ({ page, api }) => {
   await page.goto(at("/analytics"));
   await page.getByRole("link", { name: "7 days", exact: true }).click();

@@ -28,13 +28,7 @@ pub fn job_badge(badge: ArcRwSignal<JobBadge>) -> AnyView {
 
 /// What became of handing one prompt to the agent.
 pub fn delivery_badge(state: DeliveryState) -> AnyView {
-    let (outline, word) = match state {
-        DeliveryState::Queued => (icon::CLOCK, "Queued"),
-        DeliveryState::Sending => (icon::SENDING, "Sending"),
-        DeliveryState::Accepted => (icon::CHECK, "Taken by the agent"),
-        DeliveryState::Rejected => (icon::REJECTED, "Not taken"),
-        DeliveryState::Unknown => (icon::QUESTION, "Outcome not known"),
-    };
+    let (outline, word) = delivery(state);
     view! {
         <span class="badge" data-delivery=state.as_str()>
             {icon(outline)}
@@ -42,6 +36,17 @@ pub fn delivery_badge(state: DeliveryState) -> AnyView {
         </span>
     }
     .erase()
+}
+
+/// The shape and the word for what became of handing over a prompt.
+pub const fn delivery(state: DeliveryState) -> (&'static str, &'static str) {
+    match state {
+        DeliveryState::Queued => (icon::CLOCK, "Queued"),
+        DeliveryState::Sending => (icon::SENDING, "Sending"),
+        DeliveryState::Accepted => (icon::CHECK, "Taken by the agent"),
+        DeliveryState::Rejected => (icon::REJECTED, "Not taken"),
+        DeliveryState::Unknown => (icon::QUESTION, "Outcome not known"),
+    }
 }
 
 pub const fn shape(state: JobState) -> &'static str {

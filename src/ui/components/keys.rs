@@ -14,6 +14,9 @@ use crate::ui::state::session::{AskedSession, can_start_jobs};
 /// The class of the link that stands for its row.
 const ROW: &str = "row-target";
 
+/// How often a page on its way is looked at for its search, and after how many milliseconds each.
+const LOOKS: (u32, u32) = (50, 100);
+
 const DIALOG: &str = "shortcuts";
 
 const SHORTCUTS: [(&str, &str); 11] = [
@@ -80,6 +83,10 @@ fn listen(project: String, session: AskedSession) {
                 (true, "t") => links::templates(&project),
                 (true, "o") => links::overview(&project),
                 (false, "c") if may_start => links::new_job(&project, "", ""),
+                (false, "/") if search().is_none() => {
+                    await_search(LOOKS.0);
+                    links::jobs(&project)
+                }
                 (false, key) => return act(key, &event),
                 _ => return,
             };
@@ -94,13 +101,25 @@ fn act(key: &str, event: &KeyboardEvent) {
     match key {
         "?" => open_help(),
         "." => browser::toggle_theme(),
-        "/" => focus(document().query_selector("input[type=search]").ok().flatten()),
+        "/" => focus(search()),
         "j" => step(1),
         "k" => step(-1),
         "x" => choose(),
         _ => return,
     }
     event.prevent_default();
+}
+
+fn search() -> Option<Element> {
+    document().query_selector("input[type=search]").ok()?
+}
+
+/// Focuses the search of the page that comes, once it is there.
+fn await_search(looks: u32) {
+    browser::after(LOOKS.1, move || match search() {
+        None if looks > 0 => await_search(looks - 1),
+        found => focus(found),
+    });
 }
 
 fn is_typing(event: &KeyboardEvent) -> bool {

@@ -57,6 +57,7 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
     let is_near = move || draft.length() * 100 >= most * NEAR_PERCENT;
     let count = move || match is_near() {
         true => format!("{} of {} characters", grouped(draft.length() as u64), grouped(most as u64)),
+        false if draft.can_undo() => "The text before is kept".to_owned(),
         false => String::new(),
     };
     let kept = move || match draft.kept() {
@@ -83,6 +84,14 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
             })
         >
             "Discard draft"
+        </button>
+        <button
+            type="button"
+            class="link"
+            hidden=move || !draft.can_undo()
+            on:click=handler(move |_: leptos::ev::MouseEvent| draft.undo())
+        >
+            "Undo"
         </button>
     }
     .erase()

@@ -20,6 +20,7 @@ use crate::api::call::call;
 use crate::api::jobs::{CheckJob, GetJob, GetJobForm, ResolveDelivery, SendFollowUp};
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
+use crate::ui::components::badge::delivery;
 use crate::ui::components::failure;
 use crate::ui::components::filed::filed;
 use crate::ui::components::loading::{self, nothing, suspended};
@@ -34,6 +35,7 @@ use crate::ui::state::limits::prompt_mistake;
 use crate::ui::state::live::Live;
 use crate::ui::state::post::Post;
 use crate::ui::state::session::{self, AskedSession};
+use crate::ui::state::toasts::Toasts;
 use crate::ui::state::{outcome, project};
 
 /// Another job is another page: nothing of one is kept for the next.
@@ -69,7 +71,11 @@ fn job_page(project: String, id: String) -> AnyView {
     // Which follow-up the box begins with, where there are no scripts to fill it.
     let again: Option<usize> = address::query().get_untracked().get("again").and_then(|n| n.parse().ok());
     draft.restore(again.is_some());
+    let toasts = Toasts::get();
     outcome::follow(send, draft, form, move |sent| {
+        if let Some(message) = sent.follow_ups.last() {
+            toasts.say(format!("Follow-up: {}", delivery(message.state).1), None);
+        }
         job.later.set(Some(sent));
         form.again();
     });

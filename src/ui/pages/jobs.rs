@@ -71,7 +71,8 @@ pub fn Jobs() -> impl IntoView {
     let outcome = filed(filing, project.clone());
     let content = move |page| {
         let may_file = session::can_start_jobs(session);
-        list(&project, &address.get_untracked(), page, may_file.then_some(filing))
+        let me = session.get().and_then(Result::ok).map_or_else(String::new, |session| session.username);
+        list(&project, &address.get_untracked(), page, may_file.then_some(filing), &me)
     };
     view! {
         {page_head("Jobs", context.into_any(), actions)}
@@ -82,8 +83,8 @@ pub fn Jobs() -> impl IntoView {
     .erase()
 }
 
-/// `filing` for those who may file.
-fn list(project: &str, address: &JobsAddress, page: JobPage, filing: Option<Filing>) -> AnyView {
+/// `filing` for those who may file, `me` for who is signed in.
+fn list(project: &str, address: &JobsAddress, page: JobPage, filing: Option<Filing>, me: &str) -> AnyView {
     let badges = Badges::get();
     let shown: Vec<_> = page.jobs.iter().map(|job| (job.state, badges.watch(job))).collect();
     let checks = |job: &str, title: &str| match filing {
@@ -107,7 +108,7 @@ fn list(project: &str, address: &JobsAddress, page: JobPage, filing: Option<Fili
     };
     let pager = pager::pager(project, address, &page);
     view! {
-        {filters::filters(project, &address.query, &page, shown)}
+        {filters::filters(project, &address.query, &page, shown, me)}
         <div class="listing">{bar} {body}</div>
         {pager}
     }

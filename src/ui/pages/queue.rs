@@ -8,6 +8,7 @@ use crate::api::call::call;
 use crate::api::queue::{CancelQueued, GetQueue, MoveQueued};
 use crate::model::queue::{Queue, Waiting, Why};
 use crate::model::time::Timestamp;
+use crate::ui::charts::number::counted;
 use crate::ui::components::empty::empty;
 use crate::ui::components::failure;
 use crate::ui::components::icon::{self, icon};
@@ -18,6 +19,7 @@ use crate::ui::components::post_form::{Hidden, post_form, problems};
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
 use crate::ui::state::address;
+use crate::ui::state::browser;
 use crate::ui::state::clock::Clock;
 use crate::ui::state::kept::Kept;
 use crate::ui::state::live::Live;
@@ -51,9 +53,11 @@ pub fn QueuePage() -> impl IntoView {
     let change = Post::to::<MoveQueued>(MISTAKE);
     let cancel = Post::to::<CancelQueued>(MISTAKE);
     let live = Live::get();
+    let said = RwSignal::new(String::new());
     for post in [change, cancel] {
         effect(move || {
-            if let Some(answer @ Ok(_)) = post.answer() {
+            if let (Some(answer @ Ok(_)), Some(Ok(changed))) = (post.answer(), post.outcome()) {
+                said.set(outcome(&changed));
                 queue.hear(answer);
                 live.hurry();
             }
@@ -61,6 +65,7 @@ pub fn QueuePage() -> impl IntoView {
     }
     let (session, query) = (session::get(), address::query());
     let content = move || {
+        keep_focus();
         let desk = Desk {
             project: project.clone(),
             may_change: session::can_start_jobs(session),
@@ -77,9 +82,34 @@ pub fn QueuePage() -> impl IntoView {
     view! {
         {page_head("Queue", "Prompts that wait are sent by themselves, one at a time and evenly over the hour".into_any(), ().into_any())}
         {problems(vec![change, cancel])}
+        <p class="visually-hidden" role="status">{move || said.get()}</p>
         {suspended(loading::rows, Arc::new(content))}
     }
     .erase()
+}
+
+/// What a change did, for those who do not see it: where the prompt is now whose button was pressed, or what is left.
+fn outcome(queue: &Queue) -> String {
+    let count = queue.waiting.len();
+    let pressed = browser::focused().unwrap_or_default();
+    match queue.waiting.iter().position(|entry| pressed.ends_with(entry.message.as_str())) {
+        Some(at) => format!("Now {} of {count}", at + 1),
+        None => format!("{} in the queue", counted(count as u64, "prompt", "prompts")),
+    }
+}
+
+/// Rows are shown by their place: the button that has the focus would be that of another prompt when the order changes. The
+/// focus stays with its prompt: on the same button, else on its way to cancel, and with the page where the prompt is gone.
+fn keep_focus() {
+    let Some(id) = browser::focused() else { return };
+    browser::after(0, move || {
+        if browser::focused().as_ref() != Some(&id) && !browser::focus(&id) {
+            let message = id.split_once('-').map_or("", |(_, message)| message);
+            if !browser::focus(&format!("cancel-{message}")) {
+                browser::focus("content");
+            }
+        }
+    });
 }
 
 fn list(desk: &Desk, queue: Queue) -> AnyView {
@@ -150,8 +180,9 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
     let in_line = !matches!(entry.why, Why::JobBefore | Why::Sending);
     let moves = in_line.then(|| {
         let to = |to: &'static str, outline: &'static str, name: &'static str| {
+            let id = format!("{to}-{}", entry.message);
             view! {
-                <button type="submit" class="quiet" name="to" value=to title=name aria-label=format!("{name}: {title}")>
+                <button id=id type="submit" class="quiet" name="to" value=to title=name aria-label=format!("{name}: {title}")>
                     {icon(outline)}
                 </button>
             }
@@ -162,21 +193,24 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
         post_form("", post, hidden(desk, entry), moves.collect_view().into_any())
     });
     let ask = links::queue_asking(&desk.project, entry.message.as_str());
+    let id = format!("cancel-{}", entry.message);
     view! {
         <div class="queue-tools">
             {moves}
-            <a class="quiet" href=ask data-noscroll="true" title="Cancel" aria-label=format!("Cancel: {title}")>{icon(icon::CLOSE)}</a>
+            <a id=id class="quiet" href=ask data-noscroll="true" title="Cancel" aria-label=format!("Cancel: {title}")>{icon(icon::CLOSE)}</a>
         </div>
     }
     .erase()
 }
 
+/// Takes the place, and with it the focus, of the link that asked for it.
 fn confirm(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
+    let (cancel, keep) = (format!("cancel-{}", entry.message), format!("keep-{}", entry.message));
     let question = view! {
         <div class="queue-tools">
             <span>"Never send it? The text is kept."</span>
-            <button type="submit" class="button" aria-label=format!("Cancel it: {title}")>"Cancel it"</button>
-            <a class="button" href=links::queue(&desk.project) data-noscroll="true">"Keep it"</a>
+            <button id=cancel type="submit" class="button" aria-label=format!("Cancel it: {title}")>"Cancel it"</button>
+            <a id=keep class="button" href=links::queue(&desk.project) data-noscroll="true">"Keep it"</a>
         </div>
     }
     .erase();

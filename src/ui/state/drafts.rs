@@ -11,10 +11,9 @@ use leptos::task::spawn_local;
 use crate::api::call::call;
 use crate::api::jobs::KeepDraft;
 use crate::model::job::JobForm;
-use crate::model::time::Timestamp;
 use crate::ui::erase::effect;
 use crate::ui::state::browser;
-use copy::LocalCopy;
+use copy::{LocalCopy, ServerCopy};
 
 /// What the names of all drafts in the browser's storage begin with.
 const PREFIX: &str = "docket.draft/";
@@ -51,18 +50,8 @@ pub struct Draft {
     length: RwSignal<usize>,
     kept: RwSignal<Kept>,
     pauses: RwSignal<u32>,
-}
-
-/// What the server knows of the form.
-#[derive(Clone, Default)]
-struct ServerCopy {
-    intent: String,
-    /// When it got the text it has.
-    saved_at: Option<Timestamp>,
-    /// The longest text it takes, in characters.
-    most: usize,
-    /// Whether it may have a text: it has, or one is on its way.
-    may_be_there: bool,
+    /// The text that the present one took the place of, and its template.
+    replaced: RwSignal<Option<(String, String)>>,
 }
 
 impl Draft {
@@ -78,6 +67,7 @@ impl Draft {
             length: RwSignal::new(0),
             kept: RwSignal::new(Kept::Nowhere),
             pauses: RwSignal::new(0),
+            replaced: RwSignal::new(None),
         }
     }
 
@@ -205,6 +195,8 @@ impl Draft {
     /// Puts `text` into the field, as if somebody had typed it. `template`: the id of the one it came from, or empty.
     pub fn fill(self, text: &str, template: String) {
         if let Some(field) = self.field.get_untracked() {
+            let before = (field.value(), self.template.get_untracked());
+            self.replaced.set(Some(before).filter(|(before, _)| !before.is_empty() && before != text));
             field.set_value(text);
             self.template.set(template);
             self.keep();
@@ -248,13 +240,22 @@ impl Draft {
         });
     }
 
-    /// Empties the field and forgets every copy.
+    /// Empties the field and forgets every copy but the one for [`Self::undo`].
     pub fn discard(self) {
-        self.sent();
-        if let Some(field) = self.field.get_untracked() {
-            let _ = field.focus();
+        self.fill("", String::new());
+        self.save();
+    }
+
+    /// Whether a text can be put back that was discarded or replaced.
+    pub fn can_undo(self) -> bool {
+        self.replaced.with(Option::is_some)
+    }
+
+    /// Puts it back. What was written since can be put back in turn.
+    pub fn undo(self) {
+        if let Some((text, template)) = self.replaced.get_untracked() {
+            self.fill(&text, template);
         }
-        self.give(String::new(), String::new());
     }
 
     /// The text was sent: empties the field and forgets what was kept here, as the server did there.
@@ -264,6 +265,7 @@ impl Draft {
         }
         self.edit();
         self.template.try_set(String::new());
+        self.replaced.try_set(None);
         self.length.try_set(0);
         self.kept.try_set(Kept::Nowhere);
         self.server.try_update_value(|server| (server.saved_at, server.may_be_there) = (None, false));

@@ -104,9 +104,10 @@ fn edit(page: &Page, view: &SavedView) -> Markup {
 }
 
 fn remove(page: &Page, view: &SavedView) -> Markup {
+    let whose = if view.shared { "It goes for everybody" } else { "The figures stay as they are" };
     markup(
-        r#"<form method="post" action="{}">{}<button type="submit" class="button">Remove view</button></form>"#,
-        &[&RemoveView::PATH, &which(page, view)],
+        r#"<details class="confirm"><summary class="button">Remove…</summary><form class="stack" method="post" action="{}">{}<p>{}: <bdi>{}</bdi></p><button type="submit" class="button">Remove view</button></form></details>"#,
+        &[&RemoveView::PATH, &which(page, view), &whose, &view.name],
     )
 }
 

@@ -3,20 +3,23 @@
 use leptos::prelude::*;
 
 use crate::model::job::Job;
+use crate::ui::components::badge::name;
 use crate::ui::components::post_form::{confirm, id_field};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::state::live::Live;
 use crate::ui::state::post::Post;
+use crate::ui::state::toasts::Toasts;
 
 /// What a person can have done wrong here.
 pub(super) const MISTAKE: &str = "An id of the platform is 1 to 200 characters, without blanks, slashes, percent signs, question marks or hashes.";
 
 /// Hands each decided job to `decided`.
 pub(super) fn follow(decide: Post, decided: impl Fn(Job) + 'static) {
-    let live = Live::get();
+    let (live, toasts) = (Live::get(), Toasts::get());
     effect(move || {
-        if let Some(Ok(job)) = decide.outcome() {
+        if let Some(Ok(job)) = decide.outcome::<Job>() {
+            toasts.say(format!("Job: {}", name(job.state)), None);
             decided(job);
             live.hurry();
         }

@@ -27,15 +27,17 @@ const SWITCHES: [(&str, &str, &str); 4] = [
 
 const ORDERS: [(&str, &str); 3] = [("", "Newest"), ("oldest", "Oldest"), ("changed", "Last changed")];
 
-pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, shown: Shown) -> AnyView {
+/// `me`: who is signed in.
+pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, shown: Shown, me: &str) -> AnyView {
     view! {
         <div class="filters">
             {search(project, query)}
             {states(project, query, page, shown)}
             <div class="filter-line">
-                {switches(project, query, page.attention)}
+                {switches(project, query, page.attention, me)}
                 {orders(project, query)}
             </div>
+            {others(project, query)}
             {lifted(project, query, "author", "Started by", "show everyone’s")}
             {lifted(project, query, "tag", "Tagged", "show all tags")}
         </div>
@@ -80,8 +82,9 @@ fn states(project: &str, query: &JobQuery, page: &JobPage, shown: Shown) -> AnyV
     .erase()
 }
 
-fn switches(project: &str, query: &JobQuery, attention: u64) -> AnyView {
-    let chips = SWITCHES.map(|(field, value, name)| {
+fn switches(project: &str, query: &JobQuery, attention: u64, me: &str) -> AnyView {
+    let mine = (!me.is_empty()).then_some(("author", me, "Mine"));
+    let chips = mine.into_iter().chain(SWITCHES).map(|(field, value, name)| {
         let is_on = query.values().contains(&(field, value));
         let href = href(project, &query.with(field, if is_on { "" } else { value }));
         let count =
@@ -89,7 +92,7 @@ fn switches(project: &str, query: &JobQuery, attention: u64) -> AnyView {
         view! { <li><a class="chip" href=href aria-current=is_on.then_some("true")>{name} {count}</a></li> }
             .erase()
     });
-    view! { <ul class="chips" aria-label="More filters">{chips.into_iter().collect_view()}</ul> }.erase()
+    view! { <ul class="chips" aria-label="More filters">{chips.collect_view()}</ul> }.erase()
 }
 
 fn orders(project: &str, query: &JobQuery) -> AnyView {
@@ -102,13 +105,9 @@ fn orders(project: &str, query: &JobQuery) -> AnyView {
 }
 
 fn search(project: &str, query: &JobQuery) -> AnyView {
-    let others = query.values().into_iter().filter(|(field, _)| *field != "q");
-    let others = others
-        .map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.erase())
-        .collect_view();
     view! {
         <form class="search" method="get" action=links::jobs(project) role="search" on:submit=search_form::navigating()>
-            {others}
+            {kept(query, &["q"])}
             {icon(icon::SEARCH)}
             <label class="visually-hidden" for="q">"Search jobs"</label>
             <input
@@ -125,6 +124,39 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
         </form>
     }
     .erase()
+}
+
+/// The filters that have no chip, as a form.
+fn others(project: &str, query: &JobQuery) -> AnyView {
+    let field = |name: &'static str, label: &'static str, value: &str| {
+        let value = value.to_owned();
+        view! {
+            <label class="with-icon">
+                {label} <input class="field" name=name maxlength="500" autocomplete="off" value=value.clone() prop:value=value />
+            </label>
+        }
+        .erase()
+    };
+    view! {
+        <details class="keep">
+            <summary>"By page, tag or person"</summary>
+            <form class="keep-form" method="get" action=links::jobs(project) on:submit=search_form::navigating()>
+                {kept(query, &["author", "tag"])}
+                {field("tag", "Page or tag", &query.tag)}
+                {field("author", "Person", &query.author)}
+                <button type="submit" class="button">"Filter"</button>
+            </form>
+        </details>
+    }
+    .erase()
+}
+
+/// What a form must say again of the query that it changes: all but its own fields.
+fn kept(query: &JobQuery, own: &[&str]) -> AnyView {
+    let rest = query.values().into_iter().filter(|(field, _)| !own.contains(field));
+    rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.erase())
+        .collect_view()
+        .into_any()
 }
 
 /// What a link somewhere else filtered by, and the way to lift that.

@@ -8,11 +8,13 @@ use crate::model::job_query::JobQuery;
 use crate::model::saved_view::{NAME_MISTAKE, SavedView};
 use crate::model::user::Role;
 use crate::ui::components::failure;
+use crate::ui::components::post_form::confirm;
 use crate::ui::erase::{Erase, effect};
 use crate::ui::links;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::post::Post;
 use crate::ui::state::session::AskedSession;
+use crate::ui::state::toasts::Toasts;
 
 /// The posts of the forms about saved views.
 #[derive(Clone, Copy)]
@@ -30,9 +32,11 @@ impl Keeping {
             Post::to::<UpdateView>(NAME_MISTAKE),
             Post::to::<RemoveView>(NAME_MISTAKE),
         ];
-        for post in [save, update, remove] {
+        let toasts = Toasts::get();
+        for (post, what) in [(save, "saved"), (update, "changed"), (remove, "removed")] {
             effect(move || {
                 if matches!(post.outcome::<Vec<SavedView>>(), Some(Ok(_))) {
+                    toasts.say(format!("The view was {what}"), None);
                     close();
                     views.again();
                 }
@@ -136,13 +140,13 @@ fn edit(project: &str, view: &SavedView, role: Role, keeping: Keeping) -> AnyVie
 }
 
 fn remove(project: &str, view: &SavedView, keeping: Keeping) -> AnyView {
-    view! {
-        <form method="post" action=RemoveView::PATH on:submit=keeping.remove.submitting()>
-            {which(project, view)}
-            <button type="submit" class="button">"Remove view"</button>
-        </form>
-    }
-    .erase()
+    let hidden = vec![("project", project.to_owned()), ("view", view.id.clone())];
+    let whose = if view.shared { "It goes for everybody: " } else { "Its jobs stay as they are: " };
+    let question = view! {
+        <p>{whose} <bdi>{view.name.clone()}</bdi></p>
+        <button type="submit" class="button">"Remove view"</button>
+    };
+    confirm("Remove…", keeping.remove, hidden, question.into_any())
 }
 
 fn which(project: &str, view: &SavedView) -> AnyView {

@@ -48,6 +48,14 @@ pub fn ask_to_notify(_heard: impl FnOnce(bool) + 'static) {}
 
 pub fn notify(_title: &str, _text: &str, _href: String, _tag: &str) {}
 
+pub fn focused() -> Option<String> {
+    None
+}
+
+pub fn focus(_id: &str) -> bool {
+    false
+}
+
 pub fn stored(_key: &str) -> Option<String> {
     None
 }

@@ -8,7 +8,9 @@ use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Date, Reflect};
-use web_sys::{HtmlDocument, Notification, NotificationOptions, NotificationPermission, Storage};
+use web_sys::{
+    HtmlDocument, HtmlElement, Notification, NotificationOptions, NotificationPermission, Storage,
+};
 
 use crate::api::call::{self, Answer};
 use crate::model::time::Timestamp;
@@ -96,6 +98,17 @@ pub fn notify(title: &str, text: &str, href: String, tag: &str) {
 
 fn can_notify() -> bool {
     Reflect::has(&window(), &"Notification".into()).unwrap_or(false)
+}
+
+/// The id of the element that has the focus, if it has one.
+pub fn focused() -> Option<String> {
+    document().active_element().map(|element| element.id()).filter(|id| !id.is_empty())
+}
+
+/// Gives the focus to the element with that id; says whether there is one.
+pub fn focus(id: &str) -> bool {
+    let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok());
+    element.is_some_and(|element| element.focus().is_ok())
 }
 
 pub fn stored(key: &str) -> Option<String> {

@@ -68,6 +68,18 @@ impl fmt::Display for LocalCopy {
     }
 }
 
+/// What the server knows of the form.
+#[derive(Clone, Default)]
+pub(super) struct ServerCopy {
+    pub(super) intent: String,
+    /// When it got the text it has.
+    pub(super) saved_at: Option<Timestamp>,
+    /// The longest text it takes, in characters.
+    pub(super) most: usize,
+    /// Whether it may have a text: it has, or one is on its way.
+    pub(super) may_be_there: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
