@@ -16,19 +16,19 @@ pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchFo
 }
 
 /// Checks and keeps a batch, to be looked at before it is started. `prompt` is the text with places, `values` has one
-/// line for each job; `template` is the id of the template the text came from. The same `intent` again gives the same batch.
+/// line for each job; `template_id` is that of the template the text came from. The same `intent` again gives the same batch.
 #[server(prefix = "/api", endpoint = "batches/prepare")]
 pub async fn prepare_batch(
     project: String,
     prompt: String,
     values: String,
     intent: String,
-    template: Option<String>,
+    template_id: Option<String>,
 ) -> Result<Batch, AppError> {
     let caller = guard::of::<PrepareBatch>()?;
     let project = caller.project(&project)?;
     let request =
-        BatchRequest { project, text: prompt, values, intent, template: template.unwrap_or_default() };
+        BatchRequest { project, text: prompt, values, intent, template_id: template_id.unwrap_or_default() };
     let batch = caller.panel.jobs.prepare_batch(&caller, &request).await?;
     leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)

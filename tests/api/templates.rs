@@ -7,7 +7,7 @@ use docket::server::clock::Clock;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, Settings, TestApp, intent, job_with, json, remote_job, tags};
+use crate::helpers::{Browser, Settings, TestApp, intent, job_with, json, remote_job, tags, until};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -212,6 +212,29 @@ async fn a_scorecard_is_right_for_no_run_and_for_one() {
         "median_millis": 7_200_000,
     });
     assert_eq!(list(&operator, "docs").await[0]["score"], one);
+}
+
+#[tokio::test]
+async fn a_scorecard_counts_the_jobs_of_a_batch_that_began_with_the_template() {
+    let (_app, operator, id) = scored().await;
+    let form = operator.get(&format!("/p/docs/jobs/batch?prompt=x&template={id}")).await.text;
+    assert!(form.contains(&format!("name=\"template_id\" value=\"{id}\"")), "{form}");
+    let sent = intent();
+    let with = [
+        ("project", "docs"),
+        ("prompt", "end {{page}}"),
+        ("values", "request\nnothing"),
+        ("intent", &sent),
+        ("template_id", &id),
+    ];
+    let batch = operator.ask("/api/batches/prepare", &with).await;
+    let started = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
+    operator.ask("/api/batches/start", &started).await;
+    until("one is taken", async || (list(&operator, "docs").await[0]["score"]["runs"] == 1).then_some(()))
+        .await;
+    let mut unknown = with;
+    (unknown[3].1, unknown[4].1) = ("another", "01930000-0000-7000-8000-00000000000f");
+    operator.post("/api/batches/prepare", &unknown).await.refused(404, "not_found");
 }
 
 #[tokio::test]

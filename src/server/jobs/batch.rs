@@ -24,7 +24,7 @@ pub struct BatchRequest {
     pub values: String,
     pub intent: String,
     /// The template the text came from; empty for none.
-    pub template: String,
+    pub template_id: String,
 }
 
 impl Jobs {
@@ -35,7 +35,7 @@ impl Jobs {
         let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
         let (text, values) = (request.text.replace("\r\n", "\n"), request.values.replace("\r\n", "\n"));
         self.checked(&text, &values)?;
-        let template: Option<TemplateId> = match request.template.as_str() {
+        let template: Option<TemplateId> = match request.template_id.as_str() {
             "" => None,
             id => Some(id.parse().map_err(AppError::bad_input)?),
         };

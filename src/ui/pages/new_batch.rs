@@ -107,7 +107,7 @@ fn composer(
     let hidden = vec![
         ("project", project.to_owned()),
         ("intent", form.intent.to_string()),
-        ("template", template.to_owned()),
+        ("template_id", template.to_owned()),
     ];
     [why, post_form("stack", prepare, hidden, fields)].collect_view().into_any()
 }
