@@ -147,6 +147,7 @@ test("a job about a page starts with its path and its figures", async ({ page, a
   await open(page, TABLE);
   const row = (await api.pages(range())).rows[1];
   await page.getByRole("link", { name: `Start a job about ${row?.path}`, exact: true }).click();
+  await expect(page).toHaveURL(/\/jobs\/new/);
   await expect(page.getByLabel("Pages")).toHaveValue(row?.path ?? "");
   await expect(page.getByLabel("Prompt")).toHaveValue(
     new RegExp(`had ${grouped(row?.total ?? 0)} views?( \\(.+ against the days before\\))? from ${day(28)} to ${day(1)}: ${grouped(row?.human ?? 0)} by people, ${grouped(row?.ai ?? 0)} by AI agents`),
