@@ -27,8 +27,7 @@ pub async fn prepare_batch(
 ) -> Result<Batch, AppError> {
     let caller = guard::of::<PrepareBatch>()?;
     let project = caller.project(&project)?;
-    let request =
-        BatchRequest { project, text: prompt, values, intent, template_id: template_id.unwrap_or_default() };
+    let request = BatchRequest { project, text: prompt, values, intent, template_id };
     let batch = caller.panel.jobs.prepare_batch(&caller, &request).await?;
     leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)

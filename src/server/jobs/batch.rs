@@ -2,12 +2,13 @@
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS};
-use crate::model::id::{BatchId, IntentId, ProjectId, TemplateId};
+use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::page_path;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::{paths, prompt};
 use crate::server::jobs::queue::cancelled_by;
+use crate::server::jobs::templates::template_id;
 use crate::server::store::batches::{NewBatch, PreparedBatch};
 use crate::server::store::drafts::{Draft, DraftOf};
 
@@ -23,8 +24,8 @@ pub struct BatchRequest {
     pub text: String,
     pub values: String,
     pub intent: String,
-    /// The template the text came from; empty for none.
-    pub template_id: String,
+    /// The id of the template the text came from; empty is none.
+    pub template_id: Option<String>,
 }
 
 impl Jobs {
@@ -35,10 +36,7 @@ impl Jobs {
         let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
         let (text, values) = (request.text.replace("\r\n", "\n"), request.values.replace("\r\n", "\n"));
         self.checked(&text, &values)?;
-        let template: Option<TemplateId> = match request.template_id.as_str() {
-            "" => None,
-            id => Some(id.parse().map_err(AppError::bad_input)?),
-        };
+        let template = template_id(request.template_id.as_deref())?;
         if let Some(template) = &template {
             self.must_be_a_template(&request.project, template).await?;
         }

@@ -10,6 +10,7 @@ use crate::model::job::{Job, JobState};
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::jobs::templates::template_id;
 use crate::server::store::StoreError;
 use crate::server::store::drafts::{Draft, DraftOf};
 use crate::server::store::intents::{Intent, NewIntent};
@@ -84,12 +85,11 @@ impl Form {
     fn parse(&self, prompt_max: u32) -> Result<Request, AppError> {
         let prompt = prompt(&self.prompt, prompt_max)?;
         let typed = paths(self.paths.as_deref().unwrap_or_default())?;
-        let template = self.template.as_deref().filter(|id| !id.is_empty());
         Ok(Request {
             job: self.job.as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
             intent: self.intent.parse().map_err(AppError::bad_input)?,
             paths: page_path::of_job(typed, &prompt),
-            template: template.map(str::parse).transpose().map_err(AppError::bad_input)?,
+            template: template_id(self.template.as_deref())?,
             prompt,
         })
     }

@@ -34,7 +34,7 @@ impl Jobs {
         project: &ProjectId,
         template: Option<&str>,
     ) -> Result<TemplateForm, AppError> {
-        let id = parsed(template)?;
+        let id = template_id(template)?;
         let saved = match &id {
             Some(id) => Some(self.store.template(project, id).await?.ok_or_else(missing)?),
             None => None,
@@ -55,7 +55,7 @@ impl Jobs {
         project: &ProjectId,
         posted: Posted,
     ) -> Result<TemplateId, AppError> {
-        let id = parsed(posted.template.as_deref())?;
+        let id = template_id(posted.template.as_deref())?;
         let subject = subject(id.as_ref());
         let of = draft_of(caller, project, &subject);
         let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
@@ -111,7 +111,7 @@ impl Jobs {
         project: &ProjectId,
         template: &str,
     ) -> Result<(), AppError> {
-        let id = parsed(Some(template))?.ok_or_else(missing)?;
+        let id = template_id(Some(template))?.ok_or_else(missing)?;
         let removed = self.store.remove_template(project, &id, &caller.actor(), self.clock.now()).await?;
         if removed { Ok(()) } else { Err(missing()) }
     }
@@ -130,8 +130,9 @@ impl Jobs {
     }
 }
 
-fn parsed(template: Option<&str>) -> Result<Option<TemplateId>, AppError> {
-    template.filter(|id| !id.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
+/// The id of a template as posted; an empty field is none.
+pub(super) fn template_id(posted: Option<&str>) -> Result<Option<TemplateId>, AppError> {
+    posted.filter(|id| !id.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
 }
 
 fn missing() -> AppError {

@@ -17,6 +17,10 @@ pub(super) const NOTHING_BEFORE_IT: &str = "(messages.position = 0 OR (
      AND NOT EXISTS (SELECT 1 FROM messages b WHERE b.job_id = messages.job_id
          AND b.position < messages.position AND b.state IN ('queued', 'sending'))))";
 
+/// The rank behind all that wait, and behind what may come back from being sent.
+pub(super) const BEHIND_ALL: &str =
+    "(SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))";
+
 /// A prompt that leaves the line is given up for lost by those behind it after this long. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
 

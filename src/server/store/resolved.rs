@@ -3,7 +3,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::{Store, StoreError, audit, intents, jobs, webhook_events};
+use super::{Store, StoreError, audit, intents, jobs, queue, webhook_events};
 use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
@@ -69,9 +69,12 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let queued = "state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4, sent_at = NULL,
-             settled_at = NULL, rank = (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))";
-        if !doubt.end(&mut tx, queued, now).await? {
+        let queued = format!(
+            "state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4, sent_at = NULL,
+             settled_at = NULL, rank = {}",
+            queue::BEHIND_ALL
+        );
+        if !doubt.end(&mut tx, &queued, now).await? {
             return Ok(false);
         }
         let intent = doubt.decided(DeliveryState::Queued);

@@ -1,12 +1,12 @@
 //! Committing intents: the row that is there before a byte is sent.
 
-use sqlx::{Any, Transaction};
+use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use crate::model::audit::{Action, Actor, Deed};
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{DeliveryState, JobState};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit, jobs, new_id, templates};
+use crate::server::store::{Store, StoreError, audit, jobs, new_id, queue, templates};
 
 /// What a person asked for: a new job, or (with `job`) a follow-up to one.
 pub struct NewIntent<'a> {
@@ -77,14 +77,15 @@ pub(in crate::server::store) async fn insert(
         None => (insert_job(tx, new, place, now).await?, 0),
     };
     let message_id = new_id();
-    let inserted = sqlx::query(
+    let inserted = sqlx::query(AssertSqlSafe(format!(
         "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
          SELECT $1, $2, $3, $4, $5, $6, 'queued', $7, $7, $8,
-             (SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))
+             {}
          WHERE NOT EXISTS (SELECT 1 FROM messages
              WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'unknown'))
          ON CONFLICT (author_id, intent) DO NOTHING",
-    )
+        queue::BEHIND_ALL
+    )))
     .bind(&message_id)
     .bind(&job)
     .bind(position)
