@@ -1,9 +1,10 @@
 //! Docket: a web dashboard for teams whose documentation is kept by an AI agent.
 //!
-//! One crate, built twice: `ssr` is the server, `hydrate` the WebAssembly front end.
+//! One crate, built twice: `ssr` is the server, which renders every page; `hydrate` the WebAssembly with the islands of those pages.
 //! `docs/ARCHITECTURE.md` has the code map and the invariants.
 
 pub mod api;
+#[cfg(feature = "ssr")]
 pub mod app;
 pub mod error;
 pub mod model;
@@ -11,13 +12,9 @@ pub mod model;
 pub mod server;
 pub mod ui;
 
-/// Makes the page that the server rendered interactive.
+/// Prepares the page for its islands; Leptos's start script then hydrates one after the other.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
-    wasm_bindgen_futures::spawn_local(async {
-        let body = leptos::tachys::dom::body();
-        leptos::mount::hydrate_from_async(body, app::App).await.forget();
-        ui::state::become_interactive().await;
-    });
+    leptos::mount::hydrate_islands();
 }

@@ -2,16 +2,17 @@
 //! Must not know sqlx, axum, reqwest, leptos or the browser.
 
 pub mod address;
+pub mod analytics_query;
 pub mod audit;
 pub mod batch;
 pub mod budget;
 pub mod day;
-pub mod drawn;
 pub mod history;
 pub mod id;
 pub mod job;
 pub mod job_query;
 pub mod likeness;
+pub mod links;
 pub mod name;
 pub mod page_path;
 pub mod paging;
@@ -20,7 +21,6 @@ pub mod queue;
 pub mod saved_template;
 pub mod saved_view;
 pub mod selection;
-pub mod settings;
 pub mod similar;
 pub mod tag;
 pub mod template;

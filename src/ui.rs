@@ -1,9 +1,8 @@
-//! What people see. Must not know `server`.
+//! What people see. Must not know `server`: pages get their data from the server functions in `api`.
 
 pub mod charts;
+pub mod clock;
 pub mod components;
-pub mod erase;
-pub mod links;
-pub mod markup;
+pub mod islands;
+#[cfg(feature = "ssr")]
 pub mod pages;
-pub mod state;

@@ -3,18 +3,18 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::settings::Said;
+use crate::api::flash::Said;
 #[cfg(feature = "ssr")]
 use crate::server::{account, auth::guard, flash};
 #[cfg(feature = "ssr")]
-use crate::ui::links::ACCOUNT;
+use crate::model::links::ACCOUNT;
 
 /// Sets a new password for whoever knows the `old` one, and ends all other sessions.
 #[server(prefix = "/api", endpoint = "account/password")]
 pub async fn change_password(old: String, new: String) -> Result<Said, AppError> {
     let caller = guard::of::<ChangePassword>()?;
     let outcome = account::change_password(&caller, old, new).await;
-    flash::answer::<ChangePassword>(&caller, ACCOUNT, &[], outcome).await
+    flash::answer(ACCOUNT, outcome)
 }
 
 /// Ends one of the caller's sessions.
@@ -22,7 +22,7 @@ pub async fn change_password(old: String, new: String) -> Result<Said, AppError>
 pub async fn end_session(session: String) -> Result<Said, AppError> {
     let caller = guard::of::<EndSession>()?;
     let outcome = account::sign_out(&caller, &session).await;
-    flash::answer::<EndSession>(&caller, ACCOUNT, &[], outcome).await
+    flash::answer(ACCOUNT, outcome)
 }
 
 /// Ends all of the caller's sessions but this one.
@@ -30,5 +30,5 @@ pub async fn end_session(session: String) -> Result<Said, AppError> {
 pub async fn end_other_sessions() -> Result<Said, AppError> {
     let caller = guard::of::<EndOtherSessions>()?;
     let outcome = account::sign_out_others(&caller).await;
-    flash::answer::<EndOtherSessions>(&caller, ACCOUNT, &[], outcome).await
+    flash::answer(ACCOUNT, outcome)
 }

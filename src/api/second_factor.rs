@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::settings::Said;
+use crate::api::flash::Said;
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, flash};
 #[cfg(feature = "ssr")]
-use crate::ui::links::ACCOUNT;
+use crate::model::links::ACCOUNT;
 
 #[cfg(feature = "ssr")]
 const KEEP: &str = "Keep these recovery codes where you find them without your authenticator: each signs you in once. They are shown this once.";
@@ -19,7 +19,7 @@ pub async fn begin_second_factor(password: String) -> Result<Said, AppError> {
     let begun = caller.panel.second_factors.begin(&caller.user, &password).await;
     let said =
         begun.map(|()| Said::new("Add the secret to your authenticator, then enter the code it shows."));
-    flash::answer::<BeginSecondFactor>(&caller, ACCOUNT, &[], said).await
+    flash::answer(ACCOUNT, said)
 }
 
 /// From now on signing in asks for a code. The recovery codes in the answer are shown once.
@@ -30,7 +30,7 @@ pub async fn confirm_second_factor(code: String) -> Result<Said, AppError> {
     let said = confirmed.map(|codes| {
         Said::new(format!("From now on, signing in asks for a code. {KEEP}")).with_secret(codes.join(" "))
     });
-    flash::answer::<ConfirmSecondFactor>(&caller, ACCOUNT, &[], said).await
+    flash::answer(ACCOUNT, said)
 }
 
 /// Makes new recovery codes; the old ones are good no more. They are shown once.
@@ -41,7 +41,7 @@ pub async fn renew_recovery_codes(code: String) -> Result<Said, AppError> {
     let said = renewed.map(|codes| {
         Said::new(format!("Your old recovery codes are good no more. {KEEP}")).with_secret(codes.join(" "))
     });
-    flash::answer::<RenewRecoveryCodes>(&caller, ACCOUNT, &[], said).await
+    flash::answer(ACCOUNT, said)
 }
 
 /// From now on the password is enough.
@@ -50,5 +50,5 @@ pub async fn remove_second_factor(password: String, code: String) -> Result<Said
     let caller = guard::of::<RemoveSecondFactor>()?;
     let removed = caller.panel.second_factors.remove(&caller.user, &password, &code).await;
     let said = removed.map(|()| Said::new("From now on, your password is enough to sign in."));
-    flash::answer::<RemoveSecondFactor>(&caller, ACCOUNT, &[], said).await
+    flash::answer(ACCOUNT, said)
 }

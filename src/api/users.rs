@@ -4,20 +4,18 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::settings::Said;
+use crate::api::flash::Said;
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, flash, people};
 #[cfg(feature = "ssr")]
-use crate::ui::links::USERS;
+use crate::model::links::USERS;
 
 /// Invites somebody; the `secret` in the answer is a one-time link, told this once.
 #[server(prefix = "/api", endpoint = "users/invite")]
 pub async fn invite_person(name: String, role: String, projects: Option<String>) -> Result<Said, AppError> {
     let caller = guard::of::<InvitePerson>()?;
     let outcome = people::invite(&caller, &name, &role, projects.as_deref()).await;
-    let typed =
-        [("name", name.as_str()), ("role", &role), ("projects", projects.as_deref().unwrap_or_default())];
-    flash::answer::<InvitePerson>(&caller, USERS, &typed, outcome).await
+    flash::answer(USERS, outcome)
 }
 
 /// Makes a new link for somebody who has not come yet.
@@ -25,7 +23,7 @@ pub async fn invite_person(name: String, role: String, projects: Option<String>)
 pub async fn renew_invitation(user: String) -> Result<Said, AppError> {
     let caller = guard::of::<RenewInvitation>()?;
     let outcome = people::renew(&caller, &user).await;
-    flash::answer::<RenewInvitation>(&caller, USERS, &[], outcome).await
+    flash::answer(USERS, outcome)
 }
 
 /// Takes back the invitation of somebody who has not come yet.
@@ -33,7 +31,7 @@ pub async fn renew_invitation(user: String) -> Result<Said, AppError> {
 pub async fn withdraw_invitation(user: String) -> Result<Said, AppError> {
     let caller = guard::of::<WithdrawInvitation>()?;
     let outcome = people::withdraw(&caller, &user).await;
-    flash::answer::<WithdrawInvitation>(&caller, USERS, &[], outcome).await
+    flash::answer(USERS, outcome)
 }
 
 /// Gives somebody a role and projects, and ends their sessions.
@@ -41,7 +39,7 @@ pub async fn withdraw_invitation(user: String) -> Result<Said, AppError> {
 pub async fn change_person(user: String, role: String, projects: Option<String>) -> Result<Said, AppError> {
     let caller = guard::of::<ChangePerson>()?;
     let outcome = people::change(&caller, &user, &role, projects.as_deref()).await;
-    flash::answer::<ChangePerson>(&caller, USERS, &[], outcome).await
+    flash::answer(USERS, outcome)
 }
 
 /// Keeps somebody out from their next request on.
@@ -49,7 +47,7 @@ pub async fn change_person(user: String, role: String, projects: Option<String>)
 pub async fn disable_person(user: String) -> Result<Said, AppError> {
     let caller = guard::of::<DisablePerson>()?;
     let outcome = people::disable(&caller, &user).await;
-    flash::answer::<DisablePerson>(&caller, USERS, &[], outcome).await
+    flash::answer(USERS, outcome)
 }
 
 /// Lets somebody in again.
@@ -57,7 +55,7 @@ pub async fn disable_person(user: String) -> Result<Said, AppError> {
 pub async fn enable_person(user: String) -> Result<Said, AppError> {
     let caller = guard::of::<EnablePerson>()?;
     let outcome = people::enable(&caller, &user).await;
-    flash::answer::<EnablePerson>(&caller, USERS, &[], outcome).await
+    flash::answer(USERS, outcome)
 }
 
 /// Ends all sessions of somebody.
@@ -65,5 +63,5 @@ pub async fn enable_person(user: String) -> Result<Said, AppError> {
 pub async fn sign_person_out(user: String) -> Result<Said, AppError> {
     let caller = guard::of::<SignPersonOut>()?;
     let outcome = people::sign_out(&caller, &user).await;
-    flash::answer::<SignPersonOut>(&caller, USERS, &[], outcome).await
+    flash::answer(USERS, outcome)
 }

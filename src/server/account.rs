@@ -4,7 +4,7 @@ use secrecy::SecretString;
 
 use crate::error::AppError;
 use crate::model::id::SessionId;
-use crate::model::settings::Said;
+use crate::api::flash::Said;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::password::{self, Verdict};
 use crate::server::auth::session_store::Sessions;

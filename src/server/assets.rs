@@ -8,8 +8,6 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use leptos::WasmSplitManifest;
-use leptos::prelude::ArcStoredValue;
 use rust_embed::{Embed, EmbeddedFile};
 use sha2::{Digest, Sha256};
 
@@ -23,9 +21,6 @@ struct Site;
 /// What cargo-leptos calls the folder of wasm, js and css.
 const PACKAGE: &str = "pkg";
 
-/// The script that loads pieces of WebAssembly.
-const LOADER: &str = "__wasm_split.______________________.js";
-
 /// A digest over all files, so that a new release is a new address for each of them.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
@@ -36,24 +31,12 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 });
 
-static MANIFEST: LazyLock<Option<WasmSplitManifest>> = LazyLock::new(|| {
-    let file = Site::get(&format!("{PACKAGE}/__wasm_split_manifest.json"))?;
-    let pieces = serde_json::from_slice(&file.data).ok()?;
-    Some(WasmSplitManifest(ArcStoredValue::new((format!("/{}", package_dir()), pieces, LOADER.to_owned()))))
-});
-
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const ASK_AGAIN: &str = "public, no-cache";
 
 /// The folder, without slashes around it, that pages load wasm, js and css from.
 pub fn package_dir() -> String {
     format!("{PACKAGE}/{}", *VERSION)
-}
-
-/// Which pieces of WebAssembly belong to which lazily loaded function, as cargo-leptos wrote it down: with it in the context,
-/// Leptos has a page fetch its own pieces at once. Nothing in a site that was built in one piece.
-pub fn split_manifest() -> Option<WasmSplitManifest> {
-    MANIFEST.clone()
 }
 
 /// The routes of all files. They need no session: they are the same for everybody.
@@ -72,9 +55,6 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
 
 async fn packaged(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let caching = if version == *VERSION { FOR_EVER } else { ASK_AGAIN };
-    if version != *VERSION && is_piece(&name) {
-        return StatusCode::NOT_FOUND.into_response();
-    }
     serve(&format!("{PACKAGE}/{name}"), caching, &headers)
 }
 
@@ -133,11 +113,6 @@ fn accepts(header: &str, encoding: &str) -> bool {
 fn matches(request: &HeaderMap, etag: &str) -> bool {
     let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
     known.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == etag)
-}
-
-/// Whether a file fits only the WebAssembly it was split from: in a page of another release it must not run.
-fn is_piece(name: &str) -> bool {
-    name.ends_with(".wasm") && (name.starts_with("split_") || name.starts_with("chunk_"))
 }
 
 fn is_compressed(name: &str) -> bool {

@@ -1,31 +1,48 @@
-//! What came of a plain form on a page of settings, kept for the next such page that its person looks at: an address would keep it
-//! in histories and logs, and anybody could write one with words of their own. In memory only, since some of it is secret.
+//! Flash messages: what came of a plain form, kept until its browser asks for the next page. An address would keep it in histories and
+//! logs, and anybody could write one with words of their own. In memory only, since some of it is secret.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use leptos::server_fn::ServerFn;
+use axum::http::request::Parts;
+use leptos::prelude::use_context;
 use moka::future::Cache;
 
-use super::auth::guard::Caller;
+use super::auth::token;
 use super::forms;
+use crate::api::flash::{FlashMessage, Said};
 use crate::error::AppError;
-use crate::model::settings::{Said, Told};
 
-/// How long it waits for a page.
+/// How long a message waits for its page.
 const KEPT_FOR: Duration = Duration::from_secs(300);
 
-/// By the id of the person it is for. Cloning gives another handle.
+/// How much all messages together may hold, in bytes; beyond that, the oldest go.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// By an id that only the browser knows which posted the form. Cloning gives another handle.
 #[derive(Clone)]
-pub struct Flash(Cache<String, Told>);
+pub struct Flash(Cache<String, FlashMessage>);
+
+/// Where a server function leaves what it did, for the page that follows its form. In the request's extensions.
+#[derive(Clone, Default)]
+pub struct Done(Arc<Mutex<Option<Said>>>);
 
 impl Flash {
     pub fn new() -> Self {
-        Self(Cache::builder().max_capacity(1_000).time_to_live(KEPT_FOR).build())
+        let weigher = |_: &String, message: &FlashMessage| u32::try_from(bytes_of(message)).unwrap_or(u32::MAX);
+        Self(Cache::builder().max_capacity(MOST_BYTES).weigher(weigher).time_to_live(KEPT_FOR).build())
     }
 
-    /// What this person has not been told yet.
-    pub async fn take(&self, person: &str) -> Option<Told> {
-        self.0.remove(person).await
+    /// Keeps a message, and gives the id to ask for it.
+    pub async fn keep(&self, message: FlashMessage) -> String {
+        let id = token::new();
+        self.0.insert(id.clone(), message).await;
+        id
+    }
+
+    /// The message of that id, once.
+    pub async fn take(&self, id: &str) -> Option<FlashMessage> {
+        self.0.remove(id).await
     }
 }
 
@@ -35,24 +52,34 @@ impl Default for Flash {
     }
 }
 
-/// Answers the form of the server function `F`. Whoever posted it as a plain form is led to `page`, and told there; `typed` are its
-/// fields, but for secrets.
-pub async fn answer<F: ServerFn>(
-    caller: &Caller,
-    page: &str,
-    typed: &[(&'static str, &str)],
-    outcome: Result<Said, AppError>,
-) -> Result<Said, AppError> {
-    if forms::is_plain() {
-        let told = Told {
-            form: F::PATH,
-            outcome: outcome.clone().map_err(|error| error.message),
-            typed: typed.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
-        };
-        caller.panel.flash.0.insert(caller.user.id.clone(), told).await;
-        if outcome.is_ok() {
-            leptos_axum::redirect(page);
+impl Done {
+    pub fn take(&self) -> Option<Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, said: Said) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+    }
+}
+
+/// Answers a form: whoever posted it as a plain one is led to `page`, and told there what it did.
+pub fn answer(page: &str, outcome: Result<Said, AppError>) -> Result<Said, AppError> {
+    if let Ok(said) = &outcome
+        && forms::is_plain()
+    {
+        if let Some(done) = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Done>().cloned()) {
+            done.set(said.clone());
         }
+        leptos_axum::redirect(page);
     }
     outcome
+}
+
+fn bytes_of(message: &FlashMessage) -> usize {
+    let typed: usize = message.typed.iter().map(|(name, value)| name.len() + value.len()).sum();
+    let outcome = match &message.outcome {
+        Ok(said) => said.sentence.len() + said.secret.as_ref().map_or(0, String::len),
+        Err(error) => error.message.len(),
+    };
+    200 + message.form.len() + outcome + typed
 }

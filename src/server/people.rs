@@ -2,7 +2,7 @@
 
 use crate::error::AppError;
 use crate::model::id::{PersonId, ProjectId};
-use crate::model::settings::Said;
+use crate::api::flash::Said;
 use crate::model::user::{Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{sign_in, token};

@@ -4,6 +4,7 @@ mod addresses;
 mod audit_export;
 mod bodies;
 mod export;
+mod flash;
 mod headers;
 mod outage;
 mod pages;
@@ -44,6 +45,7 @@ pub fn router(panel: &Panel) -> Router {
         .fallback_service(pages::not_found(panel).with_state(panel.clone()))
         .layer(from_fn(server_fns::one_list))
         .layer(from_fn(server_fns::status_of_error))
+        .layer(from_fn_with_state(panel.clone(), flash::carry))
         .layer(from_fn_with_state(panel.clone(), bodies::whole))
         .layer(from_fn(bodies::url_encoded_only))
         .layer(from_fn_with_state(panel.clone(), gate))

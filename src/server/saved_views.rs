@@ -6,7 +6,7 @@ use crate::model::saved_view::{SavedView, ViewName, ViewsOf};
 use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::filter;
-use crate::server::reading;
+use crate::server::analytics;
 use crate::server::store::StoreError;
 use crate::server::store::saved_views::{Shelf, VIEWS_MAX};
 
@@ -28,7 +28,7 @@ pub async fn save(
     may_share(caller, shared)?;
     let query = match of {
         ViewsOf::Jobs => filter::kept(query)?,
-        ViewsOf::Analytics => reading::kept(caller, project, query)?,
+        ViewsOf::Analytics => analytics::saved::to_saved(caller, project, query)?,
     };
     if query.is_empty() {
         return Err(AppError::bad_input("There is nothing to save: filter, search or sort first."));

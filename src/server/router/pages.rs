@@ -14,11 +14,11 @@ use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
 use crate::app::{App, shell};
-use crate::server::assets;
 use crate::server::panel::Panel;
-use crate::ui::state::browser::Provider;
-use crate::ui::state::clock::ServerNow;
-use crate::ui::state::limits::PromptMax;
+use crate::api::flash::FlashMessage;
+use crate::server::auth::guard::Caller;
+use crate::ui::clock::RequestTime;
+use crate::ui::pages::login::Provider;
 
 /// Every page of the app. Made once in a process: while Leptos makes the list, no resource loads anywhere, and a page
 /// that is being rendered then would never end.
@@ -54,13 +54,17 @@ pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'stati
     let panel = panel.clone();
     move || {
         provide_context(panel.clone());
-        provide_context(ServerNow(panel.clock.now()));
-        provide_context(PromptMax(panel.prompt_max));
+        provide_context(RequestTime(panel.clock.now()));
+        if let Some(parts) = use_context::<Parts>() {
+            if let Some(caller) = parts.extensions.get::<Caller>() {
+                provide_context(caller.session());
+            }
+            if let Some(message) = parts.extensions.get::<FlashMessage>() {
+                provide_context(message.clone());
+            }
+        }
         if let Some(single_sign_on) = &panel.single_sign_on {
             provide_context(Provider(single_sign_on.name().to_owned()));
-        }
-        if let Some(manifest) = assets::split_manifest() {
-            provide_context(manifest);
         }
         if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
             let policy = format!(

@@ -3,7 +3,7 @@
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use leptos::server_fn::ServerFn;
@@ -33,15 +33,18 @@ pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
     if !response.headers().contains_key(SERVER_FN_ERROR_HEADER) || !response.status().is_server_error() {
         return response;
     }
-    let (mut parts, body) = response.into_parts();
-    let body = to_bytes(body, ERROR_BYTES).await.unwrap_or_default();
-    let error: Option<AppError> = serde_json::from_slice(&body).ok();
-    if let Some(status) = error.and_then(|error| StatusCode::from_u16(error.code.status()).ok()) {
-        parts.status = status;
-    }
+    let (mut parts, error) = error_in(response).await;
+    parts.status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     parts.headers.remove(header::CONTENT_LENGTH);
-    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Response::from_parts(parts, Body::from(body))
+    parts.headers.remove(header::CONTENT_TYPE);
+    (parts, axum::Json(error)).into_response()
+}
+
+/// The error that a server function answered with, and the rest of the answer.
+pub(super) async fn error_in(response: Response) -> (axum::http::response::Parts, AppError) {
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, ERROR_BYTES).await.unwrap_or_default();
+    (parts, serde_json::from_slice(&body).unwrap_or_else(|_| AppError::internal()))
 }
 
 /// Forms name what was chosen one by one, in fields of one name; server functions take each field once.

@@ -1,7 +1,7 @@
 //! The steps of signing in that no server function takes: pages of the server's own, and the way to the single sign-on
 //! provider and back.
 
-use axum::Router;
+use axum::{Extension, Router};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, SET_COOKIE};
@@ -9,10 +9,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
-use leptos::server_fn::error::ServerFnUrlError;
 use serde::Deserialize;
 
 use super::pages::theme_of;
+use crate::api::flash::FlashMessage;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, Deed};
 use crate::server::auth::address;
@@ -38,25 +38,16 @@ pub(super) fn routes() -> Router<Panel> {
 /// The fields of an address; one in which a field is there twice has none.
 type Fields<T> = Result<Query<T>, QueryRejection>;
 
-/// What a plain form that was refused adds to the address.
-#[derive(Default, Deserialize)]
-struct Refused {
-    #[serde(rename = "__err")]
-    error: Option<String>,
-}
-
 async fn code_page(
     State(panel): State<Panel>,
     headers: HeaderMap,
-    refused: Fields<Refused>,
+    refused: Option<Extension<FlashMessage>>,
 ) -> Result<Response, AppError> {
     let token = step_cookie::get(Purpose::SecondFactor, &headers, &panel.public_url);
     if !panel.second_factors.waits(&token.unwrap_or_default()).await? {
         return Ok(Redirect::to("/login").into_response());
     }
-    // Only the code is taken: anybody can write a link to this page with a text of their own in it.
-    let Query(refused) = refused.unwrap_or_default();
-    let code = refused.error.map(|error| ServerFnUrlError::<AppError>::decode_err(&error).code);
+    let code = refused.and_then(|Extension(message)| message.problem().map(|error| error.message.clone()));
     Ok(shown(StatusCode::OK, sign_in_step::code(&document(&panel, &headers), code)))
 }
 

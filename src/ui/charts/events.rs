@@ -4,7 +4,7 @@ use crate::model::day::Day;
 use crate::model::history::{Trend, TrendPoint};
 use crate::ui::charts::columns::middle;
 use crate::ui::charts::number::counted;
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::markup::{Markup, markup};
 
 /// Where the list of jobs and notes stands on the page.

@@ -73,7 +73,7 @@ pub fn trend(plot: Plot) -> AnyView {
         <div inner_html=bar::legend().into_html()></div>
         <details class="as-table" inner_html=table></details>
     }
-    .erase()
+    .into_any()
 }
 
 fn point_at(pointed: RwSignal<Option<usize>>, value: String) {

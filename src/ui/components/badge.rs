@@ -3,27 +3,18 @@
 use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
-use crate::ui::components::icon::{self, icon, path};
-use crate::ui::erase::Erase;
+use crate::ui::components::icon::{self, icon};
 
-/// The state of a job, which follows `badge` as it changes.
-pub fn job_badge(badge: ArcRwSignal<JobBadge>) -> AnyView {
-    let id = badge.read_untracked().id.to_string();
-    let state = {
-        let badge = badge.clone();
-        move || badge.read().state
-    };
-    let outline = {
-        let state = state.clone();
-        move || path(shape(state()))
-    };
+
+/// The state of a job as it is now.
+pub fn badge(status: &JobBadge) -> AnyView {
     view! {
-        <span class="badge" data-job=id data-status=move || state().as_str()>
-            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" inner_html=outline></svg>
-            <span class="badge-word">{move || word(&badge.read())}</span>
+        <span class="badge" data-job=status.id.to_string() data-status=status.state.as_str()>
+            {icon(shape(status.state))}
+            <span class="badge-word">{word(status)}</span>
         </span>
     }
-    .erase()
+    .into_any()
 }
 
 /// What became of handing one prompt to the agent.
@@ -35,7 +26,7 @@ pub fn delivery_badge(state: DeliveryState) -> AnyView {
             <span class="badge-word">{word}</span>
         </span>
     }
-    .erase()
+    .into_any()
 }
 
 /// The shape and the word for what became of handing over a prompt.

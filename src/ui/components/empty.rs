@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::erase::Erase;
+
 
 /// `heading` and `text` for an empty place; `step` is the link or button that changes it.
 pub fn empty(heading: &'static str, text: &'static str, step: AnyView) -> AnyView {
@@ -13,5 +13,5 @@ pub fn empty(heading: &'static str, text: &'static str, step: AnyView) -> AnyVie
             {step}
         </div>
     }
-    .erase()
+    .into_any()
 }

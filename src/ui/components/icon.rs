@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::erase::Erase;
+
 
 pub const ARCHIVED: &str = "M2.5 3h11v3h-11zM3.5 6v7h9V6M6.5 8.7h3";
 pub const ACTIVE: &str = "M8 4.8a3.2 3.2 0 1 0 0 6.4a3.2 3.2 0 1 0 0-6.4";
@@ -16,7 +16,6 @@ pub const COPY: &str = "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3";
 pub const CROSS: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M6 6l4 4M10 6l-4 4";
 pub const CLOSE: &str = "M4 4l8 8M12 4l-8 8";
 pub const DOWN: &str = "M8 3v10M4 9l4 4l4-4";
-pub const EXTERNAL: &str = "M6.5 3.5h-3v9h9v-3M9 3h4v4M13 3L7.5 8.5";
 pub const FIRST: &str = "M3 2.5h10M8 13.5V6M4.5 9L8 5.5L11.5 9";
 pub const JOBS: &str = "M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.1M2.5 8h.1M2.5 12h.1";
 pub const MOON: &str = "M13 9.5A5.5 5.5 0 1 1 6.5 3a4.5 4.5 0 0 0 6.5 6.5z";
@@ -36,12 +35,7 @@ pub const TEMPLATES: &str = "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h1.6M9 8h1.5M5.5 10.
 
 /// One of the outlines above.
 pub fn icon(outline: &'static str) -> AnyView {
-    view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" inner_html=path(outline)></svg> }.erase()
-}
-
-/// An outline as the inside of an `<svg>`: one attribute to the WebAssembly, where a tree would be code.
-pub fn path(outline: &'static str) -> String {
-    format!(r#"<path d="{outline}"/>"#)
+    view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=outline /></svg> }.into_any()
 }
 
 /// The product's mark: a docket with its last line ticked off.
@@ -52,5 +46,5 @@ pub fn mark() -> AnyView {
             <path class="mark-lines" d="M7 7.5h10M7 12h6M7 16.5h3M12.5 16l2 2l4-4.5" />
         </svg>
     }
-    .erase()
+    .into_any()
 }

@@ -2,42 +2,34 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, Job, JobBadge};
+use crate::model::job::{DeliveryState, Job};
+use crate::model::links;
 use crate::ui::charts::number::counted;
-use crate::ui::components::badge::job_badge;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
-use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::tag_link::tag_link;
-use crate::ui::erase::Erase;
-use crate::ui::links;
+use crate::ui::islands::job_status::JobStatus;
+
 
 /// How many tags a row shows.
 const TAGS: usize = 1;
 
-/// `badge` keeps the state true while the row is shown; the row never moves by itself. `check` is what chooses it, if anything.
-pub fn job_row(job: &Job, badge: ArcRwSignal<JobBadge>, check: AnyView) -> AnyView {
+/// `check` is what chooses the row, if anything.
+pub fn job_row(job: &Job, check: impl IntoView) -> impl IntoView {
     let project = job.project.as_str();
     let author = links::with_query(&links::jobs(project), &[("author", &job.author)]);
-    let link = {
-        let badge = badge.clone();
-        move || match badge.read().pr_link.as_deref() {
-            Some(link) => pull_request(link, "row-link"),
-            None => ().into_any(),
-        }
-    };
     view! {
         <li class="job-row">
-            {check}
-            {job_badge(badge)}
-            <a class="job-title row-target" dir="auto" href=links::job(project, job.id.as_str())>{job.title().to_owned()}</a>
+            {check.into_view()}
+            <a class="job-title row-target" dir="auto" data-title-of=job.id.to_string() href=links::job(project, job.id.as_str())>
+                {job.title().to_owned()}
+            </a>
             <span class="job-tags">{tags(job)}</span>
-            <span class="job-link">{move || link()}</span>
+            <JobStatus status=job.badge() with_link=true />
             <a class="job-author" href=author title="Jobs of this person">{job.author.clone()}</a>
             <span class="job-age">{ago(job.created_at)}</span>
         </li>
     }
-    .erase()
 }
 
 /// What a person has to know of the follow-ups, which the badge does not say.
@@ -56,7 +48,7 @@ fn tags(job: &Job) -> AnyView {
     let labels = job.paths.iter().take(1).chain(job.tags.iter().take(TAGS));
     let labels = labels.map(|label| tag_link(project, label)).collect_view().into_any();
     let more = job.paths.len().saturating_sub(1) + job.tags.len().saturating_sub(TAGS);
-    let rest = (more > 0).then(|| view! { <span class="faint">{format!("+{more}")}</span> }.erase());
+    let rest = (more > 0).then(|| view! { <span class="faint">{format!("+{more}")}</span> }.into_any());
     let follow_ups = job.follow_ups.len() as u64;
     let conversation = (follow_ups > 0).then(|| {
         view! {
@@ -64,11 +56,11 @@ fn tags(job: &Job) -> AnyView {
                 {icon(icon::COMMENT)} {follow_ups.to_string()} {trouble(job)}
             </span>
         }
-        .erase()
+        .into_any()
     });
     let batch = job.batch.as_ref().map(|batch| {
         let href = links::batch(job.project.as_str(), batch.as_str());
-        view! { <a class="tag" href=href>"Batch"</a> }.erase()
+        view! { <a class="tag" href=href>"Batch"</a> }.into_any()
     });
     [Some(labels), rest, batch, conversation].into_iter().flatten().collect_view().into_any()
 }

@@ -1,26 +1,25 @@
-//! A moment as an age that ticks, with the full time on hover.
+//! A moment as an age, or as the time itself. Browsers put both into the reader's own words and time zone (`islands::live`).
 
 use leptos::prelude::*;
 
 use crate::model::time::Timestamp;
-use crate::ui::erase::Erase;
-use crate::ui::state::clock::Clock;
 
-/// `3 min ago`, as of the page's clock.
+use crate::ui::clock;
+
+/// `3 min ago`, with the full time on hover.
 pub fn ago(at: Timestamp) -> AnyView {
-    let clock = Clock::get();
-    view! {
-        <time datetime=at.to_string() title=move || clock.to_the_minute(at)>
-            {move || age(at, clock.now())}
-        </time>
-    }
-    .erase()
+    view! { <time datetime=at.to_string() data-age="" title=utc_minute(at)>{age(at, clock::now())}</time> }.into_any()
 }
 
 /// The full time itself.
 pub fn exactly(at: Timestamp) -> AnyView {
-    let clock = Clock::get();
-    view! { <time datetime=at.to_string()>{move || clock.to_the_minute(at)}</time> }.erase()
+    view! { <time datetime=at.to_string() data-exact="">{utc_minute(at)}</time> }.into_any()
+}
+
+/// `2026-11-21 10:05 UTC`.
+pub fn utc_minute(at: Timestamp) -> String {
+    let text = at.to_string();
+    format!("{} {} UTC", text.get(..10).unwrap_or(&text), text.get(11..16).unwrap_or_default())
 }
 
 /// How long ago, in the largest unit that fits; after a month, the day.
@@ -59,6 +58,11 @@ mod tests {
         assert_eq!(said(7200), "2 h ago");
         assert_eq!(said(86_400 * 29), "29 d ago");
         assert_eq!(said(86_400 * 30), "2026-11-18");
+    }
+
+    #[test]
+    fn the_server_says_minutes_in_utc() {
+        assert_eq!(utc_minute(Timestamp::from_millis(1_795_000_000_123)), "2026-11-18 11:06 UTC");
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
             on:keydown=move |event| send_on_ctrl_enter(&event, draft)
         ></textarea>
     }
-    .erase()
+    .into_any()
 }
 
 /// What is said about the text: how long it is, near the limit of `most` characters, and where it is kept.
@@ -94,7 +94,7 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
             "Undo"
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 fn send_on_ctrl_enter(event: &KeyboardEvent, draft: Draft) {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::safe_link;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::erase::Erase;
+
 
 /// `class` says how loud it is.
 pub fn pull_request(link: &str, class: &'static str) -> AnyView {
@@ -15,8 +15,8 @@ pub fn pull_request(link: &str, class: &'static str) -> AnyView {
                 <span>{label(href)}</span>
             </a>
         }
-        .erase(),
-        None => view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> }.erase(),
+        .into_any(),
+        None => view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> }.into_any(),
     }
 }
 

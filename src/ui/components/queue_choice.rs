@@ -17,7 +17,7 @@ pub fn checkbox(budget: AskedBudget, meter: fn(&Budgets) -> Meter) -> AnyView {
                 "Send it by itself when there is room"
             </label>
         }
-        .erase(),
+        .into_any(),
         _ => ().into_any(),
     })
 }
@@ -26,7 +26,7 @@ pub fn checkbox(budget: AskedBudget, meter: fn(&Budgets) -> Meter) -> AnyView {
 pub fn button(post: Post) -> AnyView {
     shown(move || match post.problem() {
         Some(error) if error.code == ErrorCode::BudgetSpent => {
-            view! { <button type="submit" class="button" name="queue" value="on">"Queue it"</button> }.erase()
+            view! { <button type="submit" class="button" name="queue" value="on">"Queue it"</button> }.into_any()
         }
         _ => ().into_any(),
     })

@@ -6,8 +6,8 @@ use crate::model::similar::SimilarJob;
 use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 
 /// Nothing where there are none.
 pub fn similar_jobs(project: &str, heading: &'static str, jobs: &[SimilarJob]) -> AnyView {
@@ -24,7 +24,7 @@ pub fn similar_jobs(project: &str, heading: &'static str, jobs: &[SimilarJob]) -
             </div>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 fn entry(project: &str, job: &SimilarJob) -> AnyView {
@@ -42,5 +42,5 @@ fn entry(project: &str, job: &SimilarJob) -> AnyView {
             <span class="faint">{why} " · " {job.author.clone()} " · " {ago(job.created_at)}</span>
         </li>
     }
-    .erase()
+    .into_any()
 }

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 
 /// `label` is a page where it begins with a slash, else a tag.
 pub fn tag_link(project: &str, label: &str) -> AnyView {
     let href = links::with_query(&links::jobs(project), &[("tag", label)]);
     let class = if label.starts_with('/') { "tag tag-page" } else { "tag" };
-    view! { <a class=class href=href title=label.to_owned()>{label.to_owned()}</a> }.erase()
+    view! { <a class=class href=href title=label.to_owned()>{label.to_owned()}</a> }.into_any()
 }

@@ -24,12 +24,12 @@ pub fn AdminUpstream() -> impl IntoView {
             status.again();
         })>"Refresh"</a>
     }
-    .erase();
+    .into_any();
     view! {
         {page_head("Upstream", "How the platform behind Docket is doing".into_any(), refresh)}
         {loaded(status, loading::rows, shown)}
     }
-    .erase()
+    .into_any()
 }
 
 fn shown(status: UpstreamStatus) -> AnyView {
@@ -67,7 +67,7 @@ fn shown(status: UpstreamStatus) -> AnyView {
             <p class="faint">"Reads of jobs have no published limit: each job is read at most once per interval, more slowly as it ages."</p>
         </section>
     }
-    .erase()
+    .into_any()
 }
 
 fn key_refused(at: Timestamp) -> AnyView {
@@ -80,7 +80,7 @@ fn key_refused(at: Timestamp) -> AnyView {
             </p>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 fn operation(status: OperationStatus) -> AnyView {
@@ -101,7 +101,7 @@ fn operation(status: OperationStatus) -> AnyView {
             <td data-label="Last error">{error}</td>
         </tr>
     }
-    .erase()
+    .into_any()
 }
 
 fn limit(status: LimitStatus) -> AnyView {
@@ -119,7 +119,7 @@ fn limit(status: LimitStatus) -> AnyView {
             <td data-label="Next call">{next}</td>
         </tr>
     }
-    .erase()
+    .into_any()
 }
 
 fn name(operation: Operation) -> &'static str {

@@ -80,7 +80,7 @@ fn page(chosen: Option<String>) -> AnyView {
         {events.map(|events| loaded(events, loading::rows, move |events| log::log(events, posts.retry)))}
         {suspended(nothing, Arc::new(form))}
     }
-    .erase()
+    .into_any()
 }
 
 impl Posts {
@@ -99,5 +99,5 @@ fn button(post: Post, field: &'static str, id: String, label: &'static str) -> A
             <button type="submit" class="button">{label}</button>
         </form>
     }
-    .erase()
+    .into_any()
 }

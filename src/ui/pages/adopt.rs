@@ -14,7 +14,7 @@ use crate::ui::components::page_head::page_head;
 use crate::ui::components::post_form::{id_field, post_form, problems};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::{Erase, shown};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::state::post::Post;
 use crate::ui::state::{project, session};
 
@@ -38,7 +38,7 @@ pub fn Adopt() -> impl IntoView {
         {page_head("Adopt a job", "A job of this project that was started elsewhere is followed here like any other".into_any(), ().into_any())}
         {suspended(loading::conversation, Arc::new(content))}
     }
-    .erase()
+    .into_any()
 }
 
 fn form(adopt: Post, project: &str) -> AnyView {
@@ -54,7 +54,7 @@ fn form(adopt: Post, project: &str) -> AnyView {
             <div class="send">{submit_button(adopt, "Adopt job", "Looking…")}</div>
         </div>
     }
-    .erase();
+    .into_any();
     let fields = [id_field(), note].collect_view().into_any();
     let form = post_form("stack narrow", adopt, vec![("project", project.to_owned())], fields);
     [problems(vec![adopt]), there, form].collect_view().into_any()
@@ -69,11 +69,11 @@ fn here_already(project: &str, error: &AppError) -> Option<AnyView> {
         Some(job) => links::job(project, job.as_str()),
         None => links::jobs(project),
     };
-    Some(view! { <p class="pager"><a class="button" href=href>"Go to it"</a></p> }.erase())
+    Some(view! { <p class="pager"><a class="button" href=href>"Go to it"</a></p> }.into_any())
 }
 
 fn not_for_viewers(project: &str) -> AnyView {
-    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.erase();
+    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.into_any();
     empty(
         "Your role reads only",
         "Adopting jobs needs the role operator. An administrator can give it to you.",

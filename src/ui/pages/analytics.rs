@@ -82,7 +82,7 @@ pub fn Analytics() -> impl IntoView {
     ];
     let notice = move || match (answer.get(), progress.get()) {
         (Some(Ok(Drawn { live: true, .. })), Some(Ok(notice))) => {
-            view! { <div role="status" inner_html=notice.said></div> }.erase()
+            view! { <div role="status" inner_html=notice.said></div> }.into_any()
         }
         _ => nothing(),
     };
@@ -97,7 +97,7 @@ pub fn Analytics() -> impl IntoView {
         {suspended(nothing, Arc::new(notice))}
         {loaded(answer, loading::report, drawn::page)}
     }
-    .erase()
+    .into_any()
 }
 
 /// Asks how far the history is for as long as it lacks something.

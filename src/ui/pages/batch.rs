@@ -18,7 +18,7 @@ use crate::ui::components::page_head::page_head;
 use crate::ui::components::post_form::{Hidden, confirm, post_form, problems};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::{Erase, effect};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::state::badges::Badges;
 use crate::ui::state::kept::Kept;
 use crate::ui::state::live::Live;
@@ -73,7 +73,7 @@ fn batch_page(project: String, id: String) -> AnyView {
         {problems(vec![start, cancel])}
         {suspended(loading::conversation, Arc::new(content))}
     }
-    .erase()
+    .into_any()
 }
 
 fn preview(start: Post, batch: Batch, may_start: bool) -> AnyView {
@@ -82,9 +82,9 @@ fn preview(start: Post, batch: Batch, may_start: bool) -> AnyView {
     let project = batch.project.as_str();
     let confirm = may_start.then(|| {
         // A second click finds the batch started, and changes nothing.
-        let queue = view! { <button type="submit" class="button button-primary">{idle}</button> }.erase();
+        let queue = view! { <button type="submit" class="button button-primary">{idle}</button> }.into_any();
         let edit = links::new_batch(project, batch.id.as_str());
-        let edit = view! { <a class="button" href=edit>"Edit"</a> }.erase();
+        let edit = view! { <a class="button" href=edit>"Edit"</a> }.into_any();
         post_form("send", start, hidden(&batch), [queue, edit].collect_view().into_any())
     });
     let texts = batch.preview.into_iter().map(text).collect_view();
@@ -93,11 +93,11 @@ fn preview(start: Post, batch: Batch, may_start: bool) -> AnyView {
         {confirm}
         <ol class="previews" aria-label="Texts">{texts}</ol>
     }
-    .erase()
+    .into_any()
 }
 
 fn text(preview: String) -> AnyView {
-    view! { <li class="message-text" dir="auto">{preview}</li> }.erase()
+    view! { <li class="message-text" dir="auto">{preview}</li> }.into_any()
 }
 
 fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
@@ -115,7 +115,7 @@ fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
                 <a class="no-js" href="">"Refresh"</a>
             </p>
         }
-        .erase()
+        .into_any()
     });
     let stop = (may_cancel && batch.waiting > 0).then(|| stop(cancel, &batch));
     let rows = batch.jobs.iter().map(|job| job_row(job, badges.watch(job), ().into_any())).collect_view();
@@ -134,12 +134,12 @@ fn progress(cancel: Post, batch: Batch, may_cancel: bool) -> AnyView {
         </div>
         <ul class="job-list" aria-label="Jobs of the batch">{rows}</ul>
     }
-    .erase()
+    .into_any()
 }
 
 fn stop(cancel: Post, batch: &Batch) -> AnyView {
     let says =
-        view! { <p>"What was sent goes on. The texts of the others are kept, and never sent."</p> }.erase();
+        view! { <p>"What was sent goes on. The texts of the others are kept, and never sent."</p> }.into_any();
     let content = [says, submit_button(cancel, "Cancel them", "Cancelling…")];
     confirm("Cancel what is not yet sent", cancel, hidden(batch), content.collect_view().into_any())
 }

@@ -1,37 +1,23 @@
-//! `/`: goes to the first project, or to sign-in.
-
-use std::sync::Arc;
+//! `/`: goes to the first project that this person may see.
 
 use leptos::prelude::*;
 use leptos_router::components::Redirect;
 
 use crate::error::{AppError, ErrorCode};
-use crate::ui::components::failure;
-use crate::ui::components::loading::{nothing, suspended};
-use crate::ui::erase::Erase;
-use crate::ui::links;
-use crate::ui::state::session;
+use crate::model::links;
+use crate::ui::components::failure::failure;
+use crate::ui::pages::request;
 
-const NO_PROJECT: &str = "The projects that you may see are not here any more. Ask an administrator.";
+const NO_PROJECT: &str = "None of the projects that you may see is configured here. Ask an administrator.";
 
 #[component]
 pub fn Home() -> impl IntoView {
-    let session = session::provide();
-    let content = move || {
-        let target = match session.get() {
-            None => return ().into_any(),
-            Some(Ok(session)) => session
-                .projects
-                .first()
-                .map(|project| links::overview(project.id.as_str()))
-                .ok_or_else(|| AppError::new(ErrorCode::Forbidden, NO_PROJECT)),
-            Some(Err(error)) if error.code == ErrorCode::Unauthenticated => Ok("/login".to_owned()),
-            Some(Err(error)) => Err(error),
-        };
-        match target {
-            Ok(path) => view! { <Redirect path /> }.into_any(),
-            Err(error) => failure::panel(&error, session.retry()),
+    match request::session().projects.first() {
+        Some(project) => view! { <Redirect path=links::overview(project.id.as_str()) /> }.into_any(),
+        None => {
+            request::set_status(ErrorCode::Forbidden);
+            let error = AppError::new(ErrorCode::Forbidden, NO_PROJECT);
+            view! { <main class="lone">{failure(&error)}</main> }.into_any()
         }
-    };
-    view! { <main class="lone">{suspended(nothing, Arc::new(content))}</main> }.erase()
+    }
 }

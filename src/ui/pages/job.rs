@@ -96,7 +96,7 @@ fn job_page(project: String, id: String) -> AnyView {
             {page_head("Job", ().into_any(), ().into_any())}
             {failure::panel(&error, first.retry())}
         }
-        .erase(),
+        .into_any(),
     };
     let follow_up = move || follow_up_box(job, form, session, send, draft, again);
     view! {
@@ -105,7 +105,7 @@ fn job_page(project: String, id: String) -> AnyView {
         {suspended(loading::conversation, Arc::new(page))}
         {suspended(nothing, Arc::new(follow_up))}
     }
-    .erase()
+    .into_any()
 }
 
 fn shown(job: &Job, may_send: bool, filing: Filing, decide: Post, draft: Draft) -> AnyView {
@@ -121,7 +121,7 @@ fn shown(job: &Job, may_send: bool, filing: Filing, decide: Post, draft: Draft) 
             {facts::facts(job, filing)}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// For those who may send, unless the agent did not take the job, or may not have.

@@ -1,39 +1,43 @@
 //! `/login`: name and password, then on to where the person wanted to go.
 
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
 use crate::api::session::Login as SignIn;
-use crate::ui::components::failure;
+use crate::model::links;
+use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
-use crate::ui::components::submit_button::submit_button;
-use crate::ui::erase::Erase;
-use crate::ui::links;
-use crate::ui::state::address;
-use crate::ui::state::browser;
-use crate::ui::state::post::Post;
-use crate::ui::state::title;
+use crate::ui::components::notice::problem;
+use crate::ui::pages::page_head::title;
+use crate::ui::pages::request;
+
+/// What the page calls the single sign-on provider. The router provides it where there is one.
+#[derive(Clone)]
+pub struct Provider(pub String);
 
 #[component]
 pub fn Login() -> impl IntoView {
-    title::set("Sign in");
-    let next = address::query().read_untracked().get("next").unwrap_or_default();
-    let post = Post::to::<SignIn>("A username and a password are needed.");
-    let elsewhere = browser::provider().map(|name| {
-        view! { <a class="button" href=links::single_sign_on(&next) rel="external">"Sign in with " {name}</a> }.erase()
+    let next = request::query().get("next").unwrap_or_default();
+    let refused = request::flash(SignIn::PATH);
+    let username = refused.as_ref().map(|refused| refused.typed("username").to_owned()).unwrap_or_default();
+    let elsewhere = use_context::<Provider>().map(|Provider(name)| {
+        view! { <a class="button" href=links::single_sign_on(&next)>"Sign in with " {name}</a> }
     });
     view! {
+        {title("Sign in")}
         <main class="lone">
             <div class="card">
                 {mark()}
                 <h1>"Sign in to Docket"</h1>
-                {move || failure::of_form(post.problem())}
-                <form class="stack" method="post" action=post.url on:submit=post.submitting()>
+                {problem(refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone()))}
+                <form class="stack" method="post" action=SignIn::PATH>
                     <input type="hidden" name="next" value=next />
                     <label class="field-label" for="username">"Username"</label>
                     <input
                         id="username"
                         class="field"
                         name="username"
+                        value=username
                         autocomplete="username"
                         autocapitalize="none"
                         spellcheck="false"
@@ -42,11 +46,10 @@ pub fn Login() -> impl IntoView {
                     />
                     <label class="field-label" for="password">"Password"</label>
                     <input id="password" class="field" type="password" name="password" autocomplete="current-password" required />
-                    {submit_button(post, "Sign in", "Signing in…")}
+                    {submit_button("Sign in")}
                 </form>
                 {elsewhere}
             </div>
         </main>
     }
-    .erase()
 }

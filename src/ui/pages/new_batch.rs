@@ -17,7 +17,7 @@ use crate::ui::components::post_form::post_form;
 use crate::ui::components::prompt_field::{PromptField, prompt_field, text_field};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::erase::{Erase, effect, shown};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::drafts::Draft;
@@ -66,7 +66,7 @@ pub fn NewBatch() -> impl IntoView {
             {advice()}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// `brought` is the text and the template it came with, each empty for none.
@@ -102,7 +102,7 @@ fn composer(
             _ => error,
         }))
     });
-    let send = view! { <div class="send">{submit_button(prepare, "Preview", "Checking…")}</div> }.erase();
+    let send = view! { <div class="send">{submit_button(prepare, "Preview", "Checking…")}</div> }.into_any();
     let fields = [prompt_field(text), text_field(values, "values"), send].collect_view().into_any();
     let hidden = vec![
         ("project", project.to_owned()),
@@ -125,11 +125,11 @@ fn advice() -> AnyView {
             </ul>
         </aside>
     }
-    .erase()
+    .into_any()
 }
 
 fn not_for_viewers(project: &str) -> AnyView {
-    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.erase();
+    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.into_any();
     empty(
         "Your role reads only",
         "Starting jobs needs the role operator. An administrator can give it to you.",

@@ -17,8 +17,8 @@ use crate::error::ErrorCode;
 use crate::ui::components::loading::{self, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::components::{empty, failure};
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::drafts::Draft;
@@ -104,11 +104,11 @@ pub fn NewJob() -> impl IntoView {
             </aside>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 fn not_for_viewers(project: &str) -> AnyView {
-    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.erase();
+    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.into_any();
     empty::empty(
         "Your role reads only",
         "Starting jobs needs the role operator. An administrator can give it to you.",

@@ -4,22 +4,21 @@ use leptos::prelude::*;
 
 use crate::error::ErrorCode;
 use crate::ui::components::icon::mark;
-use crate::ui::erase::Erase;
-use crate::ui::state::{response, title};
+use crate::ui::pages::page_head::title;
+use crate::ui::pages::request;
 
 #[component]
 pub fn NotFound() -> impl IntoView {
-    response::set_status(ErrorCode::NotFound);
-    title::set("Not found");
+    request::set_status(ErrorCode::NotFound);
     view! {
+        {title("Not found")}
         <main class="lone">
             <div class="card">
                 {mark()}
-                <h1>"Nothing is here"</h1>
-                <p>"The address may be mistyped, or what it led to is gone."</p>
+                <h1>"Page not found"</h1>
+                <p>"The address may be mistyped, or the page was removed."</p>
                 <a class="button" href="/">"Go to the overview"</a>
             </div>
         </main>
     }
-    .erase()
 }

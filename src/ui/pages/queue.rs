@@ -17,7 +17,7 @@ use crate::ui::components::moment::{ago, until};
 use crate::ui::components::page_head::page_head;
 use crate::ui::components::post_form::{Hidden, post_form, problems};
 use crate::ui::erase::{Erase, effect};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::state::address;
 use crate::ui::state::browser;
 use crate::ui::state::clock::Clock;
@@ -85,7 +85,7 @@ pub fn QueuePage() -> impl IntoView {
         <p class="visually-hidden" role="status">{move || said.get()}</p>
         {suspended(loading::rows, Arc::new(content))}
     }
-    .erase()
+    .into_any()
 }
 
 /// What a change did, for those who do not see it: where the prompt is now whose button was pressed, or what is left.
@@ -114,7 +114,7 @@ fn keep_focus() {
 
 fn list(desk: &Desk, queue: Queue) -> AnyView {
     if queue.waiting.is_empty() {
-        let step = view! { <a class="button" href=links::jobs(&desk.project)>"See the jobs"</a> }.erase();
+        let step = view! { <a class="button" href=links::jobs(&desk.project)>"See the jobs"</a> }.into_any();
         return empty(
             "Nothing waits",
             "When the hour’s budget is spent, a prompt can wait here. It is sent by itself as soon as there is room.",
@@ -126,7 +126,7 @@ fn list(desk: &Desk, queue: Queue) -> AnyView {
         <ol class="job-list queue" aria-label="Waiting prompts">{rows}</ol>
         <p class="pager"><a class="button no-js" href="">"Refresh"</a></p>
     }
-    .erase()
+    .into_any()
 }
 
 fn row(desk: &Desk, entry: Waiting) -> AnyView {
@@ -134,7 +134,7 @@ fn row(desk: &Desk, entry: Waiting) -> AnyView {
     let title = title.to_owned();
     let kind = (entry.position > 0).then_some("Follow-up: ");
     let batch = entry.batch.as_ref().map(|batch| {
-        view! { <a class="tag" href=links::batch(&desk.project, batch.as_str())>"Batch"</a> }.erase()
+        view! { <a class="tag" href=links::batch(&desk.project, batch.as_str())>"Batch"</a> }.into_any()
     });
     let job = links::job(&desk.project, entry.job.as_str());
     let tools = match (desk.may_change, desk.asked.as_deref() == Some(entry.message.as_str())) {
@@ -153,7 +153,7 @@ fn row(desk: &Desk, entry: Waiting) -> AnyView {
             {tools}
         </li>
     }
-    .erase()
+    .into_any()
 }
 
 fn why(why: Why) -> &'static str {
@@ -172,7 +172,7 @@ fn expected(at: Timestamp) -> AnyView {
         0..=5 => ", any moment now".to_owned(),
         _ => format!(", in about {}", until(at, clock.now())),
     };
-    view! { <time datetime=at.to_string() title=move || clock.to_the_minute(at)>{text}</time> }.erase()
+    view! { <time datetime=at.to_string() title=move || clock.to_the_minute(at)>{text}</time> }.into_any()
 }
 
 fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
@@ -186,7 +186,7 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
                     {icon(outline)}
                 </button>
             }
-            .erase()
+            .into_any()
         };
         let moves =
             [to("first", icon::FIRST, "To the front"), to("up", icon::UP, "Up"), to("down", icon::DOWN, "Down")];
@@ -200,7 +200,7 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
             <a id=id class="quiet" href=ask data-noscroll="true" title="Cancel" aria-label=format!("Cancel: {title}")>{icon(icon::CLOSE)}</a>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// Takes the place, and with it the focus, of the link that asked for it.
@@ -213,7 +213,7 @@ fn confirm(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
             <a id=keep class="button" href=links::queue(&desk.project) data-noscroll="true">"Keep it"</a>
         </div>
     }
-    .erase();
+    .into_any();
     post_form("queue-ask", desk.cancel, hidden(desk, entry), question)
 }
 

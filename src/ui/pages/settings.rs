@@ -19,8 +19,8 @@ use crate::api::call::call;
 use crate::api::settings::GetSettings;
 use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::page_head::page_head;
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 use crate::ui::state::asked::Asked;
 
 /// Address, name, and what it is for.
@@ -43,7 +43,7 @@ pub fn Settings() -> impl IntoView {
     );
     view! {
         {page_head(name, context.into_any(), ().into_any())}
-        {loaded(page, loading::rows, |html: String| view! { <div inner_html=html></div> }.erase())}
+        {loaded(page, loading::rows, |html: String| view! { <div inner_html=html></div> }.into_any())}
     }
-    .erase()
+    .into_any()
 }

@@ -15,7 +15,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::loading::{self, loaded, nothing, suspended};
 use crate::ui::components::page_head::page_head;
 use crate::ui::erase::{Erase, effect};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::state::address;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::post::Post;
@@ -57,7 +57,7 @@ fn list(project: String) -> AnyView {
         let href = links::edit_template(&project, None);
         move || {
             match session::can_start_jobs(session) {
-            true => view! { <a class="button button-primary" href=href.clone()>{icon(icon::PLUS)} "New template"</a> }.erase(),
+            true => view! { <a class="button button-primary" href=href.clone()>{icon(icon::PLUS)} "New template"</a> }.into_any(),
             false => ().into_any(),
         }
         }
@@ -72,14 +72,14 @@ fn list(project: String) -> AnyView {
             <ul class="templates" aria-label="Templates">{entries.collect_view()}</ul>
             <p class="hint">{score::EXPLAINED}</p>
         }
-        .erase()
+        .into_any()
     };
     view! {
         {page_head("Templates", "Texts to start from, and how the jobs that came from them ended".into_any(), suspended(nothing, std::sync::Arc::new(add)))}
         {move || failure::of_form(remove.problem())}
         {loaded(templates, loading::rows, shown)}
     }
-    .erase()
+    .into_any()
 }
 
 fn entry(project: &str, template: &SavedTemplate, remove: Post, may_edit: bool) -> AnyView {
@@ -94,13 +94,13 @@ fn entry(project: &str, template: &SavedTemplate, remove: Post, may_edit: bool) 
             {score::score(&template.score)}
         </li>
     }
-    .erase()
+    .into_any()
 }
 
 fn piece(piece: Piece) -> AnyView {
     match piece {
         Piece::Text(text) => text.to_owned().into_any(),
-        Piece::Place(name) => view! { <code class="place">{name.to_owned()}</code> }.erase(),
+        Piece::Place(name) => view! { <code class="place">{name.to_owned()}</code> }.into_any(),
     }
 }
 
@@ -108,7 +108,7 @@ fn actions(project: &str, template: &SavedTemplate, remove: Post) -> AnyView {
     let id = template.id.to_string();
     let many = (template.text.chars().count() <= ADDRESS_CHARS).then(|| {
         let href = links::new_batch_of(project, &template.text, &id);
-        view! { <a class="button" href=href>"Use for many pages"</a> }.erase()
+        view! { <a class="button" href=href>"Use for many pages"</a> }.into_any()
     });
     view! {
         <div class="actions">
@@ -132,13 +132,13 @@ fn actions(project: &str, template: &SavedTemplate, remove: Post) -> AnyView {
             </details>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 fn none_yet(project: &str, may_edit: bool) -> AnyView {
     let href = links::edit_template(project, None);
     let step =
-        may_edit.then(|| view! { <a class="button" href=href>"Write the first one"</a> }.erase()).into_any();
+        may_edit.then(|| view! { <a class="button" href=href>"Write the first one"</a> }.into_any()).into_any();
     empty(
         "No templates yet",
         "A template is a text that you need again, with places such as {{page}} for what changes. Its scorecard shows how its jobs end.",

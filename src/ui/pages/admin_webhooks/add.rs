@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::model::user::Project;
 use crate::ui::components::failure;
 use crate::ui::components::submit_button::submit_button;
-use crate::ui::erase::Erase;
+
 use crate::ui::state::post::Post;
 
 /// What a person can have done wrong in it.
@@ -14,7 +14,7 @@ pub(super) const MISTAKE: &str = "The address must begin with https://, have no 
 pub(super) fn form(add: Post, projects: Vec<Project>) -> AnyView {
     let options = projects
         .into_iter()
-        .map(|project| view! { <option value=project.id.to_string()>{project.name}</option> }.erase())
+        .map(|project| view! { <option value=project.id.to_string()>{project.name}</option> }.into_any())
         .collect_view();
     view! {
         <section class="group narrow">
@@ -47,5 +47,5 @@ pub(super) fn form(add: Post, projects: Vec<Project>) -> AnyView {
             </form>
         </section>
     }
-    .erase()
+    .into_any()
 }

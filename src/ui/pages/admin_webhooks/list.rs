@@ -6,15 +6,15 @@ use super::{Posts, button};
 use crate::model::webhook::{Webhook, WebhookKind, Webhooks};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 use crate::ui::pages::admin_webhooks::log::outcome;
 
 /// `chosen`: the one whose log is shown.
 pub(super) fn list(listed: Webhooks, chosen: Option<&str>, posts: Posts) -> AnyView {
     let secret = listed.secret.and_then(|made| made.secret).map(new_secret);
     if listed.webhooks.is_empty() {
-        return view! { <p class="none group">"Nobody is told yet: add a webhook below."</p> }.erase();
+        return view! { <p class="none group">"Nobody is told yet: add a webhook below."</p> }.into_any();
     }
     let rows: Vec<_> = listed.webhooks.into_iter().map(|webhook| row(webhook, chosen, posts)).collect();
     view! {
@@ -32,7 +32,7 @@ pub(super) fn list(listed: Webhooks, chosen: Option<&str>, posts: Posts) -> AnyV
             <tbody>{rows}</tbody>
         </table>
     }
-    .erase()
+    .into_any()
 }
 
 fn new_secret(secret: String) -> AnyView {
@@ -45,7 +45,7 @@ fn new_secret(secret: String) -> AnyView {
             </div>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 fn row(webhook: Webhook, chosen: Option<&str>, posts: Posts) -> AnyView {
@@ -90,7 +90,7 @@ fn row(webhook: Webhook, chosen: Option<&str>, posts: Posts) -> AnyView {
             </td>
         </tr>
     }
-    .erase()
+    .into_any()
 }
 
 /// A button that asks once more, in its place.
@@ -102,5 +102,5 @@ fn confirmed(label: &'static str, warning: &'static str, form: AnyView) -> AnyVi
             {form}
         </details>
     }
-    .erase()
+    .into_any()
 }

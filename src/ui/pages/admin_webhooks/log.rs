@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use super::button;
 use crate::model::webhook::{DeliveryOutcome, WebhookDelivery};
 use crate::ui::components::moment::exactly;
-use crate::ui::erase::Erase;
+
 use crate::ui::state::post::Post;
 
 pub(super) fn log(events: Vec<WebhookDelivery>, retry: Post) -> AnyView {
     let body = match events.is_empty() {
         true => {
-            view! { <p class="none">"Nothing was to be told yet. Send a test to see it arrive."</p> }.erase()
+            view! { <p class="none">"Nothing was to be told yet. Send a test to see it arrive."</p> }.into_any()
         }
         false => view! {
             <table class="status-table" aria-labelledby="log">
@@ -28,7 +28,7 @@ pub(super) fn log(events: Vec<WebhookDelivery>, retry: Post) -> AnyView {
                 <tbody>{events.into_iter().map(|event| row(event, retry)).collect_view()}</tbody>
             </table>
         }
-        .erase(),
+        .into_any(),
     };
     view! {
         <section class="group">
@@ -37,7 +37,7 @@ pub(super) fn log(events: Vec<WebhookDelivery>, retry: Post) -> AnyView {
             <p class="faint">"The last 50 events. An event that arrives twice has the same id."</p>
         </section>
     }
-    .erase()
+    .into_any()
 }
 
 fn row(event: WebhookDelivery, retry: Post) -> AnyView {
@@ -53,7 +53,7 @@ fn row(event: WebhookDelivery, retry: Post) -> AnyView {
             <td>{button(retry, "delivery", event.id.to_string(), "Send again")}</td>
         </tr>
     }
-    .erase()
+    .into_any()
 }
 
 /// How it stands with an event, in a few words.

@@ -17,7 +17,7 @@ use crate::ui::charts::columns::Form;
 use crate::ui::charts::trend;
 use crate::ui::components::icon;
 use crate::ui::components::moment::age;
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::query::AnalyticsQuery;
 use crate::ui::pages::analytics::table::choice;

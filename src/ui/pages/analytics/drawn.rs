@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::model::drawn::Drawn;
 use crate::ui::charts::trend;
 use crate::ui::components::search_form;
-use crate::ui::erase::Erase;
+
 
 pub fn page(Drawn { above, heading, plot, events, below, .. }: Drawn) -> AnyView {
     let plot = plot.map(|plot| {
@@ -16,12 +16,12 @@ pub fn page(Drawn { above, heading, plot, events, below, .. }: Drawn) -> AnyView
                 <div inner_html=events></div>
             </div>
         }
-        .erase()
+        .into_any()
     });
     view! {
         <div inner_html=above></div>
         {plot}
         <div on:submit=search_form::navigating() inner_html=below></div>
     }
-    .erase()
+    .into_any()
 }

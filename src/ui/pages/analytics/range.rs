@@ -6,8 +6,8 @@ use crate::model::day::{Day, DayRange};
 use crate::model::preset::Preset;
 use crate::ui::charts::number::counted;
 use crate::ui::components::search_form;
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 use crate::ui::pages::analytics::query::AnalyticsQuery;
 
 pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyView {
@@ -22,7 +22,7 @@ pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyVi
                 <a href=href data-noscroll aria-current=(chosen == Some(preset)).then_some("true")>{preset.label()}</a>
             </li>
         }
-        .erase()
+        .into_any()
     });
     let (from, to) = match range {
         Some(range) => (range.from().to_string(), range.to().to_string()),
@@ -41,7 +41,7 @@ pub(super) fn ranges(project: &str, query: &AnalyticsQuery, today: Day) -> AnyVi
             </form>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// What a field for days can hold of what the address says.

@@ -3,7 +3,7 @@
 use crate::model::views::ViewCounts;
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::components::icon;
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::daily::Page;
 use crate::ui::pages::analytics::range;

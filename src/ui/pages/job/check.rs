@@ -5,7 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::CheckJob;
 use crate::model::job::Job;
-use crate::ui::erase::Erase;
+
 
 /// What can be wrong with the form.
 pub(super) const MISTAKE: &str = "This job cannot be asked about. Reload the page.";
@@ -19,5 +19,5 @@ pub(super) fn check_again(job: &Job) -> AnyView {
             <button type="submit" class="button">"Check again"</button>
         </form>
     }
-    .erase()
+    .into_any()
 }

@@ -10,7 +10,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
 use crate::ui::components::post_form::problems;
 use crate::ui::erase::{Erase, handler};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::pages::job::check::check_again;
 use crate::ui::pages::job::deliveries;
 use crate::ui::pages::job::head::again;
@@ -42,7 +42,7 @@ pub(super) fn conversation(job: &Job, may_send: bool, decide: Post, draft: Draft
         </ol>
         {explained}
     }
-    .erase()
+    .into_any()
 }
 
 /// What the state of a follow-up means, where that is not plain, and what to do about it.
@@ -57,7 +57,7 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool, decide: Post,
     };
     let (project, reason) = (job.project.as_str(), sent.reason.clone());
     let way_on = match sent.state {
-        DeliveryState::Queued => view! { <a href=links::queue(project)>"See the queue"</a> }.erase(),
+        DeliveryState::Queued => view! { <a href=links::queue(project)>"See the queue"</a> }.into_any(),
         DeliveryState::Rejected if may_send && job.remote.is_some() => edit_again(job, position, sent, draft),
         DeliveryState::Unknown if may_send => resolve::choices(decide, job, position, sent.attempt),
         _ => ().into_any(),
@@ -66,7 +66,7 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool, decide: Post,
         <p class="hint">{explanation} " " {reason}</p>
         {way_on}
     }
-    .erase()
+    .into_any()
 }
 
 /// Fills the box below; without scripts the page comes back with it filled.
@@ -80,7 +80,7 @@ fn edit_again(job: &Job, position: u32, sent: &FollowUp, draft: Draft) -> AnyVie
         event.prevent_default();
         draft.fill(&text, String::new());
     });
-    view! { <a class="button" href=href + "#follow-up" rel="external" on:click=fill>"Edit and send again"</a> }.erase()
+    view! { <a class="button" href=href + "#follow-up" rel="external" on:click=fill>"Edit and send again"</a> }.into_any()
 }
 
 fn message(
@@ -103,7 +103,7 @@ fn message(
             </div>
         </li>
     }
-    .erase()
+    .into_any()
 }
 
 /// The delivery of the job's own prompt, read back from its state.
@@ -171,10 +171,10 @@ fn explained(job: &Job, may_send: bool, decide: Post) -> AnyView {
     };
     let way_on = match job.state {
         JobState::Queued => {
-            view! { <a class="button" href=links::queue(job.project.as_str())>"See the queue"</a> }.erase()
+            view! { <a class="button" href=links::queue(job.project.as_str())>"See the queue"</a> }.into_any()
         }
         JobState::Rejected if may_send => {
-            view! { <a class="button" href=again(job)>"Edit and send again"</a> }.erase()
+            view! { <a class="button" href=again(job)>"Edit and send again"</a> }.into_any()
         }
         JobState::Unknown if may_send => resolve::choices(decide, job, 0, job.attempt),
         JobState::Other if may_send && !job.followed => check_again(job),
@@ -185,10 +185,10 @@ fn explained(job: &Job, may_send: bool, decide: Post) -> AnyView {
             {icon(outline)}
             <div>
                 <p>{text}</p>
-                {job.reason.clone().map(|reason| view! { <p class="soft">{reason}</p> }.erase())}
+                {job.reason.clone().map(|reason| view! { <p class="soft">{reason}</p> }.into_any())}
                 {way_on}
             </div>
         </div>
     }
-    .erase()
+    .into_any()
 }

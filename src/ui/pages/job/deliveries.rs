@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::model::job::{DeliveryState, HistoryEntry, Job};
 use crate::model::time::Timestamp;
 use crate::ui::components::moment::exactly;
-use crate::ui::erase::Erase;
+
 
 /// One time that a prompt was handed over.
 #[derive(Debug, PartialEq)]
@@ -34,18 +34,18 @@ pub(super) fn of(job: &Job, message: u32) -> AnyView {
             {entries}
         </details>
     }
-    .erase()
+    .into_any()
 }
 
 fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {
     let end = match end {
-        None => view! { <span>"on its way"</span> }.erase(),
+        None => view! { <span>"on its way"</span> }.into_any(),
         Some((at, state, reason)) => {
-            let reason = reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> }.erase());
+            let reason = reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> }.into_any());
             view! { <span>{outcome(*state)} " " {exactly(*at)}</span> {reason} }.into_any()
         }
     };
-    view! { <p><span>"Sent " {exactly(*sent_at)} ", "</span> {end}</p> }.erase()
+    view! { <p><span>"Sent " {exactly(*sent_at)} ", "</span> {end}</p> }.into_any()
 }
 
 fn outcome(state: DeliveryState) -> &'static str {

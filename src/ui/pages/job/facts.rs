@@ -8,7 +8,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
 use crate::ui::components::tag_link::tag_link;
 use crate::ui::erase::{Erase, handler};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::pages::job::filing::tags;
 use crate::ui::state::browser;
 use crate::ui::state::filing::Filing;
@@ -17,7 +17,7 @@ use crate::ui::state::toasts::Toasts;
 /// `filing` for those who may tag the job.
 pub(super) fn facts(job: &Job, filing: Option<Filing>) -> AnyView {
     let remote = job.remote.as_ref();
-    let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.erase());
+    let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
     let pages = job.paths.iter().map(|path| tag_link(job.project.as_str(), path)).collect_view();
     view! {
         <aside class="facts" aria-label="Facts">
@@ -35,20 +35,20 @@ pub(super) fn facts(job: &Job, filing: Option<Filing>) -> AnyView {
             </dl>
         </aside>
     }
-    .erase()
+    .into_any()
 }
 
 /// Nothing where there is no value.
 fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
     match value {
-        Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.erase(),
+        Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any(),
         None => ().into_any(),
     }
 }
 
 fn template(project: &str, UsedTemplate { id, name }: &UsedTemplate) -> AnyView {
     match id {
-        Some(_) => view! { <a href=links::templates(project) dir="auto">{name.clone()}</a> }.erase(),
+        Some(_) => view! { <a href=links::templates(project) dir="auto">{name.clone()}</a> }.into_any(),
         None => view! { <bdi>{name.clone()}</bdi> <span class="faint">"(deleted)"</span> }.into_any(),
     }
 }
@@ -66,5 +66,5 @@ fn id(id: &str) -> AnyView {
             {icon(icon::COPY)}
         </button>
     }
-    .erase()
+    .into_any()
 }

@@ -6,7 +6,7 @@ use crate::model::job::Job;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
 use crate::ui::components::tag_link::tag_link;
-use crate::ui::erase::Erase;
+
 use crate::ui::state::filing::{ARCHIVE, Filing, TAG, UNARCHIVE, UNTAG};
 
 /// The button in the head of the page.
@@ -19,13 +19,13 @@ pub(super) fn archive(job: &Job, filing: Filing) -> AnyView {
             <button type="submit" class="button">{icon(icon::ARCHIVED)} {words}</button>
         </form>
     }
-    .erase()
+    .into_any()
 }
 
 /// Says by whom and when it was put away, if it was.
 pub(super) fn put_away(job: &Job) -> AnyView {
     let Some(archived) = job.archived_here.clone() else { return ().into_any() };
-    view! { <p class="context">"Archived here by " {archived.by} " " {ago(archived.at)}</p> }.erase()
+    view! { <p class="context">"Archived here by " {archived.by} " " {ago(archived.at)}</p> }.into_any()
 }
 
 /// The tags; `filing` for those who may change them.
@@ -41,9 +41,9 @@ pub(super) fn tags(job: &Job, filing: Option<Filing>) -> AnyView {
                     </button>
                 </form>
             }
-            .erase()
+            .into_any()
         });
-        view! { <li>{tag_link(job.project.as_str(), tag)} {remove}</li> }.erase()
+        view! { <li>{tag_link(job.project.as_str(), tag)} {remove}</li> }.into_any()
     });
     let add = filing.map(|filing| {
         view! {
@@ -54,11 +54,11 @@ pub(super) fn tags(job: &Job, filing: Option<Filing>) -> AnyView {
                 <button type="submit" class="button">"Add tag"</button>
             </form>
         }
-        .erase()
+        .into_any()
     });
     let none =
-        (job.tags.is_empty() && add.is_none()).then(|| view! { <span class="faint">"None"</span> }.erase());
-    view! { <ul class="tags">{tags.collect_view()}</ul> {none} {add} }.erase()
+        (job.tags.is_empty() && add.is_none()).then(|| view! { <span class="faint">"None"</span> }.into_any());
+    view! { <ul class="tags">{tags.collect_view()}</ul> {none} {add} }.into_any()
 }
 
 fn which(job: &Job) -> AnyView {
@@ -66,5 +66,5 @@ fn which(job: &Job) -> AnyView {
         <input type="hidden" name="project" value=job.project.to_string() />
         <input type="hidden" name="jobs" value=job.id.to_string() />
     }
-    .erase()
+    .into_any()
 }

@@ -6,7 +6,7 @@ use crate::model::job::{Job, JobForm};
 use crate::ui::components::prompt_field::{PromptField, prompt_field, prompt_notes};
 use crate::ui::components::submit_button::submit_button;
 use crate::ui::components::{failure, queue_choice};
-use crate::ui::erase::Erase;
+
 use crate::ui::state::budget;
 use crate::ui::state::drafts::Draft;
 use crate::ui::state::post::Post;
@@ -40,5 +40,5 @@ pub(super) fn follow_up(send: Post, job: &Job, form: JobForm, draft: Draft, agai
             </form>
         </div>
     }
-    .erase()
+    .into_any()
 }

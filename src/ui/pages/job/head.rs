@@ -6,8 +6,8 @@ use crate::model::job::{Job, JobBadge, JobState};
 use crate::ui::components::badge::job_badge;
 use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 use crate::ui::pages::job::filing::{archive, put_away};
 use crate::ui::state::filing::Filing;
 use crate::ui::state::title;
@@ -26,7 +26,7 @@ pub(super) fn head(
     let request = request.map(|link| pull_request(link, "button button-loud"));
     let again = (may_send && !job.is_moving()).then(|| {
         let words = if matches!(job.state, JobState::Rejected) { "Edit and send again" } else { "Run again" };
-        view! { <a class="button" href=again(job)>{words}</a> }.erase()
+        view! { <a class="button" href=again(job)>{words}</a> }.into_any()
     });
     let archive = filing.map(|filing| archive(job, filing));
     view! {
@@ -45,7 +45,7 @@ pub(super) fn head(
             <div class="actions">{archive} {again} {request}</div>
         </header>
     }
-    .erase()
+    .into_any()
 }
 
 /// The form for a new job with this one's text, pages and template.

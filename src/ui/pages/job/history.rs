@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::model::job::HistoryEntry;
 use crate::ui::charts::number::counted;
 use crate::ui::components::moment::exactly;
-use crate::ui::erase::Erase;
+
 
 pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
     if entries.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
             <ol>{lines}</ol>
         </details>
     }
-    .erase()
+    .into_any()
 }
 
 fn line(entry: &HistoryEntry) -> AnyView {
@@ -27,7 +27,7 @@ fn line(entry: &HistoryEntry) -> AnyView {
         0 => what.to_owned(),
         follow_up => format!("Follow-up {follow_up}: {what}"),
     };
-    let detail = entry.detail.clone().map(|detail| view! { <span class="soft">{detail}</span> }.erase());
+    let detail = entry.detail.clone().map(|detail| view! { <span class="soft">{detail}</span> }.into_any());
     view! {
         <li>
             <span class="history-at">{exactly(entry.at)}</span>
@@ -35,7 +35,7 @@ fn line(entry: &HistoryEntry) -> AnyView {
             {detail}
         </li>
     }
-    .erase()
+    .into_any()
 }
 
 /// A state as a reader says it; a word of the upstream's own stays as it is.

@@ -38,7 +38,7 @@ pub(super) fn choices(decide: Post, job: &Job, position: u32, attempt: u32) -> A
         ];
         confirm(name, decide, hidden, content.collect_view().into_any())
     };
-    let says = |text: &'static str| view! { <p>{text}</p> }.erase();
+    let says = |text: &'static str| view! { <p>{text}</p> }.into_any();
     let (name, started) = match position {
         0 => (
             "It was started: enter its id",
@@ -63,5 +63,5 @@ pub(super) fn choices(decide: Post, job: &Job, position: u32, attempt: u32) -> A
             {choice("not_started", "It was not started: send again", again)} {choice("started", name, started)}
         </div>
     }
-    .erase()
+    .into_any()
 }

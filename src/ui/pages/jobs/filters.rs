@@ -1,21 +1,14 @@
 //! The search, the filters and the order over the list of jobs.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 
-use crate::model::job::{JobBadge, JobPage, JobState};
+use crate::model::job::{JobPage, JobState};
 use crate::model::job_query::JobQuery;
+use crate::model::links;
 use crate::ui::charts::number::grouped;
 use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::search_form;
-use crate::ui::erase::Erase;
-use crate::ui::links;
 use crate::ui::pages::jobs::query::href;
-
-/// The shown jobs, each with the state it had when it was counted.
-pub(super) type Shown = Vec<(JobState, ArcRwSignal<JobBadge>)>;
 
 /// The filters that are on or off: their field, its value, and their name.
 const SWITCHES: [(&str, &str, &str); 4] = [
@@ -28,11 +21,11 @@ const SWITCHES: [(&str, &str, &str); 4] = [
 const ORDERS: [(&str, &str); 3] = [("", "Newest"), ("oldest", "Oldest"), ("changed", "Last changed")];
 
 /// `me`: who is signed in.
-pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, shown: Shown, me: &str) -> AnyView {
+pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, me: &str) -> AnyView {
     view! {
         <div class="filters">
             {search(project, query)}
-            {states(project, query, page, shown)}
+            {states(project, query, page)}
             <div class="filter-line">
                 {switches(project, query, page.attention, me)}
                 {orders(project, query)}
@@ -42,31 +35,26 @@ pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, shown: Sh
             {lifted(project, query, "tag", "Tagged", "show all tags")}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
-fn states(project: &str, query: &JobQuery, page: &JobPage, shown: Shown) -> AnyView {
+fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
     let total: u64 = page.counts.values().sum();
-    let counts = Arc::new(page.counts.clone());
-    let shown = Arc::new(shown);
-    let chips = JobState::ALL.into_iter().map(|state| {
+    let chips = JobState::ALL.into_iter().filter_map(|state| {
         let is_selected = query.status == state.as_str();
-        let (counts, shown) = (counts.clone(), shown.clone());
-        let count = move || now_in(state, counts.get(&state).copied().unwrap_or(0), &shown);
-        let is_needed = {
-            let count = count.clone();
-            move || is_selected || count() > 0
-        };
+        let count = page.counts.get(&state).copied().unwrap_or(0);
+        if !is_selected && count == 0 {
+            return None;
+        }
         // Choosing the chosen one again lifts the filter.
         let href = href(project, &query.with("status", if is_selected { "" } else { state.as_str() }));
-        view! {
-            <li hidden=move || !is_needed()>
+        Some(view! {
+            <li>
                 <a class="chip" href=href data-state=state.as_str() aria-current=is_selected.then_some("true")>
-                    {icon(shape(state))} {name(state)} <span class="count">{move || grouped(count())}</span>
+                    {icon(shape(state))} {name(state)} <span class="count">{grouped(count)}</span>
                 </a>
             </li>
-        }
-        .erase()
+        })
     });
     let all = href(project, &query.with("status", ""));
     view! {
@@ -79,7 +67,7 @@ fn states(project: &str, query: &JobQuery, page: &JobPage, shown: Shown) -> AnyV
             {chips.collect_view()}
         </ul>
     }
-    .erase()
+    .into_any()
 }
 
 fn switches(project: &str, query: &JobQuery, attention: u64, me: &str) -> AnyView {
@@ -88,25 +76,25 @@ fn switches(project: &str, query: &JobQuery, attention: u64, me: &str) -> AnyVie
         let is_on = query.values().contains(&(field, value));
         let href = href(project, &query.with(field, if is_on { "" } else { value }));
         let count =
-            (field == "needs").then(|| view! { <span class="count">{grouped(attention)}</span> }.erase());
+            (field == "needs").then(|| view! { <span class="count">{grouped(attention)}</span> }.into_any());
         view! { <li><a class="chip" href=href aria-current=is_on.then_some("true")>{name} {count}</a></li> }
-            .erase()
+            .into_any()
     });
-    view! { <ul class="chips" aria-label="More filters">{chips.collect_view()}</ul> }.erase()
+    view! { <ul class="chips" aria-label="More filters">{chips.collect_view()}</ul> }.into_any()
 }
 
 fn orders(project: &str, query: &JobQuery) -> AnyView {
     let orders = ORDERS.map(|(sort, name)| {
         let is_chosen = query.sort == sort;
         let href = href(project, &query.with("sort", sort));
-        view! { <a href=href aria-current=is_chosen.then_some("true")>{name}</a> }.erase()
+        view! { <a href=href aria-current=is_chosen.then_some("true")>{name}</a> }.into_any()
     });
-    view! { <nav class="segments" aria-label="Order">{orders.into_iter().collect_view()}</nav> }.erase()
+    view! { <nav class="segments" aria-label="Order">{orders.into_iter().collect_view()}</nav> }.into_any()
 }
 
 fn search(project: &str, query: &JobQuery) -> AnyView {
     view! {
-        <form class="search" method="get" action=links::jobs(project) role="search" on:submit=search_form::navigating()>
+        <form class="search" method="get" action=links::jobs(project) role="search">
             {kept(query, &["q"])}
             {icon(icon::SEARCH)}
             <label class="visually-hidden" for="q">"Search jobs"</label>
@@ -118,12 +106,11 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
                 maxlength="500"
                 placeholder="Search prompts and follow-ups"
                 value=query.q.clone()
-                prop:value=query.q.clone()
             />
             <button type="submit" class="visually-hidden">"Search"</button>
         </form>
     }
-    .erase()
+    .into_any()
 }
 
 /// The filters that have no chip, as a form.
@@ -132,15 +119,15 @@ fn others(project: &str, query: &JobQuery) -> AnyView {
         let value = value.to_owned();
         view! {
             <label class="with-icon">
-                {label} <input class="field" name=name maxlength="500" autocomplete="off" value=value.clone() prop:value=value />
+                {label} <input class="field" name=name maxlength="500" autocomplete="off" value=value />
             </label>
         }
-        .erase()
+        .into_any()
     };
     view! {
         <details class="keep">
             <summary>"By page, tag or person"</summary>
-            <form class="keep-form" method="get" action=links::jobs(project) on:submit=search_form::navigating()>
+            <form class="keep-form" method="get" action=links::jobs(project)>
                 {kept(query, &["author", "tag"])}
                 {field("tag", "Page or tag", &query.tag)}
                 {field("author", "Person", &query.author)}
@@ -148,13 +135,13 @@ fn others(project: &str, query: &JobQuery) -> AnyView {
             </form>
         </details>
     }
-    .erase()
+    .into_any()
 }
 
 /// What a form must say again of the query that it changes: all but its own fields.
 fn kept(query: &JobQuery, own: &[&str]) -> AnyView {
     let rest = query.values().into_iter().filter(|(field, _)| !own.contains(field));
-    rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.erase())
+    rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.into_any())
         .collect_view()
         .into_any()
 }
@@ -172,37 +159,5 @@ fn lifted(project: &str, query: &JobQuery, field: &str, what: &'static str, lift
             {what} " " <strong>{value.to_owned()}</strong> " · " <a href=href>{lift}</a>
         </p>
     }
-    .erase()
-}
-
-/// How many jobs are in `state` now: those counted, corrected by what changed on the page since.
-fn now_in(state: JobState, counted: u64, shown: &Shown) -> u64 {
-    let changes = shown.iter().filter_map(|(then, badge)| {
-        let now = badge.read().state;
-        (*then != now).then_some((*then, now))
-    });
-    corrected(state, counted, changes)
-}
-
-fn corrected(state: JobState, counted: u64, changes: impl Iterator<Item = (JobState, JobState)>) -> u64 {
-    changes.fold(counted, |count, (then, now)| {
-        let left = u64::from(then == state);
-        let came = u64::from(now == state);
-        count.saturating_sub(left) + came
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_job_that_finishes_on_the_page_changes_the_counts() {
-        let changes = [(JobState::Active, JobState::Completed), (JobState::Queued, JobState::Active)];
-        let count = |state, counted| corrected(state, counted, changes.into_iter());
-        assert_eq!(count(JobState::Active, 1), 1);
-        assert_eq!(count(JobState::Completed, 5), 6);
-        assert_eq!(count(JobState::Queued, 1), 0);
-        assert_eq!(count(JobState::Failed, 2), 2);
-    }
+    .into_any()
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::JobPage;
 use crate::ui::charts::number::{counted, grouped};
-use crate::ui::erase::Erase;
+
 use crate::ui::pages::jobs::query::{self, JobsAddress};
 
 pub(super) fn pager(project: &str, address: &JobsAddress, page: &JobPage) -> AnyView {
@@ -29,11 +29,11 @@ pub(super) fn pager(project: &str, address: &JobsAddress, page: &JobPage) -> Any
     view! {
         <nav class="pager" aria-label="Pages of the list">
             <span class="pager-place numeric">{place}</span>
-            {start.map(|href| view! { <a class="button" href=href>{first}</a> }.erase())}
-            {page.previous.as_ref().map(at).map(|href| view! { <a class="button" rel="prev" href=href>{back}</a> }.erase())}
-            {page.next.as_ref().map(at).map(|href| view! { <a class="button" rel="next" href=href>{on}</a> }.erase())}
+            {start.map(|href| view! { <a class="button" href=href>{first}</a> }.into_any())}
+            {page.previous.as_ref().map(at).map(|href| view! { <a class="button" rel="prev" href=href>{back}</a> }.into_any())}
+            {page.next.as_ref().map(at).map(|href| view! { <a class="button" rel="next" href=href>{on}</a> }.into_any())}
             <a class="button no-js" href="">"Refresh"</a>
         </nav>
     }
-    .erase()
+    .into_any()
 }

@@ -3,7 +3,7 @@
 use leptos_router::params::ParamsMap;
 
 use crate::model::job_query::JobQuery;
-use crate::ui::links;
+use crate::model::links;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct JobsAddress {

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 
 pub(super) fn advice(project: &str) -> AnyView {
     view! {
@@ -25,5 +25,5 @@ pub(super) fn advice(project: &str) -> AnyView {
             <li><a href=links::adopt(project)>"Adopt a job that was started elsewhere"</a></li>
         </ul>
     }
-    .erase()
+    .into_any()
 }

@@ -64,7 +64,7 @@ pub(super) fn composer(
 ) -> AnyView {
     let similar = brought.similar.take();
     let asks =
-        similar.is_none().then(|| view! { <input type="hidden" name="similar" value="ask" /> }.erase());
+        similar.is_none().then(|| view! { <input type="hidden" name="similar" value="ask" /> }.into_any());
     let (text, pages, template) = brought.or_kept(&form, pick.asked());
     draft.template().set(template);
     let text = draft.rendering(&form, text);
@@ -115,7 +115,7 @@ pub(super) fn composer(
             </div>
         </form>
     }
-    .erase()
+    .into_any()
 }
 
 /// The pages that are named in the prompt, once the typing pauses.
@@ -131,5 +131,5 @@ fn about(draft: Draft, text: &str) -> AnyView {
         "" => ".".to_owned(),
         pages => format!(": {pages}"),
     };
-    view! { <span class="about">{move || named()}</span> }.erase()
+    view! { <span class="about">{move || named()}</span> }.into_any()
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::budget::Meter;
 use crate::ui::components::moment::until;
-use crate::ui::erase::Erase;
+
 use crate::ui::state::budget::AskedBudget;
 use crate::ui::state::clock::Clock;
 
@@ -18,7 +18,7 @@ pub(super) fn cost(budget: AskedBudget) -> AnyView {
         }
         _ => String::new(),
     };
-    view! { <p class="cost">{move || text()}</p> }.erase()
+    view! { <p class="cost">{move || text()}</p> }.into_any()
 }
 
 fn sentence(starts: Meter, wait: Option<String>) -> String {

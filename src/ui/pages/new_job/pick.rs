@@ -12,7 +12,7 @@ use leptos_router::params::ParamsMap;
 use crate::model::saved_template::SavedTemplate;
 use crate::model::template::{filled, places};
 use crate::ui::erase::{Erase, handler};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::state::drafts::Draft;
 
 /// The place that is about a page, as the address calls it.
@@ -87,7 +87,7 @@ impl Pick {
                         <a href=plain.clone() on:click=forget>"not any more"</a>
                     </p>
                 }
-                .erase(),
+                .into_any(),
             )
         };
         view! { {move || shown().into_any()} }.into_any()
@@ -101,7 +101,7 @@ impl Pick {
                 <h2>"Templates"</h2>
                 <p>"Save a text that you need again as a " <a href=all>"template"</a> "."</p>
             }
-            .erase();
+            .into_any();
         }
         let entries = templates.into_iter().map(|template| self.entry(template)).collect_view();
         view! {
@@ -109,7 +109,7 @@ impl Pick {
             <ul class="picks">{entries}</ul>
             {move || self.question()}
         }
-        .erase()
+        .into_any()
     }
 
     fn entry(self, template: SavedTemplate) -> AnyView {
@@ -138,7 +138,7 @@ impl Pick {
                 {move || form()}
             </li>
         }
-        .erase()
+        .into_any()
     }
 
     /// A field for each place.
@@ -150,7 +150,7 @@ impl Pick {
         let project = self.project.get_value();
         let path = self.given.with_value(|given| given.get("path")).unwrap_or_default();
         let keeps_path = !path.is_empty() && !names.iter().any(|name| name == "path");
-        let path = keeps_path.then(|| view! { <input type="hidden" name="path" value=path /> }.erase());
+        let path = keeps_path.then(|| view! { <input type="hidden" name="path" value=path /> }.into_any());
         let fields = names.iter().map(|name| self.place(name)).collect_view();
         let id = template.id.to_string();
         let template = StoredValue::new(template.clone());
@@ -169,7 +169,7 @@ impl Pick {
                 <button type="submit" class="button">"Fill in the prompt"</button>
             </form>
         }
-        .erase()
+        .into_any()
     }
 
     fn place(self, name: &str) -> AnyView {
@@ -178,7 +178,7 @@ impl Pick {
             <label class="field-label" for=id.clone()>{name.to_owned()}</label>
             <input id=id class="field" name=name.to_owned() value=self.value(name) dir="auto" autocomplete="off" />
         }
-        .erase()
+        .into_any()
     }
 
     /// What the address says of a place. The page it is about is the one the job is about.
@@ -220,7 +220,7 @@ impl Pick {
                 </div>
             </div>
         }
-        .erase()
+        .into_any()
     }
 }
 

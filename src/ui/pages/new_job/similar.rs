@@ -140,6 +140,6 @@ impl Similar {
                 </div>
             </div>
         }
-        .erase()
+        .into_any()
     }
 }

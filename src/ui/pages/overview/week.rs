@@ -8,7 +8,7 @@ use crate::ui::charts::columns::Form;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::{bar, scale, trend};
 use crate::ui::components::moment::age;
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::figures;
 

@@ -5,7 +5,7 @@ use crate::server::audit::page::AuditPage;
 use crate::server::audit::question::AuditQuery;
 use crate::server::store::audit::verify::Verdict;
 use crate::ui::components::icon;
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::settings::notice;
 

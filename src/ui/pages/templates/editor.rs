@@ -10,8 +10,8 @@ use crate::ui::components::loading::{self, loaded};
 use crate::ui::components::page_head::page_head;
 use crate::ui::components::prompt_field::as_content;
 use crate::ui::components::submit_button::submit_button;
-use crate::ui::erase::Erase;
-use crate::ui::links;
+
+use crate::model::links;
 use crate::ui::state::asked::Asked;
 use crate::ui::state::post::Post;
 
@@ -33,7 +33,7 @@ pub(super) fn editor(project: String, template: String) -> AnyView {
         {page_head(title, places.into_any(), ().into_any())}
         {loaded(form, loading::conversation, move |form| fields(&project, form, save))}
     }
-    .erase()
+    .into_any()
 }
 
 fn fields(project: &str, form: TemplateForm, save: Post) -> AnyView {
@@ -61,5 +61,5 @@ fn fields(project: &str, form: TemplateForm, save: Post) -> AnyView {
             </div>
         </form>
     }
-    .erase()
+    .into_any()
 }

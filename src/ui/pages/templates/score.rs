@@ -4,14 +4,14 @@ use leptos::prelude::*;
 
 use crate::model::saved_template::{Scorecard, percent};
 use crate::ui::charts::number::grouped;
-use crate::ui::erase::Erase;
+
 
 /// What is counted, for the foot of the list.
 pub(super) const EXPLAINED: &str = "A run is a job that the agent took. Shares are of the runs that are completed, failed or archived upstream now. The time is the median from being taken to the first end.";
 
 pub(super) fn score(score: &Scorecard) -> AnyView {
     if score.runs == 0 {
-        return view! { <p class="score faint">"No runs yet"</p> }.erase();
+        return view! { <p class="score faint">"No runs yet"</p> }.into_any();
     }
     let share = |name: &'static str, part: u64| {
         percent(part, score.finished).map(|share| figure(name, format!("{share} %")))
@@ -26,11 +26,11 @@ pub(super) fn score(score: &Scorecard) -> AnyView {
             {score.median_millis.map(|millis| figure("Median time", duration(millis)))}
         </dl>
     }
-    .erase()
+    .into_any()
 }
 
 fn figure(name: &'static str, value: String) -> AnyView {
-    view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.erase()
+    view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any()
 }
 
 /// In the two largest units that say something: `4 min 20 s`.

@@ -8,7 +8,7 @@ use crate::model::history::{Annotation, Marker, Trend};
 use crate::model::user::Role;
 use crate::ui::charts::events::LIST;
 use crate::ui::charts::number::counted;
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::daily::Page;
 

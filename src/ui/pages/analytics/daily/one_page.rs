@@ -4,7 +4,7 @@ use crate::model::drawn::Drawn;
 use crate::model::history::{JobEffect, PageReport, PagesReport};
 use crate::model::views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
-use crate::ui::links;
+use crate::model::links;
 use crate::ui::markup::{Markup, markup};
 use crate::ui::pages::analytics::daily::controls::folders_above;
 use crate::ui::pages::analytics::daily::{Page, drawn, marked, provenance, rows};

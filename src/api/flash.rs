@@ -1,0 +1,49 @@
+//! What came of a plain form, for the page that follows it: without JavaScript, the browser shows that page and nothing else.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::AppError;
+
+/// What a form did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// What happened and what to do next.
+    pub sentence: String,
+    /// What is shown this once, such as a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+}
+
+/// A message for one page load: which form it is about, what came of it, and what stood in its fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlashMessage {
+    /// The endpoint that the form was posted to.
+    pub form: String,
+    /// What it did, or why it was refused.
+    pub outcome: Result<Said, AppError>,
+    /// What stood in its fields, but for secrets.
+    pub typed: Vec<(String, String)>,
+}
+
+impl Said {
+    pub fn new(sentence: impl Into<String>) -> Self {
+        Self { sentence: sentence.into(), secret: None }
+    }
+
+    pub fn with_secret(self, secret: String) -> Self {
+        Self { secret: Some(secret), ..self }
+    }
+}
+
+impl FlashMessage {
+    /// Why the form was refused, if it was.
+    pub fn problem(&self) -> Option<&AppError> {
+        self.outcome.as_ref().err()
+    }
+
+    /// What stood in the field `name` of a form that was refused; else nothing.
+    pub fn typed(&self, name: &str) -> &str {
+        let field = self.typed.iter().find(|(typed, _)| typed == name);
+        field.filter(|_| self.outcome.is_err()).map_or("", |(_, value)| value)
+    }
+}

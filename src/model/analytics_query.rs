@@ -1,0 +1,208 @@
+//! What the analytics page is asked for, as it stands in the address and in saved views. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::address::with_query;
+use crate::model::day::{Day, DayRange};
+use crate::model::history::Sort;
+use crate::model::links;
+use crate::model::paging::PageLimit;
+use crate::model::preset::Preset;
+
+pub const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
+
+/// The field of a saved view that names a preset, so that the last 7 days are still the last 7 tomorrow.
+const DAYS: &str = "days";
+
+/// How people and AI agents stand in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Form {
+    Stacked,
+    Side,
+}
+
+/// Days, sort and folder as typed: the server says what is wrong with them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnalyticsQuery {
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// One page of the documentation, with a view of its own.
+    pub path: Option<String>,
+    /// What lies directly in a folder; all pages flat where there is none.
+    pub folder: Option<String>,
+    pub q: Option<String>,
+    pub sort: Option<String>,
+    pub form: Form,
+    /// From 1.
+    pub page: i64,
+    pub limit: i64,
+}
+
+impl AnalyticsQuery {
+    /// Of the fields of an address; `given` gives the value of a field.
+    pub fn of(given: impl Fn(&str) -> Option<String>) -> Self {
+        let given = |name: &str| given(name).filter(|value| !value.trim().is_empty());
+        let number = |name: &str, default: i64| given(name).and_then(|value| value.parse().ok()).unwrap_or(default);
+        Self {
+            from: given("from"),
+            to: given("to"),
+            path: given("path"),
+            folder: given("folder"),
+            q: given("q"),
+            sort: given("sort"),
+            form: if given("chart").as_deref() == Some("side") { Form::Side } else { Form::Stacked },
+            // So many pages of so many rows still count as an offset.
+            page: number("page", 1).clamp(1, 1_000_000_000),
+            limit: number("limit", DEFAULT_SIZE),
+        }
+    }
+
+    pub fn offset(&self) -> i64 {
+        (self.page - 1).saturating_mul(self.limit.max(0))
+    }
+
+    /// What follows the question mark of the address.
+    pub fn address(&self) -> String {
+        self.href("").split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default()
+    }
+
+    pub fn href(&self, project: &str) -> String {
+        let fields = self.fields();
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        links::with_query(&links::analytics(project), &fields)
+    }
+
+    /// As hidden fields of a form that asks for the rest itself: without the names in `but`, from the first page.
+    pub fn kept_fields(&self, but: &[&str]) -> Vec<(&'static str, String)> {
+        let first = self.on_page(1).fields().into_iter();
+        first.filter(|(name, value)| !value.is_empty() && !but.contains(name)).collect()
+    }
+
+    /// The days that are asked for; nothing if they are no range.
+    pub fn range(&self, today: Day) -> Option<DayRange> {
+        match (&self.from, &self.to) {
+            (None, None) => Some(Preset::DEFAULT.range(today)),
+            (Some(from), Some(to)) => DayRange::new(from.parse().ok()?, to.parse().ok()?).ok(),
+            _ => None,
+        }
+    }
+
+    /// As it is kept in a saved view: from the first page, with the name of a preset in place of its days.
+    pub fn to_saved(&self, today: Day) -> String {
+        let first = self.on_page(1);
+        match self.range(today).and_then(|range| Preset::of(range, today)) {
+            None => first.address(),
+            Some(preset) => {
+                let days = if preset == Preset::DEFAULT { "" } else { preset.word() };
+                let rest = first.over(None).address();
+                let named = with_query("", &[(DAYS, days)]);
+                let parts = [named.trim_start_matches('?'), &rest];
+                parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&")
+            }
+        }
+    }
+
+    /// What a saved view asks for today; `given` gives the value of a field of what is kept.
+    pub fn of_saved(given: impl Fn(&str) -> Option<String>, today: Day) -> Self {
+        let query = Self::of(&given);
+        let preset = given(DAYS).and_then(|word| Preset::ALL.into_iter().find(|preset| preset.word() == word));
+        match preset.map(|preset| preset.range(today)) {
+            Some(range) => query.over(Some((range.from().to_string(), range.to().to_string()))),
+            None => query,
+        }
+    }
+
+    pub fn on_page(&self, page: i64) -> Self {
+        Self { page, ..self.clone() }
+    }
+
+    /// Over other days, from the first page; `None` is the default range. A page size that there is not is left behind.
+    pub fn over(&self, days: Option<(String, String)>) -> Self {
+        let (from, to) = days.unzip();
+        let limit =
+            if (1..=i64::from(PageLimit::MAX)).contains(&self.limit) { self.limit } else { DEFAULT_SIZE };
+        Self { from, to, page: 1, limit, ..self.clone() }
+    }
+
+    /// Names and values, empty where it is the default.
+    fn fields(&self) -> [(&'static str, String); 9] {
+        let text = |field: &Option<String>| field.clone().unwrap_or_default();
+        let number =
+            |value: i64, default: i64| if value == default { String::new() } else { value.to_string() };
+        let chart = if self.form == Form::Side { "side" } else { "" };
+        let sort = self.sort.clone().filter(|sort| sort != Sort::default().as_str());
+        [
+            ("from", text(&self.from)),
+            ("to", text(&self.to)),
+            ("path", text(&self.path)),
+            ("folder", text(&self.folder)),
+            ("q", text(&self.q)),
+            ("sort", text(&sort)),
+            ("chart", chart.to_owned()),
+            ("page", number(self.page, 1)),
+            ("limit", number(self.limit, DEFAULT_SIZE)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(fields: &[(&str, &str)]) -> AnalyticsQuery {
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        AnalyticsQuery::of(|name| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone()))
+    }
+
+    #[test]
+    fn defaults_stay_out_of_the_address() {
+        assert_eq!(query(&[]).href("docs"), "/p/docs/analytics");
+        let defaults = [("page", "1"), ("limit", "50"), ("sort", "total"), ("chart", "stacked"), ("q", " ")];
+        assert_eq!(query(&defaults).href("docs"), "/p/docs/analytics");
+        assert_eq!(
+            query(&[("page", "3"), ("limit", "25")]).href("docs"),
+            "/p/docs/analytics?page=3&limit=25"
+        );
+    }
+
+    #[test]
+    fn everything_else_stands_in_the_address() {
+        let address =
+            "?from=2026-11-01&to=2026-11-21&path=/a&folder=/b&q=c%20d&sort=-share&chart=side&page=2&limit=25";
+        let fields = [
+            ("from", "2026-11-01"),
+            ("to", "2026-11-21"),
+            ("path", "/a"),
+            ("folder", "/b"),
+            ("q", "c d"),
+            ("sort", "-share"),
+            ("chart", "side"),
+            ("page", "2"),
+            ("limit", "25"),
+        ];
+        assert_eq!(query(&fields).href("docs"), format!("/p/docs/analytics{address}"));
+    }
+
+    #[test]
+    fn pages_are_turned_by_the_page_size() {
+        assert_eq!(query(&[("page", "3"), ("limit", "25")]).offset(), 50);
+        assert_eq!(query(&[("page", "-7"), ("limit", "x")]).offset(), 0);
+        assert!(query(&[("page", "9999999999"), ("limit", "250")]).offset() > 0);
+    }
+
+    #[test]
+    fn other_days_begin_on_the_first_page() {
+        let days = ("2026-11-01".to_owned(), "2026-11-21".to_owned());
+        let href = query(&[("page", "3"), ("limit", "25")]).over(Some(days)).href("docs");
+        assert_eq!(href, "/p/docs/analytics?from=2026-11-01&to=2026-11-21&limit=25");
+        for limit in ["0", "251", "-1"] {
+            assert_eq!(query(&[("limit", limit)]).over(None).href("docs"), "/p/docs/analytics");
+        }
+    }
+
+    #[test]
+    fn a_form_keeps_what_it_does_not_ask() {
+        let table = query(&[("q", "a\"b"), ("from", "2026-11-01"), ("page", "2")]);
+        assert_eq!(table.kept_fields(&["from", "to"]), [("q", "a\"b".to_owned())]);
+    }
+}

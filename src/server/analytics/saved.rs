@@ -1,0 +1,35 @@
+//! Questions of the analytics page as they are kept in saved views.
+
+use crate::error::AppError;
+use crate::model::analytics_query::AnalyticsQuery;
+use crate::model::id::ProjectId;
+use crate::model::selection::Selection;
+use crate::server::analytics::question::TableQuestion;
+use crate::server::auth::guard::Caller;
+use crate::server::upstream::views::ViewsQuestion;
+
+/// The longest question that is kept under a name.
+const KEPT_MAX_BYTES: usize = 2_000;
+
+/// The canonical form of what `address` asks for. What is wrong with it is said without a call upstream.
+pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<String, AppError> {
+    let today = caller.panel.today();
+    let query = parsed(address);
+    let (from, to) = (query.from.as_deref(), query.to.as_deref());
+    let views = ViewsQuestion::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
+    TableQuestion::parse(views, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())?;
+    Selection::parse(query.path.as_deref()).map_err(AppError::bad_input)?;
+    let saved = query.to_saved(today);
+    if saved.len() > KEPT_MAX_BYTES {
+        return Err(AppError::bad_input("That is too long to be kept. Choose a shorter search or path."));
+    }
+    Ok(saved)
+}
+
+/// What the query of an address asks for.
+pub fn parsed(address: &str) -> AnalyticsQuery {
+    let fields: Vec<_> = url::form_urlencoded::parse(address.as_bytes()).collect();
+    AnalyticsQuery::of(|name| {
+        fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone().into_owned())
+    })
+}

@@ -1,0 +1,30 @@
+//! The time at which something is rendered: the server's own clock on the server, the browser's in the browser.
+
+use crate::model::day::Day;
+use crate::model::time::Timestamp;
+
+/// The time of the request. The router provides it to every page.
+#[cfg(feature = "ssr")]
+#[derive(Clone, Copy)]
+pub struct RequestTime(pub Timestamp);
+
+#[cfg(feature = "ssr")]
+pub fn now() -> Timestamp {
+    use std::time::SystemTime;
+
+    if let Some(RequestTime(now)) = leptos::prelude::use_context() {
+        return now;
+    }
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(not(feature = "ssr"))]
+pub fn now() -> Timestamp {
+    crate::ui::islands::browser::now()
+}
+
+/// The UTC day it is.
+pub fn today() -> Day {
+    Day::of(now())
+}

@@ -1,0 +1,32 @@
+//! A sentence in a frame: what happened, what it means, and what can be done.
+
+use leptos::prelude::*;
+
+use crate::ui::components::icon::{self, icon};
+
+/// How loud a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    Busy,
+    Good,
+    Warning,
+    Bad,
+}
+
+/// `content` with the shape and colour of its `tone`. What is bad is read out at once, the rest when there is time for it.
+pub fn notice(tone: Tone, content: impl IntoView) -> AnyView {
+    let (class, outline, role) = match tone {
+        Tone::Plain => ("notice", icon::CLOCK, "status"),
+        Tone::Busy => ("notice notice-busy", icon::ACTIVE, "status"),
+        Tone::Good => ("notice notice-ok", icon::CHECK, "status"),
+        Tone::Warning => ("notice notice-warn", icon::QUESTION, "status"),
+        Tone::Bad => ("notice notice-bad", icon::CROSS, "alert"),
+    };
+    view! { <div class=class role=role>{icon(outline)} <div>{content.into_view()}</div></div> }.into_any()
+}
+
+/// Why a form was refused; nothing where it was not.
+pub fn problem(sentence: Option<String>) -> Option<AnyView> {
+    sentence.map(|sentence| notice(Tone::Bad, view! { <p>{sentence}</p> }))
+}

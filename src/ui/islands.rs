@@ -1,0 +1,15 @@
+//! What runs in the browser. Each island takes plain serialisable props, works as plain HTML before it is hydrated, and says what it
+//! needs of its page. Must not know `pages` or `server`; server functions are reached by [`browser::post`].
+//!
+//! An island gets the context of the islands around it: those inside [`live::Live`] find a [`live::LiveState`].
+
+pub mod browser;
+pub mod bulk;
+pub mod job_status;
+pub mod json;
+pub mod live;
+pub mod meters;
+pub mod preferences;
+pub mod ready;
+pub mod shortcuts;
+pub mod toasts;

@@ -1,0 +1,57 @@
+//! Says which jobs finished: in toasts, in the document's title, and in notifications for whoever looks elsewhere.
+
+use leptos::prelude::*;
+
+use super::LiveState;
+use super::statuses::Finished;
+use crate::model::job::{JobBadge, JobState};
+use crate::model::links;
+use crate::ui::islands::browser;
+
+/// How many jobs that finish at once are named one by one.
+const MOST_TOASTS: usize = 3;
+
+/// Says what finished: each job, or how many where that would be a flood.
+pub(super) fn announce(live: LiveState, finished: Vec<Finished>) {
+    let project = live.project();
+    if finished.len() > MOST_TOASTS {
+        let jobs = finished.len() as u32;
+        let last = finished.iter().map(|job| job.status.changed_at).max();
+        let tag = last.map(|at| format!("{project}/{at}")).unwrap_or_default();
+        let outcome = format!("{jobs} jobs finished");
+        let href = links::with_query(&links::jobs(&project), &[("sort", "changed")]);
+        notify(live, jobs, &outcome, "", &href, &tag);
+        return live.toasts.say(outcome, "", Some(href));
+    }
+    for Finished { title, status } in finished {
+        let Some(outcome) = outcome(&status) else { continue };
+        let href = links::job(&project, status.id.as_str());
+        notify(live, 1, outcome, &title, &href, &format!("{}/{}", status.id, status.changed_at));
+        live.toasts.say(format!("{outcome}: "), title, Some(href));
+    }
+}
+
+/// Calls whoever looks elsewhere.
+fn notify(live: LiveState, jobs: u32, outcome: &str, title: &str, href: &str, tag: &str) {
+    if browser::is_watched() {
+        return;
+    }
+    live.unseen.update(|unseen| *unseen += jobs);
+    if live.notifications.come() {
+        browser::notify(outcome, title, href.to_owned(), tag);
+    }
+}
+
+/// What the end of a job is called.
+fn outcome(status: &JobBadge) -> Option<&'static str> {
+    Some(match status.state {
+        JobState::Completed if status.pr_link.is_some() => "Pull request opened",
+        JobState::Completed => "Completed without changes",
+        JobState::Failed => "Failed",
+        JobState::Archived => "Archived",
+        JobState::Rejected => "Not accepted",
+        JobState::Unknown => "Outcome unknown",
+        JobState::Other => "Docket stopped tracking this job",
+        JobState::Queued | JobState::Sending | JobState::Active => return None,
+    })
+}

@@ -1,0 +1,195 @@
+//! Regions of the page, brought up to date by what the server renders now. Elements that stay the same stay as they are, with the focus,
+//! what is open, ticked and typed in them; islands that are new are hydrated.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use leptos::web_sys::js_sys::{Function, Reflect};
+use leptos::web_sys::{Document, Element, Node};
+
+use super::{LiveState, ages};
+use crate::ui::islands::browser;
+
+const REGION: &str = "data-region";
+/// Beside it: after how many seconds a region is refreshed again.
+const EVERY: &str = "data-every";
+
+/// Why the page is refreshed, and with it which regions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Time went by: those that ask for it.
+    Time,
+    /// The state of a job changed: all but those with `data-when="posted"`.
+    Change,
+    /// Somebody posted a form: all of them.
+    Post,
+}
+
+impl Reason {
+    const fn regions(self) -> &'static str {
+        match self {
+            Self::Time => "[data-region][data-every]",
+            Self::Change => "[data-region]:not([data-when])",
+            Self::Post => "[data-region]",
+        }
+    }
+}
+
+/// What the reader changes, and the server does not know of.
+const OWN: [&str; 3] = ["open", "aria-busy", "data-hydrated"];
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Progress {
+    #[default]
+    Idle,
+    Fetching,
+    /// Something happened while the page was on its way: it is fetched again.
+    Outdated(Reason),
+}
+
+/// The shortest time between two refreshes that a region of the page asks for, in seconds.
+pub(super) fn interval() -> Option<u32> {
+    let regions = elements(&document().into(), &format!("[{EVERY}]"));
+    regions.iter().filter_map(|region| region.get_attribute(EVERY)?.parse().ok()).min()
+}
+
+/// Fetches the page and replaces its regions. One at a time; a page without regions is not fetched.
+pub(super) fn refresh(live: LiveState, reason: Reason) {
+    if elements(&document().into(), reason.regions()).is_empty() {
+        return;
+    }
+    if live.refreshing.get_value() != Progress::Idle {
+        // Time will come again.
+        if reason != Reason::Time {
+            live.refreshing.set_value(Progress::Outdated(reason));
+        }
+        return;
+    }
+    live.refreshing.set_value(Progress::Fetching);
+    spawn_local(async move {
+        // The last good content stays where none can be had.
+        if let Ok(page) = browser::fetch_page(&browser::here()).await {
+            live.trouble.set(None);
+            replace(live, &page, reason);
+        }
+        let progress = live.refreshing.get_value();
+        live.refreshing.set_value(Progress::Idle);
+        if let Progress::Outdated(reason) = progress {
+            refresh(live, reason);
+        }
+    });
+}
+
+fn replace(live: LiveState, page: &Document, reason: Reason) {
+    let mut fresh = Vec::new();
+    for region in elements(&document().into(), reason.regions()) {
+        let name = region.get_attribute(REGION).unwrap_or_default();
+        if let Ok(Some(now)) = page.query_selector(&format!("[{REGION}=\"{name}\"]")) {
+            morph(&region, &now, &mut fresh);
+        }
+    }
+    ages::tick();
+    let hydrate = Reflect::get(&window(), &"__hydrateIsland".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());
+    if let (Some(hydrate), Some(owner)) = (hydrate, live.owner.get_value()) {
+        for island in fresh {
+            let name = island.get_attribute("data-component").unwrap_or_default();
+            // The islands find the context of this one.
+            owner.with(|| {
+                let _ = hydrate.call2(&JsValue::NULL, &island, &name.into());
+            });
+        }
+    }
+}
+
+/// Makes `old` what `new` is. Islands that were put in are added to `fresh`.
+fn morph(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
+    let names = |element: &Element| element.get_attribute_names().iter().filter_map(|name| name.as_string()).collect::<Vec<_>>();
+    for name in names(new).iter().filter(|name| !OWN.contains(&name.as_str())) {
+        let value = new.get_attribute(name).unwrap_or_default();
+        if old.get_attribute(name).as_ref() != Some(&value) {
+            let _ = old.set_attribute(name, &value);
+        }
+    }
+    for name in names(old).iter().filter(|name| !OWN.contains(&name.as_str()) && !new.has_attribute(name)) {
+        let _ = old.remove_attribute(name);
+    }
+    morph_children(old, new, fresh);
+}
+
+fn morph_children(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
+    let mut at = old.first_child();
+    let wanted = new.child_nodes();
+    for wanted in (0..wanted.length()).filter_map(|index| wanted.item(index)) {
+        match matching(at.clone(), &wanted) {
+            Some(found) => {
+                if at.as_ref() == Some(&found) {
+                    at = found.next_sibling();
+                } else {
+                    let _ = old.insert_before(&found, at.as_ref());
+                }
+                match (found.dyn_ref::<Element>(), wanted.dyn_ref::<Element>()) {
+                    (Some(found), Some(_)) if is_island(found) => {}
+                    (Some(found), Some(wanted)) => morph(found, wanted, fresh),
+                    _ if found.node_value() != wanted.node_value() => {
+                        found.set_node_value(wanted.node_value().as_deref());
+                    }
+                    _ => {}
+                }
+            }
+            None => {
+                let Ok(copy) = document().import_node_with_deep(&wanted, true) else { continue };
+                let _ = old.insert_before(&copy, at.as_ref());
+                if let Some(copy) = copy.dyn_ref::<Element>() {
+                    if is_island(copy) {
+                        fresh.push(copy.clone());
+                    }
+                    fresh.extend(elements(copy, "leptos-island"));
+                }
+            }
+        }
+    }
+    while let Some(left) = at {
+        at = left.next_sibling();
+        let _ = old.remove_child(&left);
+    }
+}
+
+/// What stands for `wanted` from `at` on: what has its id, and is the very same island; what has neither must be next.
+fn matching(at: Option<Node>, wanted: &Node) -> Option<Node> {
+    let wanted_key = key(wanted);
+    let mut next = at;
+    while let Some(node) = next {
+        if node.node_name() == wanted.node_name() && key(&node) == wanted_key {
+            return Some(node);
+        }
+        if wanted_key.is_none() {
+            return None;
+        }
+        next = node.next_sibling();
+    }
+    None
+}
+
+/// What tells an element from its neighbours: its id, or what an island is and shows.
+fn key(node: &Node) -> Option<String> {
+    let element = node.dyn_ref::<Element>()?;
+    if is_island(element) {
+        let props = element.get_attribute("data-props").unwrap_or_default();
+        return Some(element.get_attribute("data-component").unwrap_or_default() + &props);
+    }
+    element.get_attribute("id").or_else(|| element.get_attribute("data-key"))
+}
+
+fn is_island(element: &Element) -> bool {
+    element.local_name() == "leptos-island"
+}
+
+fn elements(under: &Node, selector: &str) -> Vec<Element> {
+    let found = match (under.dyn_ref::<Element>(), under.dyn_ref::<Document>()) {
+        (Some(element), _) => element.query_selector_all(selector),
+        (None, Some(document)) => document.query_selector_all(selector),
+        (None, None) => return Vec::new(),
+    };
+    let Ok(found) = found else { return Vec::new() };
+    (0..found.length()).filter_map(|at| found.item(at)?.dyn_into().ok()).collect()
+}

@@ -1,0 +1,37 @@
+//! The document's title counts the jobs that finished while nobody looked: `(2) Jobs · Docket`.
+
+use leptos::prelude::*;
+
+/// Keeps the title current with the count of `unseen` jobs.
+pub(super) fn follow(unseen: RwSignal<u32>) {
+    Effect::new(move |_| {
+        let title = document().title();
+        let counted = counted(&title, unseen.get());
+        if counted != title {
+            document().set_title(&counted);
+        }
+    });
+}
+
+/// `title`, which may have a count already, with the count `unseen`.
+fn counted(title: &str, unseen: u32) -> String {
+    let name = match title.split_once(") ") {
+        Some((count, name)) if count.strip_prefix('(').is_some_and(|count| count.parse::<u32>().is_ok()) => name,
+        _ => title,
+    };
+    if unseen == 0 { name.to_owned() } else { format!("({unseen}) {name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_counts_what_finished_unseen() {
+        assert_eq!(counted("Jobs · Docket", 0), "Jobs · Docket");
+        assert_eq!(counted("Jobs · Docket", 2), "(2) Jobs · Docket");
+        assert_eq!(counted("(2) Jobs · Docket", 3), "(3) Jobs · Docket");
+        assert_eq!(counted("(2) Jobs · Docket", 0), "Jobs · Docket");
+        assert_eq!(counted("(a) b · Docket", 1), "(1) (a) b · Docket");
+    }
+}

@@ -1,0 +1,10 @@
+//! Says that the page is interactive. Needs to be the last island of the document: the others are hydrated by then.
+
+use leptos::prelude::*;
+
+use crate::ui::islands::browser;
+
+#[island]
+pub fn Ready() -> impl IntoView {
+    browser::set_on_document("data-hydrated", "true");
+}

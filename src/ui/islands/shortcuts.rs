@@ -1,0 +1,145 @@
+//! Keyboard shortcuts, and the dialog that lists them. Nothing happens while somebody types. Needs the project it is in; rows are
+//! what has the class [`ROW`] in it.
+
+use leptos::ev::{self, KeyboardEvent};
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement};
+
+use crate::model::links;
+use crate::ui::islands::browser;
+
+/// The class of the link that stands for its row.
+const ROW: &str = "row-target";
+
+const DIALOG: &str = "shortcuts";
+
+/// In the fragment of an address: the page that comes puts the focus into its search.
+const SEARCH: &str = "#search";
+
+const SHORTCUTS: [(&str, &str); 11] = [
+    ("/", "Search"),
+    ("c", "New job"),
+    ("g o", "Go to the overview"),
+    ("g j", "Go to jobs"),
+    ("g a", "Go to analytics"),
+    ("g t", "Go to templates"),
+    ("j k", "Next or previous row"),
+    ("Enter", "Open the row"),
+    ("x", "Choose the row"),
+    (".", "Light or dark"),
+    ("?", "This list"),
+];
+
+#[island]
+pub fn Shortcuts(project: String, may_start: bool) -> impl IntoView {
+    let after_g = StoredValue::new(false);
+    browser::on_window(ev::keydown, move |event| {
+        if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(&event)
+        {
+            return;
+        }
+        let after = after_g.get_value();
+        after_g.set_value(event.key() == "g");
+        let target = match (after, event.key().as_str()) {
+            (true, "j") => links::jobs(&project),
+            (true, "a") => links::analytics(&project),
+            (true, "t") => links::templates(&project),
+            (true, "o") => links::overview(&project),
+            (false, "c") if may_start => links::new_job(&project, "", ""),
+            (false, "/") if search().is_none() => links::jobs(&project) + SEARCH,
+            (false, key) => return act(key, &event),
+            _ => return,
+        };
+        event.prevent_default();
+        browser::go(&target);
+    });
+    if browser::fragment() == SEARCH {
+        browser::forget_fragment();
+        focus(search());
+    }
+    let rows = SHORTCUTS.map(|(keys, what)| {
+        let keys = keys.split(' ').map(|key| view! { <kbd>{key}</kbd> }).collect_view();
+        view! { <div><dt>{keys}</dt> <dd>{what}</dd></div> }
+    });
+    view! {
+        <dialog id=DIALOG class="dialog" aria-labelledby="shortcuts-title">
+            <form method="dialog">
+                <h2 id="shortcuts-title">"Keyboard shortcuts"</h2>
+                <dl>{rows.into_iter().collect_view()}</dl>
+                <button class="button" type="submit">"Close"</button>
+            </form>
+        </dialog>
+    }
+}
+
+pub(super) fn open_help() {
+    let dialog = document().get_element_by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
+    if let Some(dialog) = dialog.filter(|dialog| !dialog.open()) {
+        let _ = dialog.show_modal();
+    }
+}
+
+fn act(key: &str, event: &KeyboardEvent) {
+    match key {
+        "?" => open_help(),
+        "." => browser::toggle_theme(),
+        "/" => focus(search()),
+        "j" => step(1),
+        "k" => step(-1),
+        "x" => choose(),
+        _ => return,
+    }
+    event.prevent_default();
+}
+
+fn search() -> Option<Element> {
+    if cfg!(feature = "ssr") {
+        return None;
+    }
+    document().query_selector("input[type=search]").ok()?
+}
+
+fn is_typing(event: &KeyboardEvent) -> bool {
+    let element = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    element.is_some_and(|element| {
+        element.closest("input:not([type=checkbox]), textarea, select, dialog").ok().flatten().is_some()
+    })
+}
+
+/// Moves the focus `by` rows; from outside the rows, to the first or the last.
+fn step(by: i32) {
+    let rows = document().get_elements_by_class_name(ROW);
+    let focused = document().active_element();
+    let count = rows.length() as i32;
+    let row = |at: i32| rows.item(at as u32);
+    let is_current = |row: Element| row_of(&row).is_some_and(|row| row.contains(focused.as_deref()));
+    let current = (0..count).find(|at| row(*at).is_some_and(is_current));
+    let next = match current {
+        Some(at) => at + by,
+        None if by > 0 => 0,
+        None => count - 1,
+    };
+    if (0..count).contains(&next) {
+        focus(row(next));
+    }
+}
+
+/// Ticks the checkbox of the row that has the focus, or unticks it.
+fn choose() {
+    let row = document().active_element().and_then(|focused| row_of(&focused));
+    let check = row.and_then(|row| row.query_selector("input[type=checkbox]").ok()?);
+    if let Some(check) = check.and_then(|check| check.dyn_into::<HtmlElement>().ok()) {
+        check.click();
+    }
+}
+
+fn row_of(element: &Element) -> Option<Element> {
+    element.closest("li, tr").ok()?
+}
+
+fn focus(element: Option<Element>) {
+    if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        let _ = element.focus();
+    }
+}

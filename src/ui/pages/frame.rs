@@ -1,0 +1,81 @@
+//! The frame around every page of a project: the rail (a bar on top of small screens), the page, and what follows it.
+
+mod account;
+mod rail;
+mod upstream_notice;
+
+use leptos::prelude::*;
+use leptos_router::components::Outlet;
+
+use crate::api::upstream::budgets;
+use crate::error::{AppError, ErrorCode};
+use crate::model::user::Role;
+use crate::ui::components::failure::failure;
+use crate::ui::islands::live::{Live, Trouble};
+use crate::ui::islands::meters::Meters;
+use crate::ui::islands::shortcuts::Shortcuts;
+use crate::ui::pages::page_head::title;
+use crate::ui::pages::request;
+
+#[component]
+pub fn Frame() -> impl IntoView {
+    let (project, session) = (request::project(), request::session());
+    let is_known = session.projects.iter().any(|known| known.id.as_str() == project);
+    let may_start = session.can_start_jobs();
+    let has_details = session.role == Role::Admin;
+    let page = if is_known { view! { <Outlet /> }.into_any() } else { no_such_project() };
+    let id = project.clone();
+    // Asked once, for the meters and for what is said above the page. It is no reason not to show the page.
+    let asked = ArcOnceResource::new(async move { if is_known { budgets(id).await.ok() } else { None } });
+    let notice = {
+        let asked = asked.clone();
+        Suspend::new(async move { asked.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice) })
+    };
+    let meters = {
+        let project = project.clone();
+        Suspend::new(async move {
+            let budgets = asked.await;
+            view! { <Meters project budgets has_details /> }
+        })
+    };
+    view! {
+        <a class="skip-link" href="#content">"Skip to content"</a>
+        <Live project=project.clone()>
+            <div class="frame">
+                {rail::top(&project, &session)}
+                <main id="content" class="page" tabindex="-1">
+                    <Trouble />
+                    <div data-region="platform">{notice}</div>
+                    {page}
+                </main>
+                <footer class="rail-foot">
+                    {meters}
+                    {account::account(&session)}
+                </footer>
+            </div>
+            <Shortcuts project may_start />
+        </Live>
+    }
+}
+
+/// Around the pages of a person and of an administrator, which belong to no project.
+#[component]
+pub fn SettingsFrame() -> impl IntoView {
+    let session = request::session();
+    view! {
+        <a class="skip-link" href="#content">"Skip to content"</a>
+        <div class="frame">
+            {rail::settings(&session)}
+            <main id="content" class="page" tabindex="-1">
+                <Outlet />
+            </main>
+            <footer class="rail-foot">{account::account(&session)}</footer>
+        </div>
+    }
+}
+
+fn no_such_project() -> AnyView {
+    request::set_status(ErrorCode::NotFound);
+    let error = AppError::not_found("That project does not exist here.");
+    view! { {title("Not found")} {failure(&error)} }.into_any()
+}

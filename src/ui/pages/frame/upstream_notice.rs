@@ -1,0 +1,20 @@
+//! What is the matter with the platform, while what is stored is shown.
+
+use leptos::prelude::*;
+
+use crate::model::links;
+use crate::model::upstream::Notice;
+use crate::ui::components::notice::{Tone, notice};
+
+pub(super) fn upstream_notice(what: Notice) -> AnyView {
+    let (text, link) = match what {
+        Notice::Failing => {
+            ("The platform is failing. You see what is stored; states and figures may be old.", None)
+        }
+        Notice::KeyRefused => (
+            "The platform refuses Docket’s key: nothing can be sent or read until it is replaced.",
+            Some(view! { <a href=links::UPSTREAM>"View the platform’s state"</a> }),
+        ),
+    };
+    notice(Tone::Warning, view! { <p>{text} " " {link}</p> })
+}

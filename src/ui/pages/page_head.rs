@@ -1,0 +1,25 @@
+//! The head of a page: its title, one line of context, and the primary action on the right. Also names the document.
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+
+pub(super) fn page_head(name: &str, context: impl IntoView, actions: impl IntoView) -> AnyView {
+    view! {
+        {title(name)}
+        <header class="page-head">
+            <div class="page-title">
+                <h1>{name.to_owned()}</h1>
+                <p class="context">{context.into_view()}</p>
+            </div>
+            <div class="actions">{actions.into_view()}</div>
+        </header>
+    }
+    .into_any()
+}
+
+/// Names the document after its page.
+pub(super) fn title(name: &str) -> AnyView {
+    // Leptos writes a title into a page as it is.
+    let name = name.replace('&', "&amp;").replace('<', "&lt;");
+    view! { <Title text=name + " · Docket" /> }.into_any()
+}

@@ -1,0 +1,98 @@
+//! What a page knows of the request it answers: the address, who asks, and what came of the form they sent before.
+
+use std::future::Future;
+
+use leptos::prelude::*;
+use leptos_router::hooks::{use_params_map, use_url};
+use leptos_router::location::Url;
+use leptos_router::params::ParamsMap;
+
+use crate::api::flash::FlashMessage;
+use crate::error::{AppError, ErrorCode};
+use crate::model::user::{CurrentSession, Role};
+use crate::ui::components::failure::failure;
+
+/// `content` once it is there, or why it cannot be had, with the status of that.
+pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Send + 'static) -> AnyView {
+    let shown = Suspend::new(async move {
+        match content.await {
+            Ok(content) => content,
+            Err(error) => {
+                set_status(error.code);
+                failure(&error)
+            }
+        }
+    });
+    view! { {shown} }.into_any()
+}
+
+/// The id of the project, as it stands in the address.
+pub(super) fn project() -> String {
+    param("project")
+}
+
+/// A part of the path.
+pub(super) fn param(name: &str) -> String {
+    use_params_map().read_untracked().get(name).unwrap_or_default()
+}
+
+pub(super) fn path() -> String {
+    use_url().read_untracked().path().to_owned()
+}
+
+/// The query of the address, without the question mark.
+pub(super) fn search() -> String {
+    use_url().read_untracked().search().to_owned()
+}
+
+/// The fields of the query. The router's own decodes each value twice, so that `%2541` would come as `A`.
+pub(super) fn query() -> ParamsMap {
+    read(&search())
+}
+
+/// Who asks. The gate lets nobody else through to the pages that ask this.
+pub(super) fn session() -> CurrentSession {
+    use_context().unwrap_or_else(|| CurrentSession {
+        username: String::new(),
+        role: Role::Viewer,
+        projects: Vec::new(),
+    })
+}
+
+/// What came of the form that this browser sent to `endpoint`, if the page is the answer to it. To be asked before anything is awaited.
+pub(super) fn flash(endpoint: &str) -> Option<FlashMessage> {
+    use_context::<FlashMessage>().filter(|message| message.form == endpoint)
+}
+
+pub(super) fn set_status(code: ErrorCode) {
+    let response = use_context::<leptos_axum::ResponseOptions>();
+    if let (Some(response), Ok(status)) = (response, axum::http::StatusCode::from_u16(code.status())) {
+        response.set_status(status);
+    }
+}
+
+fn read(query: &str) -> ParamsMap {
+    let mut fields = ParamsMap::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        // Adding to the map decodes, once.
+        fields.insert(Url::unescape(name), value.replace('+', "%20"));
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_decoded_once() {
+        let fields = read("q=gu%25de+%2B1&author=%C3%85se&empty=&flag&next=%2Fp%2Fdocs%3Fa%3D%2541");
+        let value = |name| fields.get(name);
+        assert_eq!(value("q").as_deref(), Some("gu%de +1"));
+        assert_eq!(value("author").as_deref(), Some("Åse"));
+        assert_eq!((value("empty").as_deref(), value("flag").as_deref()), (Some(""), Some("")));
+        assert_eq!(value("next").as_deref(), Some("/p/docs?a=%41"));
+        assert_eq!(value("missing"), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! The filters that people keep under a name, over a list, and the forms to keep the present ones. For every page that has them.
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+
+use crate::api::saved_views::{RemoveView, SaveView, UpdateView};
+use crate::model::saved_view::{SavedView, ViewsOf};
+use crate::model::user::Role;
+use crate::ui::components::form::{Hidden, confirm, post_form};
+use crate::ui::components::notice::problem;
+use crate::ui::pages::request;
+
+/// What the bar is about.
+pub(super) struct Bar<'a> {
+    pub(super) project: &'a str,
+    pub(super) of: ViewsOf,
+    pub(super) views: &'a [SavedView],
+    /// The page as it is now, in the words of a saved view; empty where nothing is filtered.
+    pub(super) now: String,
+    pub(super) role: Role,
+}
+
+/// `href` is where a saved view leads.
+pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) -> AnyView {
+    let refused = [SaveView::PATH, UpdateView::PATH, RemoveView::PATH].into_iter().find_map(request::flash);
+    let refused = refused.and_then(|message| message.problem().map(|error| error.message.clone()));
+    let chips = bar.views.iter().map(|view| {
+        let whose = (!view.own).then(|| view! { <span class="count">"by " {view.owner.clone()}</span> });
+        let is_here = (view.query == bar.now).then_some("true");
+        view! { <li><a class="chip" href=href(view) aria-current=is_here>{view.name.clone()} {whose}</a></li> }
+    });
+    let chips = (!bar.views.is_empty())
+        .then(|| view! { <ul class="chips" aria-label="Saved views">{chips.collect_view()}</ul> });
+    let present = bar.views.iter().find(|view| view.query == bar.now);
+    let form = match present {
+        Some(view) if view.own => Some(edit(bar, view)),
+        Some(view) if bar.role >= Role::Admin => Some(remove(bar, view)),
+        Some(_) => None,
+        None => (!bar.now.is_empty()).then(|| save(bar)),
+    };
+    view! {
+        <div data-region="saved-views">
+            <div class="saved-views">{chips} {form}</div>
+            {problem(refused)}
+        </div>
+    }
+    .into_any()
+}
+
+fn save(bar: &Bar) -> AnyView {
+    let share = (bar.role >= Role::Operator).then(|| {
+        view! { <label class="with-icon"><input type="checkbox" name="shared" value="true" /> "For everybody"</label> }
+    });
+    let fields = view! {
+        {name("")}
+        {share}
+        <button type="submit" class="button" data-done="View saved">"Save view"</button>
+    };
+    let mut hidden = of(bar);
+    hidden.push(("query", bar.now.clone()));
+    view! {
+        <details class="keep" id="save-view">
+            <summary>"Save this view"</summary>
+            {post_form("keep-form", SaveView::PATH, hidden, fields)}
+        </details>
+    }
+    .into_any()
+}
+
+fn edit(bar: &Bar, view: &SavedView) -> AnyView {
+    let (shared, words) = if view.shared { ("false", "Keep to myself") } else { ("true", "Share with everybody") };
+    let share = (bar.role >= Role::Operator || view.shared).then(|| {
+        let mut hidden = which(bar, view);
+        hidden.push(("shared", shared.to_owned()));
+        let button = view! { <button type="submit" class="button" data-done="View changed">{words}</button> };
+        post_form("", UpdateView::PATH, hidden, button)
+    });
+    let rename = view! { {name(&view.name)} <button type="submit" class="button" data-done="View changed">"Rename"</button> };
+    view! {
+        <details class="keep" id="edit-view">
+            <summary>"Edit this view"</summary>
+            {post_form("keep-form", UpdateView::PATH, which(bar, view), rename)}
+            <div class="keep-form">{share} {remove(bar, view)}</div>
+        </details>
+    }
+    .into_any()
+}
+
+fn remove(bar: &Bar, view: &SavedView) -> AnyView {
+    let what = if view.shared { "This removes it for everybody: " } else { "This removes your view: " };
+    let question = view! {
+        <p>{what} <bdi>{view.name.clone()}</bdi></p>
+        <button type="submit" class="button" data-done="View removed">"Remove view"</button>
+    };
+    confirm("Remove…", post_form("stack", RemoveView::PATH, which(bar, view), question))
+}
+
+fn which(bar: &Bar, view: &SavedView) -> Hidden {
+    let mut hidden = of(bar);
+    hidden.push(("view", view.id.clone()));
+    hidden
+}
+
+fn of(bar: &Bar) -> Hidden {
+    vec![("project", bar.project.to_owned()), ("of", bar.of.as_str().to_owned())]
+}
+
+fn name(name: &str) -> AnyView {
+    view! {
+        <label class="field-label" for="view-name">"Name"</label>
+        <input id="view-name" class="field" name="name" required maxlength="60" autocomplete="off" value=name.to_owned() />
+    }
+    .into_any()
+}
