@@ -21,7 +21,7 @@ main() {
     say "$BINARY is up to date."
   else
     rm -f "$STAMP"
-    cargo leptos build --release --split --precompress --cargo-locked 9>&-
+    cargo leptos build --release --precompress --cargo-locked 9>&-
     every_asset_is_compressed
     publish_binary
     # Refused weight is refused again: the stamp comes after it.
