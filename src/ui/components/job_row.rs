@@ -19,7 +19,7 @@ pub fn job_row(job: &Job, check: impl IntoView) -> impl IntoView {
     let project = job.project.as_str();
     let author = links::with_query(&links::jobs(project), &[("author", &job.author)]);
     view! {
-        <li class="job-row">
+        <li class="job-row" data-key=job.id.to_string()>
             {check.into_view()}
             <a class="job-title row-target" dir="auto" data-title-of=job.id.to_string() href=links::job(project, job.id.as_str())>
                 {job.title().to_owned()}

@@ -59,7 +59,8 @@ pub struct LiveState {
     asking: StoredValue<bool>,
     asked_at: StoredValue<Timestamp>,
     refreshing: StoredValue<refresh::Progress>,
-    owner: StoredValue<Option<Owner>>,
+    /// Owns the islands that a refresh puts in: they find the context of this one.
+    owner: StoredValue<Owner>,
 }
 
 #[island]
@@ -76,7 +77,7 @@ pub fn Live(project: String, children: Children) -> impl IntoView {
         asking: StoredValue::new(false),
         asked_at: StoredValue::new(browser::now()),
         refreshing: StoredValue::new(refresh::Progress::default()),
-        owner: StoredValue::new(Owner::current()),
+        owner: StoredValue::new(Owner::new()),
     };
     provide_context(live);
     live.start();

@@ -90,15 +90,16 @@ fn replace(live: LiveState, page: &Document, reason: Reason) {
     }
     ages::tick();
     let hydrate = Reflect::get(&window(), &"__hydrateIsland".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());
-    if let (Some(hydrate), Some(owner)) = (hydrate, live.owner.get_value()) {
-        for island in fresh {
-            let name = island.get_attribute("data-component").unwrap_or_default();
-            // The islands find the context of this one.
-            owner.with(|| {
+    let Some(hydrate) = hydrate else { return };
+    // As for the children of an island: what is hydrated now is no part of another island's view.
+    live.owner.get_value().with(|| {
+        Owner::with_no_hydration(move || {
+            for island in fresh {
+                let name = island.get_attribute("data-component").unwrap_or_default();
                 let _ = hydrate.call2(&JsValue::NULL, &island, &name.into());
-            });
-        }
-    }
+            }
+        });
+    });
 }
 
 /// Makes `old` what `new` is. Islands that were put in are added to `fresh`.
@@ -154,16 +155,13 @@ fn morph_children(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
     }
 }
 
-/// What stands for `wanted` from `at` on: what has its id, and is the very same island; what has neither must be next.
+/// What stands for `wanted` from `at` on: what has its id or is the very same island, or else the next of its kind that has no id.
 fn matching(at: Option<Node>, wanted: &Node) -> Option<Node> {
     let wanted_key = key(wanted);
     let mut next = at;
     while let Some(node) = next {
         if node.node_name() == wanted.node_name() && key(&node) == wanted_key {
             return Some(node);
-        }
-        if wanted_key.is_none() {
-            return None;
         }
         next = node.next_sibling();
     }
