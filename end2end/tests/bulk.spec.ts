@@ -25,12 +25,12 @@ test("chosen jobs are archived together, and an undo brings them back", async ({
   await checks(page).nth(2).check();
   await expect(page.getByText("2 selected")).toBeVisible();
   await archive.click();
-  await expect(page.getByText("2 jobs archived.")).toBeVisible();
+  await expect(page.getByText("2 jobs archived")).toBeVisible();
   await expect(rows(page)).toHaveCount(1);
   await expect(badge(page, ids[1] ?? "")).toBeVisible();
 
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByText("2 jobs brought back.")).toBeVisible();
+  await expect(page.getByText("2 jobs restored")).toBeVisible();
   await expect(rows(page)).toHaveCount(3);
 
   await page.getByRole("button", { name: "Select page" }).click();
@@ -54,7 +54,7 @@ test("chosen jobs are tagged together, and each tag leads to its jobs", async ({
   await page.getByRole("button", { name: "Select page" }).click();
   await page.getByLabel("Tag", { exact: true }).fill(`Tag ${word}`);
   await page.getByRole("button", { name: "Add tag" }).click();
-  await expect(page.getByText("2 jobs tagged.")).toBeVisible();
+  await expect(page.getByText("2 jobs tagged")).toBeVisible();
   await rows(page).first().getByRole("link", { name: `Tag ${word}`, exact: true }).click();
   await expect(page.getByText("Tagged tag")).toBeVisible();
   await expect(rows(page)).toHaveCount(2);
@@ -152,7 +152,7 @@ for (const [where, width] of [["a wide screen", 1280], ["a screen 390 px wide", 
     await page.getByRole("button", { name: "Select page" }).click();
     await page.getByLabel("Tag", { exact: true }).fill(word);
     await page.getByRole("button", { name: "Add tag" }).click();
-    await expect(page.getByText("3 jobs tagged.")).toBeVisible();
+    await expect(page.getByText("3 jobs tagged")).toBeVisible();
     await interactive(page);
     await checks(page).first().check();
     for (const colorScheme of ["light", "dark"] as const) {

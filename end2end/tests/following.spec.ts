@@ -124,7 +124,7 @@ test("who asked for it is notified of an end by its title line, and a click lead
   await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
   await bell(page).click();
   await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
-  await expect(page.getByRole("status").getByText("This browser notifies you when a job ends")).toBeVisible();
+  await expect(page.getByRole("status").getByText("this browser notifies you when a job finishes")).toBeVisible();
   const job = await api.start("emulator:pull-request Ring the bell\n\nThis is nobody's business.");
   await open(page, at(`/jobs/${job.id}`));
   await expect(bell(page), "the choice is kept").toHaveAttribute("aria-pressed", "true");
@@ -133,7 +133,7 @@ test("who asked for it is notified of an end by its title line, and a click lead
 
   await expect.poll(async () => (await shown(page)).length, UNTIL_DONE).toBe(1);
   const [notification] = await shown(page);
-  expect(notification?.title).toBe("A pull request is ready");
+  expect(notification?.title).toBe("Pull request opened");
   expect(notification?.options.body).toBe("emulator:pull-request Ring the bell");
   await expect(page).toHaveTitle("(1) Analytics · Docket");
   await page.evaluate(() => (window as unknown as { shown: { onclick(): void }[] }).shown[0]?.onclick());
@@ -168,7 +168,7 @@ test("a browser that refuses notifications is said to", async ({ page }) => {
   await standIn(page, "denied");
   await open(page, at(""));
   await bell(page).click();
-  await expect(page.getByRole("status").getByText("This browser refuses notifications of Docket.")).toBeVisible();
+  await expect(page.getByRole("status").getByText("This browser blocks notifications.")).toBeVisible();
   await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
 });
 
@@ -209,7 +209,7 @@ test("many ends at once are one toast, which leads to what changed last", async 
   const jobs = await Promise.all([1, 2, 3, 4].map((at) => api.start(`emulator:slow One of a crowd, number ${at}`)));
   await rest(page, jobs);
   await open(page, at("/jobs"));
-  await expect(toasts(page)).toHaveText(["4 jobs came to rest"]);
+  await expect(toasts(page)).toHaveText(["4 jobs finished"]);
   await toasts(page).getByRole("link").click();
   await expect(page).toHaveURL(at("/jobs?sort=changed"));
 });

@@ -81,7 +81,7 @@ test.describe("by keyboard", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("j");
     await expect(page).toHaveURL(at("/jobs"));
-    await expect(page.getByRole("searchbox", { name: "Search jobs" })).toBeVisible();
+    await interactive(page);
     await page.keyboard.press("/");
     await expect(page.getByRole("searchbox", { name: "Search jobs" })).toBeFocused();
     await page.keyboard.type("c?.gj");
@@ -91,9 +91,11 @@ test.describe("by keyboard", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("a");
     await expect(page).toHaveURL(at("/analytics"));
+    await interactive(page);
     await page.keyboard.press("g");
     await page.keyboard.press("o");
     await expect(page).toHaveURL(at(""));
+    await interactive(page);
     await page.keyboard.press("c");
     await expect(page).toHaveURL(at("/jobs/new"));
   });
@@ -160,7 +162,7 @@ test.describe("by keyboard", () => {
 test("the budget meter follows what is spent", async ({ page, api }) => {
   const { creates } = await api.budgets();
   await open(page, at("/jobs/new"));
-  const meter = page.getByRole("region", { name: "Budget of upstream calls" });
+  const meter = page.getByRole("region", { name: "Hourly budget" });
   await expect(meter).toContainText(`Agent${creates.used} of ${creates.limit} this hour`);
   await expect(meter).toContainText(/Analytics\d+ of \d+ this hour/);
   await page.getByLabel("Prompt").fill("Spend one");

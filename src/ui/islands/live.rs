@@ -123,6 +123,10 @@ impl LiveState {
         browser::on_window(ev::visibilitychange, move |_| self.look());
         browser::on_window(ev::focus, move |_| self.look());
         title::follow(self.unseen);
+        // Reading goes on at the beginning of the page, not before the navigation that led to it.
+        if browser::came_by_link() && browser::has_no_focus() && browser::fragment().is_empty() {
+            browser::focus("content");
+        }
     }
 
     fn beat(self) {
@@ -201,7 +205,10 @@ impl LiveState {
     fn undo(self, undo: toasts::Undo) {
         spawn_local(async move {
             match browser::post_raw(&undo.path, &undo.fields).await.answer {
-                Ok(_) => self.hurry(),
+                Ok(_) => {
+                    self.toasts.say(undo.done, "", None);
+                    self.hurry();
+                }
                 Err(error) => self.toasts.say(error.message, "", None),
             }
         });

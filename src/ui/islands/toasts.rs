@@ -13,6 +13,8 @@ const SHOWN_FOR: u32 = 10_000;
 pub struct Undo {
     pub path: String,
     pub fields: String,
+    /// What is said once it is taken back.
+    pub done: String,
 }
 
 #[derive(Clone)]

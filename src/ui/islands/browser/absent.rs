@@ -44,6 +44,10 @@ pub fn value_of(_form: &HtmlFormElement, _name: &str) -> String {
 
 pub fn go(_href: &str) {}
 
+pub fn came_by_link() -> bool {
+    false
+}
+
 pub fn here() -> String {
     String::new()
 }
@@ -80,6 +84,10 @@ pub fn notify(_title: &str, _text: &str, _href: String, _tag: &str) {}
 
 pub fn focused() -> Option<String> {
     None
+}
+
+pub fn has_no_focus() -> bool {
+    true
 }
 
 pub fn focus(_id: &str) -> bool {

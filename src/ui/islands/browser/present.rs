@@ -87,6 +87,11 @@ pub fn focused() -> Option<String> {
     document().active_element().map(|element| element.id()).filter(|id| !id.is_empty())
 }
 
+/// Whether nothing on the page has the focus.
+pub fn has_no_focus() -> bool {
+    document().active_element().is_none_or(|element| element.tag_name() == "BODY")
+}
+
 /// Gives the focus to the element with that id; says whether there is one.
 pub fn focus(id: &str) -> bool {
     let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok());
@@ -137,6 +142,14 @@ pub fn set_on_document(name: &str, value: &str) {
 /// Goes to `href`, as a click on a link does.
 pub fn go(href: &str) {
     let _ = window().location().assign(href);
+}
+
+/// Whether a link of ours led to the page: not an address that was typed, a reload, nor the way back.
+pub fn came_by_link() -> bool {
+    let navigations = window().performance().map(|performance| performance.get_entries_by_type("navigation"));
+    let kind = navigations.and_then(|navigations| Reflect::get(&navigations.get(0), &"type".into()).ok()?.as_string());
+    let origin = window().location().origin().unwrap_or_default();
+    kind.as_deref() == Some("navigate") && document().referrer().starts_with(&(origin + "/"))
 }
 
 /// Path and query of the page.

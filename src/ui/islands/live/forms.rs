@@ -90,8 +90,15 @@ fn say(live: LiveState, form: &HtmlFormElement, answer: &str, done: Option<Strin
     let ids = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
     let tag = browser::value_of(form, "tag");
     let fields = browser::fields_of(&[("project", &live.project()), ("jobs", &ids), ("tag", &tag)]);
-    let said = format!("{} {done}", counted(jobs.len() as u64, "job", "jobs"));
-    live.toasts.say_with_undo(said, Undo { path, fields });
+    let count = counted(jobs.len() as u64, "job", "jobs");
+    let opposite = match done.as_str() {
+        "archived" => "restored",
+        "restored" => "archived",
+        "tagged" => "untagged",
+        _ => "tagged",
+    };
+    let undo = Undo { path, fields, done: format!("{count} {opposite}") };
+    live.toasts.say_with_undo(format!("{count} {done}"), undo);
 }
 
 /// Says why `form` was refused, above it; without an error, takes that away.

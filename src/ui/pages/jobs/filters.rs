@@ -104,6 +104,7 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
                 type="search"
                 name="q"
                 maxlength="500"
+                autocomplete="off"
                 placeholder="Search prompts and follow-ups"
                 value=query.q.clone()
             />

@@ -1,0 +1,16 @@
+import { chromium } from "@playwright/test";
+const B="http://127.0.0.1:4810";
+const b=await chromium.launch({executablePath:"/usr/bin/chromium",args:["--no-sandbox"]});
+const c=await b.newContext({baseURL:B}); const p=await c.newPage();
+p.on("console",m=>{ if(["error","warning"].includes(m.type())) console.log("CONSOLE",m.text().slice(0,600)); });
+p.on("pageerror",e=>console.log("ERR",(e.stack||e.message).split("\n").map(l=>l.replace(/\(http.*/,"")).slice(0,40).join("\n")));
+await p.goto("/login"); await p.fill("#username","admin"); await p.fill("#password","demo-password-1"); await p.click("button[type=submit]"); await p.waitForURL("**/p/**");
+await p.goto("/p/acme-docs/jobs"); await p.waitForSelector("html[data-hydrated=true]");
+await p.evaluate(()=>{const o=window.__hydrateIsland; window.__hydrateIsland=(el,id)=>{const h=el.outerHTML; o(el,id).catch(e=>console.log("FAILED",h));};}); p.on("console",m=>{if(m.text().startsWith("FAILED"))console.log(m.text())});
+await p.locator("input.job-check").nth(2).check(); await p.locator("input.job-check").nth(4).check();
+await p.waitForTimeout(300); console.log(await p.locator(".bulk-count").textContent());
+await p.getByRole("button",{name:"Archive"}).click();
+await p.waitForTimeout(3000); console.log((await p.locator(".job-row").nth(2).innerHTML()).slice(0,1500));
+console.log("toast:",await p.locator(".toasts").innerText());
+await p.screenshot({path:"/tmp/list.png"});
+await b.close();

@@ -1,0 +1,10 @@
+import { chromium } from "@playwright/test";
+const B="http://127.0.0.1:4810";
+const b=await chromium.launch({executablePath:"/usr/bin/chromium",args:["--no-sandbox"]});
+const c=await b.newContext({baseURL:B}); const p=await c.newPage();
+await p.goto("/login"); await p.fill("#username","admin"); await p.fill("#password","demo-password-1"); await p.click("button[type=submit]"); await p.waitForURL("**/p/**");
+const r=await p.goto("/p/acme-docs/jobs"); const t=await r.text();
+const isl=t.match(/<leptos-island data-component="JobStatus[\s\S]*?<\/leptos-island>/)[0]; console.log(isl);
+const live = await p.evaluate(()=>document.querySelector('leptos-island[data-component^=JobStatus]').innerHTML); console.log("LIVE",live);
+const via = await p.evaluate(async()=>{const t=await (await fetch(location.href,{headers:{Accept:"text/html"}})).text(); const d=new DOMParser().parseFromString(t,"text/html"); const i=d.querySelector('leptos-island[data-component^=JobStatus]'); return [i.innerHTML, document.importNode(i,true).innerHTML]}); console.log("VIA",via);
+await b.close();

@@ -1,0 +1,13 @@
+import { chromium } from "@playwright/test";
+const B="http://127.0.0.1:4810";
+const b=await chromium.launch({executablePath:"/usr/bin/chromium",args:["--no-sandbox"]});
+const c=await b.newContext({baseURL:B}); const p=await c.newPage();
+p.on("console",m=>console.log("C",m.text().slice(0,3000)));
+await p.goto("/login"); await p.fill("#username","admin"); await p.fill("#password","demo-password-1"); await p.click("button[type=submit]"); await p.waitForURL("**/p/**");
+await p.goto("/p/acme-docs/jobs"); await p.waitForSelector("html[data-hydrated=true]");
+await p.evaluate(()=>{const o=window.__hydrateIsland; window.n=0; window.__hydrateIsland=(el,id)=>{const h=el.outerHTML; const k=window.n++; o(el,id).catch(e=>console.log("FAILED",k,String(e.stack).split("\n").slice(0,60).map(l=>l.replace(/\(http.*/,"")).join("|")));};});
+await p.evaluate(()=>Error.stackTraceLimit=60);
+await p.locator("input.job-check").nth(2).check();
+await p.getByRole("button",{name:"Archive"}).click();
+await p.waitForTimeout(3000); console.log("hydrated", await p.evaluate(()=>window.n));
+await b.close();
