@@ -125,7 +125,7 @@ test("an open choice of projects, and a note, are accessible", async ({ page, ap
   await context.grantPermissions(["clipboard-write"]);
   const job = await api.jobThat((job) => job.remote !== null);
   await open(page, at(`/jobs/${job.id}`));
-  await page.getByRole("button", { name: "Copy the upstream id" }).click();
+  await page.getByRole("button", { name: "Copy the platform id" }).click();
   await page.locator("summary").filter({ hasText: "Acme Docs" }).click();
   await expect(page.getByRole("link", { name: "Acme API" })).toBeVisible();
   await expect(page.getByText("The id was copied")).toBeVisible();

@@ -96,7 +96,7 @@ test("a job is tagged, archived and brought back on its own page", async ({ page
   await expect(facts.getByRole("link", { name: word, exact: true })).toHaveCount(0);
 
   await page.getByRole("button", { name: "Archive" }).click();
-  await expect(page.getByText(/Archived here by/)).toBeVisible();
+  await expect(page.getByText(/Archived by/)).toBeVisible();
   await page.getByRole("button", { name: "Bring back" }).click();
   await expect(page.getByRole("button", { name: "Archive" })).toBeVisible();
   await page.getByRole("button", { name: "Archive" }).click();

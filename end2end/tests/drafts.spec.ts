@@ -85,7 +85,7 @@ test("a text that was discarded can be put back, and what was written since too"
   await prompt(page).fill("Dear to me");
   await expect(saved(page)).toBeVisible();
   await page.getByRole("button", { name: "Discard draft" }).click();
-  await expect(page.getByRole("status").getByText("The text before is kept")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Draft discarded")).toBeVisible();
   await prompt(page).fill("Another");
   await undo.click();
   await expect(prompt(page)).toHaveValue("Dear to me");

@@ -74,7 +74,7 @@ test("a job that is followed no more says so, is asked about slowly, and can be 
   await open(page, at(`/jobs/${job.id}`));
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
   await expect(badge(page, job.id)).toHaveText("Not found");
-  await expect(page.getByText("Docket follows this job no more")).toBeVisible();
+  await expect(page.getByText("Docket stopped tracking this job")).toBeVisible();
   await expect(page.getByText("There is no such job.")).toBeVisible();
   const asked = questions(page);
   await page.clock.runFor(60_000);

@@ -87,7 +87,7 @@ test("a text for which the hour's budget has no room survives, and the form says
   await prompt(page).fill("The only one");
   await start(page).click();
   await jobOf(page);
-  await expect(page.getByRole("region", { name: "Budget of upstream calls" })).toContainText("1 of 1 this hour");
+  await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText("1 of 1 this hour");
   await open(page, NEW_JOB);
   await expect(page.getByText(/^All 1 job starts of this hour are used; the next one fits in \d+ min\.$/)).toBeVisible();
   await prompt(page).fill(TEXT);

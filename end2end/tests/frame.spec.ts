@@ -248,7 +248,7 @@ test("a viewer reads everything and is offered nothing that starts a job", async
   await expect(shortcuts(page)).toBeVisible();
   await expect(page).toHaveURL(at(`/jobs/${job}`));
   await open(page, at("/jobs/new"));
-  await expect(page.getByRole("heading", { name: "Your role reads only" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Your role is read-only" })).toBeVisible();
   await expect(page.getByLabel("Prompt")).toHaveCount(0);
 });
 

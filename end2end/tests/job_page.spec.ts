@@ -14,8 +14,8 @@ test("the conversation is in order, with who said it and what became of it", asy
   await expect(conversation(page).nth(0).locator("[data-delivery]")).toHaveAttribute("data-delivery", "accepted");
   await expect(conversation(page).nth(1)).toContainText("maya");
   await expect(conversation(page).nth(1)).toContainText("Please also say what happens with clock skew");
-  await expect(page.getByText("The agent is done and opened a pull request.")).toBeVisible();
-  await page.getByText(/^History, \d+ entries$/).click();
+  await expect(page.getByText(/^Pull request #\d+ opened\. Review it/)).toBeVisible();
+  await page.getByText(/^Timeline, \d+ entries$/).click();
   await expect(page.locator(".history li").first()).toBeVisible();
 });
 
@@ -27,11 +27,11 @@ test("the facts are those of the upstream, and its id can be copied", async ({ p
   for (const fact of [id, model, repository, ref, "/guides/migration", "/quickstart"]) {
     await expect(facts(page)).toContainText(fact ?? "");
   }
-  await page.getByRole("button", { name: "Copy the upstream id" }).click();
-  await expect(page.getByRole("status").getByText("The id was copied")).toBeVisible();
+  await page.getByRole("button", { name: "Copy the platform id" }).click();
+  await expect(page.getByRole("status").getByText("Id copied")).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(id);
   await page.getByRole("button", { name: "Dismiss" }).click();
-  await expect(page.getByText("The id was copied")).toHaveCount(0);
+  await expect(page.getByText("Id copied")).toHaveCount(0);
 });
 
 test("a delivery whose outcome is not known says what may have happened, and is not sent again by itself", async ({ page, api }) => {
@@ -39,8 +39,8 @@ test("a delivery whose outcome is not known says what may have happened, and is 
   await open(page, at(`/jobs/${job.id}`));
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "unknown");
   await expect(conversation(page).locator("[data-delivery]")).toHaveAttribute("data-delivery", "unknown");
-  const notice = page.locator(".notice").filter({ hasText: "the agent may be working on it or may never have seen it" });
-  await expect(notice).toContainText("it is never sent twice by itself");
+  const notice = page.locator(".notice").filter({ hasText: "the agent may be working on it or may never have received it" });
+  await expect(notice).toContainText("Docket never sends it twice by itself");
   await expect(notice).toContainText("The platform did not answer in time.");
   await expect(page.getByLabel("Follow-up")).toHaveCount(0);
   await page.getByRole("link", { name: "Run again" }).click();
@@ -51,7 +51,7 @@ test("a delivery whose outcome is not known says what may have happened, and is 
 test("a rejected job says that nothing runs and why, and its text can be edited and sent again", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.state === "rejected");
   await open(page, at(`/jobs/${job.id}`));
-  const notice = page.locator(".notice").filter({ hasText: "The agent surely did not take this job, so nothing runs." });
+  const notice = page.locator(".notice").filter({ hasText: "The job was not started." });
   await expect(notice).toContainText("prompt mentions a repository this key cannot write to");
   await expect(page.getByLabel("Follow-up")).toHaveCount(0);
   await notice.getByRole("link", { name: "Edit and send again" }).click();
@@ -66,14 +66,14 @@ test("a rejected job says that nothing runs and why, and its text can be edited 
 test("a failed job and one without changes say so, and offer a next step", async ({ page, api }) => {
   const failed = await api.jobThat((job) => job.state === "failed");
   await open(page, at(`/jobs/${failed.id}`));
-  await expect(page.getByText("The agent met an error that it could not get over.")).toBeVisible();
+  await expect(page.getByText("The agent failed. Run the job again")).toBeVisible();
   await expect(page.getByRole("link", { name: "Run again" })).toBeVisible();
   await expect(page.getByLabel("Follow-up")).toBeVisible();
 
   const unchanged = await api.jobThat((job) => job.state === "completed" && !job.remote?.pr_link);
   await open(page, at(`/jobs/${unchanged.id}`));
   await expect(badge(page, unchanged.id)).toHaveText("Completed, no changes");
-  await expect(page.getByText("The agent is done and changed no files.")).toBeVisible();
+  await expect(page.getByText("The agent finished without changing any files.")).toBeVisible();
   await expect(page.getByRole("main").getByRole("link", { name: /^Pull request/ })).toHaveCount(0);
 });
 

@@ -132,7 +132,7 @@ test("the end of a job on its own page needs no count in the title of who is loo
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "failed", UNTIL_DONE);
   await expect(page.getByRole("status").getByText(/^Failed: /)).toBeVisible();
   await expect(page).toHaveTitle("emulator:fail Redraw the sequence diagram · Docket");
-  await expect(page.getByText("The agent met an error that it could not get over.")).toBeVisible();
+  await expect(page.getByText("The agent failed. Run the job again")).toBeVisible();
   await expect(page.getByRole("link", { name: "Run again" })).toHaveAttribute("href", /prompt=emulator%3Afail/);
 });
 

@@ -34,7 +34,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Queue it" }).click();
       const job = await jobOf(page);
       await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
-      await page.getByRole("main").getByRole("link", { name: "See the queue" }).click();
+      await page.getByRole("main").getByRole("link", { name: "View the queue" }).click();
       await expect(page).toHaveURL(at("/queue"));
       await expect(rows(page)).toHaveCount(1);
       await expect(rows(page)).toContainText("One too many,");

@@ -34,8 +34,8 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Send it again" }).click();
       await expect(badge(page, job)).toHaveAttribute("data-status", "active");
       await expect(page.getByText(SEND_AGAIN)).toHaveCount(0);
-      if (javaScriptEnabled) await expect(page.getByRole("status").getByText(/^Job: /)).toBeVisible();
-      await page.getByText(/^History, \d+ entries$/).click();
+      if (javaScriptEnabled) await expect(page.getByRole("status").getByText("Sent again")).toBeVisible();
+      await page.getByText(/^Timeline, \d+ entries$/).click();
       await expect(page.getByText("admin found that it was not started: it is sent again.")).toBeVisible();
     });
 
@@ -48,12 +48,12 @@ for (const javaScriptEnabled of [true, false]) {
       await open(page, at(`/jobs/${job}`));
       await page.getByText(ENTER_ID).click();
       await page.getByLabel("Id of the job on the platform").fill("job_nobody_has");
-      await page.getByRole("button", { name: "Follow this job" }).click();
-      await expect(page.getByRole("alert")).toContainText(javaScriptEnabled ? "no job with the id job_nobody_has" : "is not there");
+      await page.getByRole("button", { name: "Track this job" }).click();
+      await expect(page.getByRole("alert")).toContainText("no job with the id job_nobody_has");
       await expect(badge(page, job)).toHaveAttribute("data-status", "unknown");
       if (!javaScriptEnabled) await page.getByText(ENTER_ID).click();
       await page.getByLabel("Id of the job on the platform").fill(upstream);
-      await page.getByRole("button", { name: "Follow this job" }).click();
+      await page.getByRole("button", { name: "Track this job" }).click();
       await expect(badge(page, job)).toHaveAttribute("data-status", "active");
       await expect(page.getByRole("complementary", { name: "Facts" })).toContainText(upstream);
     });
@@ -66,7 +66,7 @@ for (const javaScriptEnabled of [true, false]) {
       await next(docket, "follow-up", { kind: "status", code: 400 });
       await page.getByLabel("Follow-up").fill("And </textarea> this,\ntoo");
       await page.getByRole("button", { name: "Send follow-up" }).click();
-      await expect(page.getByText("The agent surely did not take this follow-up.")).toBeVisible();
+      await expect(page.getByText("The agent did not accept this follow-up.")).toBeVisible();
       await expect(page.getByLabel("Follow-up")).toHaveValue("");
       if (javaScriptEnabled) {
         await expect(page.getByRole("status").getByText(/^Follow-up: /)).toBeVisible();

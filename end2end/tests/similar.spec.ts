@@ -21,7 +21,7 @@ test("a job about the same page is named while one types, and sending takes no f
   await expect(notice(page)).toContainText("about /guides/search");
   await expect(notice(page)).toContainText("maya");
   await expect(notice(page).locator("[data-status=completed]").first()).toBeVisible();
-  await expect(page.getByText("added by themselves: /guides/search")).toBeVisible();
+  await expect(page.getByText("Detected in prompt: /guides/search")).toBeVisible();
   await start(page).click();
   await jobOf(page);
 });

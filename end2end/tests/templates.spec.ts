@@ -105,12 +105,12 @@ test("the page of the address stands in the place for it", async ({ page }) => {
   await expect(beside(page).getByLabel("page")).toHaveValue("/guides/search");
   await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
   await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
-  await expect(page.getByText("From the template “Check a page”")).toBeVisible();
+  await expect(page.getByText("Template: Check a page")).toBeVisible();
   await expect(page.getByText("Draft saved")).toBeVisible();
   await open(page, NEW_JOB);
   await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
-  await expect(page.getByText("From the template “Check a page”"), "after a while").toBeVisible();
-  await page.getByRole("link", { name: "not any more" }).click();
+  await expect(page.getByText("Template: Check a page"), "after a while").toBeVisible();
+  await page.getByRole("link", { name: "Remove" }).click();
   await expect(page.locator("input[name=template_id]")).toHaveCount(0);
 });
 

@@ -120,7 +120,7 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<CheckJob>()?;
     let project = caller.project(&project)?;
     let job = caller.panel.jobs.check(&project, &job).await?;
-    leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
+    forms::lead_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
 

@@ -11,6 +11,7 @@ pub mod new_job_link;
 pub mod notice;
 pub mod other_ways;
 pub mod pull_request;
+pub mod read_only;
 pub mod similar_jobs;
 pub mod tag_link;
 pub mod waiting;

@@ -5,11 +5,18 @@
 
 pub mod browser;
 pub mod bulk;
+pub mod copy_button;
+pub mod drafts;
+pub mod follow_up;
+pub mod job_form;
 pub mod job_status;
 pub mod json;
 pub mod live;
 pub mod meters;
 pub mod preferences;
+pub mod prompt_field;
 pub mod ready;
+pub mod sending;
 pub mod shortcuts;
+pub mod sign_out;
 pub mod toasts;

@@ -3,8 +3,10 @@
 
 pub mod frame;
 pub mod home;
+pub mod job;
 pub mod jobs;
 pub mod login;
+pub mod new_job;
 pub mod not_found;
 pub mod overview;
 mod page_head;

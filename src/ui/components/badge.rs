@@ -34,9 +34,9 @@ pub const fn delivery(state: DeliveryState) -> (&'static str, &'static str) {
     match state {
         DeliveryState::Queued => (icon::CLOCK, "Queued"),
         DeliveryState::Sending => (icon::SENDING, "Sending"),
-        DeliveryState::Accepted => (icon::CHECK, "Taken by the agent"),
-        DeliveryState::Rejected => (icon::REJECTED, "Not taken"),
-        DeliveryState::Unknown => (icon::QUESTION, "Outcome not known"),
+        DeliveryState::Accepted => (icon::CHECK, "Accepted by the agent"),
+        DeliveryState::Rejected => (icon::REJECTED, "Not accepted"),
+        DeliveryState::Unknown => (icon::QUESTION, "Outcome unknown"),
     }
 }
 

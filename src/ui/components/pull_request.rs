@@ -21,7 +21,7 @@ pub fn pull_request(link: &str, class: &'static str) -> AnyView {
 }
 
 /// `Pull request #12` where the address ends so, else its host.
-fn label(link: &str) -> String {
+pub fn label(link: &str) -> String {
     let plain = link.split(['?', '#']).next().unwrap_or(link).trim_end_matches('/');
     let number = plain.rsplit('/').next().unwrap_or_default();
     let numbered =

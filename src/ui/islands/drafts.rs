@@ -6,13 +6,14 @@ mod copy;
 use leptos::ev;
 use leptos::html::{Input, Textarea};
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
+use serde::{Deserialize, Serialize};
 
-use crate::api::call::call;
 use crate::api::jobs::KeepDraft;
-use crate::model::job::JobForm;
-use crate::ui::erase::effect;
-use crate::ui::state::browser;
+use crate::model::job::{DraftKept, JobForm};
+use crate::model::time::Timestamp;
+use crate::ui::islands::browser;
 use copy::{LocalCopy, ServerCopy};
 
 /// What the names of all drafts in the browser's storage begin with.
@@ -35,11 +36,35 @@ pub enum Kept {
     OnServer,
 }
 
+/// What the server knows of the text that it renders a form with.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DraftStart {
+    intent: String,
+    /// When the server got the draft that it has.
+    saved_at: Option<Timestamp>,
+    /// Whether the form begins with that draft.
+    is_draft: bool,
+    /// Whether the form begins with a text that goes before the one in this browser.
+    goes_first: bool,
+    /// How long the text is, in characters.
+    length: usize,
+    /// The longest text that can be sent.
+    pub most: u32,
+}
+
+/// A text that is on the page already: it is not sent a second time in an island's properties.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OnPage {
+    #[serde(skip)]
+    pub text: String,
+}
+
 /// One text in the making, and where it is kept.
 #[derive(Clone, Copy)]
 pub struct Draft {
     /// The project, and the job to follow up.
     form: StoredValue<(String, Option<String>)>,
+    intent: RwSignal<String>,
     server: StoredValue<ServerCopy>,
     field: NodeRef<Textarea>,
     pages: NodeRef<Input>,
@@ -54,11 +79,32 @@ pub struct Draft {
     replaced: RwSignal<Option<(String, String)>>,
 }
 
+impl DraftStart {
+    /// Of a form that begins with `text`. `goes_first`: the page was asked for with it, or it was refused just now.
+    pub fn of(form: &JobForm, text: &str, goes_first: bool) -> Self {
+        Self {
+            intent: form.intent.to_string(),
+            saved_at: form.draft_saved_at,
+            is_draft: form.draft_saved_at.is_some() && text == form.draft,
+            goes_first,
+            length: text.chars().count(),
+            most: form.prompt_max,
+        }
+    }
+}
+
+impl OnPage {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into() }
+    }
+}
+
 impl Draft {
     /// The draft of the text for `project`, or for the follow-up to one of its jobs.
     pub fn of(project: &str, job: Option<&str>) -> Self {
         Self {
             form: StoredValue::new((project.to_owned(), job.map(str::to_owned))),
+            intent: RwSignal::new(String::new()),
             server: StoredValue::new(ServerCopy::default()),
             field: NodeRef::new(),
             pages: NodeRef::new(),
@@ -71,22 +117,24 @@ impl Draft {
         }
     }
 
-    /// Tells what the server says of the form that is being rendered with `text`, and gives the text to render. The same
-    /// form rendered again, because the page around it has changed, keeps what stands in it.
-    pub fn rendering(self, form: &JobForm, text: String) -> String {
-        let intent = form.intent.to_string();
-        if self.server.with_value(|server| server.intent == intent)
-            && let Some((written, _)) = self.written()
-        {
-            return written;
-        }
-        let saved_at = form.draft_saved_at;
-        let (most, may_be_there) = (form.prompt_max as usize, saved_at.is_some());
-        self.server.set_value(ServerCopy { intent, saved_at, most, may_be_there });
-        self.length.set(text.chars().count());
-        let is_kept = may_be_there && text == form.draft;
-        self.kept.set(if is_kept { Kept::OnServer } else { Kept::Nowhere });
-        text
+    /// As the server rendered the form.
+    pub fn begin(self, start: &DraftStart) {
+        let (saved_at, most) = (start.saved_at, start.most as usize);
+        self.intent.set(start.intent.clone());
+        self.server.set_value(ServerCopy { saved_at, most, may_be_there: saved_at.is_some() });
+        self.length.set(start.length);
+        self.kept.set(if start.is_draft { Kept::OnServer } else { Kept::Nowhere });
+        self.restore(start.goes_first);
+    }
+
+    /// What is sent along with the text, so that sending it twice does its work once.
+    pub fn intent(self) -> String {
+        self.intent.get()
+    }
+
+    /// The next text is another one.
+    pub fn renew(self) {
+        self.intent.set(browser::random_id());
     }
 
     /// The field it belongs to.
@@ -136,7 +184,7 @@ impl Draft {
     /// Once the field is there, puts the newest kept text into it: unless somebody typed before the page was interactive, or
     /// the page came with a text of its own that goes first.
     pub fn restore(self, page_goes_first: bool) {
-        effect(move || {
+        Effect::new(move |_| {
             let Some(field) = self.field.get() else { return };
             let rendered = field.default_value().unwrap_or_default();
             let typed = field.value() != rendered;
@@ -153,12 +201,11 @@ impl Draft {
                 self.save();
             }
             self.pauses.update(|pauses| *pauses += 1);
-            let leaving = window_event_listener(ev::visibilitychange, move |_| {
-                if browser::is_hidden() {
-                    self.save();
-                }
-            });
-            on_cleanup(move || leaving.remove());
+        });
+        browser::on_window(ev::visibilitychange, move |_| {
+            if browser::is_hidden() {
+                self.save();
+            }
         });
     }
 
@@ -218,18 +265,22 @@ impl Draft {
     }
 
     fn give(self, text: String, pages: String) {
-        let (Some((project, job)), Some(server)) = (self.form.try_get_value(), self.server.try_get_value())
-        else {
-            return;
-        };
+        let Some((project, job)) = self.form.try_get_value() else { return };
         let edit = self.edits.try_get_value();
         self.server.update_value(|server| server.may_be_there = !text.is_empty());
-        let (intent, paths) = (Some(server.intent), Some(pages.clone()));
         let template = self.template.try_get_untracked().unwrap_or_default();
-        let template_id = Some(template.clone());
-        let posted = KeepDraft { project, job, text: text.clone(), paths, template_id, intent };
+        let fields = browser::fields_of(&[
+            ("project", &project),
+            ("job", job.as_deref().unwrap_or_default()),
+            ("paths", &pages),
+            ("template_id", &template),
+            ("intent", &self.intent.get_untracked()),
+            ("text", &text),
+        ]);
+        // An empty text ends the draft.
+        let fields = if text.is_empty() { fields + "&text=" } else { fields };
         spawn_local(async move {
-            let Ok(kept) = call(posted).output().await else { return };
+            let Ok(kept) = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer else { return };
             let (Some(at), true) = (kept.saved_at, self.edits.try_get_value() == edit) else { return };
             self.server.try_update_value(|server| server.saved_at = Some(at));
             // Signing out forgets the copy of this browser, whatever is on its way then.
@@ -258,8 +309,10 @@ impl Draft {
         }
     }
 
-    /// The text was sent: empties the field and forgets what was kept here, as the server did there.
+    /// The text was sent: empties the field and forgets what was kept here, as the server did there. What is typed next is another
+    /// text.
     pub fn sent(self) {
+        self.renew();
         if let Some(field) = self.field.try_get_untracked().flatten() {
             field.set_value("");
         }

@@ -1,182 +1,106 @@
-//! `/p/{project}/jobs/{job}`: one job as a conversation. It follows its badge: when that changes, the job is read again.
+//! `/p/{project}/jobs/{job}`: one job as a conversation. Its region is read again when the job's state changes, and every two seconds
+//! while a follow-up is on its way.
 
 mod check;
 mod conversation;
 mod deliveries;
 mod facts;
 mod filing;
-mod follow_up;
 mod head;
 mod history;
 mod resolve;
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use leptos_router::hooks::use_params_map;
+use leptos::server_fn::ServerFn;
 
-use crate::api::call::call;
-use crate::api::jobs::{CheckJob, GetJob, GetJobForm, ResolveDelivery, SendFollowUp};
+use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::flash::FlashMessage;
+use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_job, job_form};
+use crate::api::upstream::budgets;
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
-use crate::ui::components::badge::delivery;
-use crate::ui::components::failure;
-use crate::ui::components::filed::filed;
-use crate::ui::components::loading::{self, nothing, suspended};
-use crate::ui::components::page_head::page_head;
-use crate::ui::erase::{Erase, effect};
-use crate::ui::state::address;
-use crate::ui::state::asked::Asked;
-use crate::ui::state::badges::Badges;
-use crate::ui::state::drafts::Draft;
-use crate::ui::state::filing::Filing;
-use crate::ui::state::limits::prompt_mistake;
-use crate::ui::state::live::Live;
-use crate::ui::state::post::Post;
-use crate::ui::state::session::{self, AskedSession};
-use crate::ui::state::toasts::Toasts;
-use crate::ui::state::{outcome, project};
+use crate::ui::components::notice::problem;
+use crate::ui::islands::drafts::{DraftStart, OnPage};
+use crate::ui::islands::follow_up::{FollowUp, FollowUpStart};
+use crate::ui::pages::page_head::title;
+use crate::ui::pages::request::{self, page};
 
-/// Another job is another page: nothing of one is kept for the next.
+/// How often the page is read again while a follow-up is on its way, in seconds.
+const SOON: &str = "2";
+
 #[component]
 pub fn JobPage() -> impl IntoView {
-    let params = use_params_map();
-    let id = Memo::new(move |_| params.read().get("job").unwrap_or_default());
-    view! { {move || job_page(project::current(), id.get())} }.into_any()
-}
-
-/// The job as last read, and the way to read it again.
-#[derive(Clone, Copy)]
-struct CurrentJob {
-    first: Asked<Job>,
-    /// Later readings. A failed one changes nothing: the last good answer stays.
-    later: RwSignal<Option<Job>>,
-}
-
-fn job_page(project: String, id: String) -> AnyView {
-    let first = {
-        let (project, id) = (project.clone(), id.clone());
-        Asked::once(move || call(GetJob { project: project.clone(), job: id.clone() }))
-    };
-    let form = {
-        let (project, id) = (project.clone(), id.clone());
-        Asked::once(move || call(GetJobForm { project: project.clone(), job: Some(id.clone()) }))
-    };
-    let job = CurrentJob { first, later: RwSignal::new(None) };
-    keep_true(job, project.clone(), id.clone());
-
-    let send = Post::to::<SendFollowUp>(&prompt_mistake());
-    let draft = Draft::of(&project, Some(&id));
-    // Which follow-up the box begins with, where there are no scripts to fill it.
-    let again: Option<usize> = address::query().get_untracked().get("again").and_then(|n| n.parse().ok());
-    draft.restore(again.is_some());
-    let toasts = Toasts::get();
-    outcome::follow(send, draft, form, move |sent| {
-        if let Some(message) = sent.follow_ups.last() {
-            toasts.say(format!("Follow-up: {}", delivery(message.state).1), None);
-        }
-        job.later.set(Some(sent));
-        form.again();
-    });
-    let decide = Post::to::<ResolveDelivery>(resolve::MISTAKE);
-    resolve::follow(decide, move |decided| job.later.set(Some(decided)));
-
-    let check = Post::to::<CheckJob>(check::MISTAKE);
-    let filing = Filing::new(Callback::new({
-        let (project, id) = (project.clone(), id.clone());
-        move |()| read_again(job, None, project.clone(), id.clone())
-    }));
-    let outcome = filed(filing, project.clone());
-    let session = session::get();
-    let page = move || match job.get() {
-        None => ().into_any(),
-        Some(Ok(job)) => shown(&job, session::can_start_jobs(session), filing, decide, draft),
-        Some(Err(error)) => view! {
-            {page_head("Job", ().into_any(), ().into_any())}
-            {failure::panel(&error, first.retry())}
-        }
-        .into_any(),
-    };
-    let follow_up = move || follow_up_box(job, form, session, send, draft, again);
-    view! {
-        {outcome}
-        {failure::of_form(check.problem())}
-        {suspended(loading::conversation, Arc::new(page))}
-        {suspended(nothing, Arc::new(follow_up))}
-    }
-    .into_any()
-}
-
-fn shown(job: &Job, may_send: bool, filing: Filing, decide: Post, draft: Draft) -> AnyView {
-    let filing = may_send.then_some(filing);
-    let badge = Badges::get().watch(job);
-    view! {
-        {head::head(job, badge, may_send, filing)}
-        <div class="columns">
-            <div class="conversation">
-                {conversation::conversation(job, may_send, decide, draft)}
-                {history::history(&job.history)}
+    let (project, session) = (request::project(), request::session());
+    let id = request::param("job");
+    // Which follow-up the box begins with.
+    let again = request::query().get("again").and_then(|position| position.parse::<usize>().ok());
+    let plain = [
+        ResolveDelivery::PATH,
+        CheckJob::PATH,
+        ArchiveJobs::PATH,
+        UnarchiveJobs::PATH,
+        TagJobs::PATH,
+        UntagJobs::PATH,
+        KeepDraft::PATH,
+    ];
+    let refused = plain.into_iter().find_map(request::flash);
+    let unsent = request::flash(SendFollowUp::PATH);
+    page(async move {
+        let job = get_job(project.clone(), id.clone()).await?;
+        let may_send = session.can_start_jobs();
+        let follow_up = match may_send && takes_follow_ups(&job) {
+            true => Some(follow_up(&job, again, unsent).await?),
+            false => None,
+        };
+        let refused_id = refused.as_ref().map(|refused| refused.typed("remote_id")).unwrap_or_default();
+        let why = refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone());
+        let every = is_sending(&job).then_some(SOON);
+        Ok(view! {
+            {title(job.title())}
+            {problem(why)}
+            <div data-region="job" data-every=every>
+                {head::head(&job, may_send)}
+                <div class="columns">
+                    <div class="conversation">
+                        {conversation::conversation(&job, may_send, refused_id)}
+                        {history::history(&job.history)}
+                    </div>
+                    {facts::facts(&job, may_send)}
+                </div>
             </div>
-            {facts::facts(job, filing)}
-        </div>
-    }
-    .into_any()
-}
-
-/// For those who may send, unless the agent did not take the job, or may not have.
-fn follow_up_box(
-    job: CurrentJob,
-    form: Asked<JobForm>,
-    session: AskedSession,
-    send: Post,
-    draft: Draft,
-    again: Option<usize>,
-) -> AnyView {
-    match (job.get(), form.get(), session::can_start_jobs(session)) {
-        (Some(Ok(job)), Some(Ok(form)), true)
-            if job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending) =>
-        {
-            let again = again.and_then(|n| job.follow_ups.get(n.checked_sub(1)?));
-            follow_up::follow_up(send, &job, form, draft, again.map(|sent| sent.prompt.as_str()))
+            // It appears once the agent has the job, and then stays as it is.
+            <div class="reply" data-region="reply">{follow_up}</div>
         }
-        _ => ().into_any(),
-    }
+        .into_any())
+    })
 }
 
-impl CurrentJob {
-    /// To be asked inside a Suspense.
-    fn get(self) -> Option<Result<Job, AppError>> {
-        let first = self.first.get();
-        self.later.get().map(Ok).or(first)
-    }
+/// Not where the agent did not accept the job, or may not have.
+fn takes_follow_ups(job: &Job) -> bool {
+    job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending)
 }
 
-/// Reads the job again when its badge says that something changed, or while a follow-up is on its way.
-fn keep_true(job: CurrentJob, project: String, id: String) {
-    let live = Live::get();
-    let badges = Badges::get();
-    effect(move || {
-        live.track_answers();
-        let Some(Ok(known)) = job.get() else { return };
-        let news = badges.known(&known.id).is_some_and(|badge| badge.changed_at > known.changed_at);
-        let on_its_way = known
-            .follow_ups
-            .iter()
-            .any(|message| matches!(message.state, DeliveryState::Queued | DeliveryState::Sending));
-        if !news && !on_its_way {
-            return;
-        }
-        read_again(job, Some(known), project.clone(), id.clone());
-    });
+fn is_sending(job: &Job) -> bool {
+    job.follow_ups.iter().any(|sent| matches!(sent.state, DeliveryState::Queued | DeliveryState::Sending))
 }
 
-/// Reads the job, and shows it if it is another than the `known` one.
-fn read_again(job: CurrentJob, known: Option<Job>, project: String, id: String) {
-    spawn_local(async move {
-        let read = call(GetJob { project, job: id }).output().await.ok();
-        if read.is_some() && read != known {
-            job.later.try_set(read);
-        }
-    });
+/// The box. It begins with what was refused, else with the follow-up number `again`, else with the draft.
+async fn follow_up(job: &Job, again: Option<usize>, unsent: Option<FlashMessage>) -> Result<AnyView, AppError> {
+    let project = job.project.to_string();
+    let form: JobForm = job_form(project.clone(), Some(job.id.to_string())).await?;
+    let left = budgets(project.clone()).await.ok().map(|budgets| budgets.follow_ups);
+    let problem = unsent.as_ref().and_then(|unsent| unsent.problem().cloned());
+    let typed = unsent.map(|unsent| unsent.typed("prompt").replace("\r\n", "\n")).filter(|typed| !typed.is_empty());
+    let again = again.and_then(|position| job.follow_ups.get(position.checked_sub(1)?));
+    let given = typed.or_else(|| again.map(|sent| sent.prompt.clone()));
+    let goes_first = given.is_some();
+    let text = given.unwrap_or_else(|| form.draft.clone());
+    let start = FollowUpStart {
+        job: job.id.to_string(),
+        draft: DraftStart::of(&form, &text, goes_first),
+        text: OnPage::new(text),
+        left,
+        problem,
+    };
+    Ok(view! { <div id="reply" data-keep=""><FollowUp project start /></div> }.into_any())
 }

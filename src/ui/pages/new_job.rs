@@ -1,117 +1,127 @@
 //! `/p/{project}/jobs/new`: the form that starts a job. What is typed survives errors, reloads and an expired session.
 
 mod advice;
-mod composer;
-mod cost;
-mod pick;
-mod similar;
 
-use std::sync::Arc;
-
+use futures::join;
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
-use crate::api::call::call;
-use crate::api::jobs::{CreateJob, GetJob, GetJobForm, SimilarJobs};
-use crate::api::templates::ListTemplates;
-use crate::error::ErrorCode;
-use crate::ui::components::loading::{self, nothing, suspended};
-use crate::ui::components::page_head::page_head;
-use crate::ui::components::{empty, failure};
+use crate::api::flash::FlashMessage;
+use crate::api::jobs::{CreateJob, KeepDraft, get_job, job_form, similar_jobs};
+use crate::api::templates::list_templates;
+use crate::api::upstream::budgets;
+use crate::error::{AppError, ErrorCode};
+use crate::model::job::{Job, JobForm as Blank};
+use crate::model::page_path;
+use crate::model::saved_template::{RESERVED_PLACES, SavedTemplate};
+use crate::model::similar::SimilarJob;
+use crate::ui::components::read_only::read_only;
+use crate::ui::islands::drafts::{DraftStart, OnPage};
+use crate::ui::islands::job_form::{JobForm, JobFormStart, PickStart, Pickable, compared};
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::{self, page};
 
-use crate::model::links;
-use crate::ui::state::address;
-use crate::ui::state::asked::Asked;
-use crate::ui::state::drafts::Draft;
-use crate::ui::state::limits::prompt_mistake;
-use crate::ui::state::post::Post;
-use crate::ui::state::{outcome, project, session};
-use composer::Brought;
-use pick::Pick;
+const OPERATORS_ONLY: &str = "Starting jobs needs the operator role. An administrator can give it to you.";
+
+/// What the form begins with.
+struct Text {
+    prompt: String,
+    pages: String,
+    /// The id of its template; empty is none.
+    template: String,
+    /// Whether it goes before a draft in the browser.
+    goes_first: bool,
+}
+
+/// What the address brings into the form.
+struct Brought {
+    prompt: String,
+    path: String,
+    /// The id of a job to copy from.
+    from: Option<String>,
+}
 
 #[component]
 pub fn NewJob() -> impl IntoView {
-    let project = project::current();
-    let query = address::query().get_untracked();
-    let asked = |name: &str| query.get(name).unwrap_or_default();
-    let (prompt, path, from) = (asked("prompt"), asked("path"), query.get("from"));
-    let brought = !prompt.is_empty() || from.is_some() || query.get("template").is_some();
-
-    let form = {
-        let project = project.clone();
-        Asked::once(move || call(GetJobForm { project: project.clone(), job: None }))
-    };
-    let templates = {
-        let project = project.clone();
-        Asked::once(move || call(ListTemplates { project: project.clone() }))
-    };
-    let source = from.map(|job| {
-        let project = project.clone();
-        Asked::once(move || call(GetJob { project: project.clone(), job: job.clone() }))
-    });
-    let create = Post::to::<CreateJob>(&prompt_mistake());
-    let draft = Draft::of(&project, None);
-    let refusal = create.refusal();
-    draft.restore(brought && refusal.is_none());
-    let similar = (refusal == Some(ErrorCode::SimilarJob)).then(|| {
-        let project = project.clone();
-        Asked::once(move || call(SimilarJobs { project: project.clone(), prompt: None, paths: None }))
-    });
-    outcome::follow(create, draft, form, |_| {});
-    let pick = Pick::of(&project, &query, draft);
-
-    let session = session::get();
-    let page = {
-        let project = project.clone();
-        move || {
-            // All of them are read, so that the Suspense waits for all of them.
-            let (fresh, session, saved) = (form.get(), session.get(), templates.get());
-            let copied = source.map_or(Some(Ok(None)), |job| job.get().map(|job| job.map(Some)));
-            let similar = similar.map_or(Some(None), |jobs| jobs.get().map(Result::ok));
-            let (Some(fresh), Some(session), Some(saved), Some(copied), Some(similar)) =
-                (fresh, session, saved, copied, similar)
-            else {
-                return ().into_any();
-            };
-            match (fresh, session, copied) {
-                (Ok(_), Ok(session), _) if !session.can_start_jobs() => not_for_viewers(&project),
-                (Ok(fresh), Ok(_), Ok(copied)) => {
-                    let brought = Brought {
-                        prompt: prompt.clone(),
-                        path: path.clone(),
-                        filled: pick.filled(&saved.unwrap_or_default()),
-                        copied,
-                        was_refused: refusal.is_some(),
-                        similar,
-                    };
-                    composer::composer(create, project.clone(), fresh, brought, pick, draft)
-                }
-                (Err(error), ..) | (_, Err(error), _) => failure::panel(&error, form.retry()),
-                (.., Err(error)) => failure::panel(&error, source.map_or(form.retry(), Asked::retry)),
-            }
+    let (project, session) = (request::project(), request::session());
+    let query = request::query();
+    let refused = [CreateJob::PATH, KeepDraft::PATH].into_iter().find_map(request::flash);
+    page(async move {
+        let head = page_head("New job", "Tell the agent what to change. It works by itself and opens a pull request.", ());
+        if !session.can_start_jobs() {
+            return Ok(view! { {head} {read_only(&project, OPERATORS_ONLY)} }.into_any());
         }
-    };
-    let beside = move || match (templates.get(), session::can_start_jobs(session)) {
-        (Some(Ok(templates)), true) => pick.panel(templates),
-        _ => ().into_any(),
-    };
-    view! {
-        {page_head("New job", "Tell the agent what to change. It works by itself and opens a pull request.".into_any(), ().into_any())}
-        <div class="columns">
-            <div>{suspended(loading::conversation, Arc::new(page))}</div>
-            <aside class="advice" aria-label="Templates and advice">
-                {suspended(nothing, Arc::new(beside))}
-                {advice::advice(&project)}
-            </aside>
-        </div>
-    }
-    .into_any()
+        let asked = |name: &str| query.get(name).unwrap_or_default();
+        let brought = Brought { prompt: asked("prompt"), path: asked("path"), from: query.get("from") };
+        let (form, templates, budgets) =
+            join!(job_form(project.clone(), None), list_templates(project.clone()), budgets(project.clone()));
+        let form = form?;
+        let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
+        let pick = PickStart {
+            templates: templates.unwrap_or_default().into_iter().map(pickable).collect(),
+            asked: asked("template"),
+            given: given.filter(|(name, _)| !RESERVED_PLACES.contains(&name.as_str())).collect(),
+        };
+        let copied = match &brought.from {
+            Some(job) => Some(get_job(project.clone(), job.clone()).await?),
+            None => None,
+        };
+        let problem = refused.as_ref().and_then(|refused| refused.problem().cloned());
+        let similar = similar_to(&project, refused.as_ref(), problem.as_ref()).await;
+        let text = text(&form, refused.as_ref(), brought, &pick, copied);
+        let start = JobFormStart {
+            draft: DraftStart::of(&form, &text.prompt, text.goes_first),
+            named: page_path::found_in(&text.prompt).join(", "),
+            prompt: OnPage::new(text.prompt),
+            pages: OnPage::new(text.pages),
+            template: text.template,
+            pick,
+            similar,
+            left: budgets.ok().map(|budgets| budgets.creates),
+            problem,
+        };
+        Ok(view! {
+            {head}
+            <JobForm project=project.clone() start>{advice::advice(&project)}</JobForm>
+        }
+        .into_any())
+    })
 }
 
-fn not_for_viewers(project: &str) -> AnyView {
-    let back = view! { <a class="button" href=links::jobs(project)>"Back to the jobs"</a> }.into_any();
-    empty::empty(
-        "Your role reads only",
-        "Starting jobs needs the role operator. An administrator can give it to you.",
-        back,
-    )
+/// What was refused goes before what the address brings, and that before the draft. A page alone is brought to a new text, unless one
+/// was being written about it.
+fn text(form: &Blank, refused: Option<&FlashMessage>, brought: Brought, pick: &PickStart, copied: Option<Job>) -> Text {
+    if let Some(refused) = refused.filter(|refused| !refused.typed("prompt").is_empty()) {
+        return Text {
+            prompt: refused.typed("prompt").replace("\r\n", "\n"),
+            pages: refused.typed("paths").to_owned(),
+            template: refused.typed("template_id").to_owned(),
+            goes_first: true,
+        };
+    }
+    let template = pick.filled();
+    let asked = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
+    let given = |text: String| Some(text).filter(|text| !text.is_empty());
+    let brings_text = given(brought.prompt).or_else(|| template.clone());
+    let (prompt, pages, template, goes_first) = match (brings_text, copied) {
+        (Some(text), _) => (text, String::new(), asked(), true),
+        (None, Some(job)) => {
+            let template = job.template.and_then(|template| template.id).map(String::from);
+            (job.prompt, job.paths.join(", "), template.unwrap_or_default(), true)
+        }
+        (None, None) => (form.draft.clone(), form.draft_paths.clone(), form.draft_template.clone(), false),
+    };
+    Text { prompt, pages: given(brought.path).unwrap_or(pages), template, goes_first }
+}
+
+/// The jobs for which the form came back, if that was why.
+async fn similar_to(project: &str, refused: Option<&FlashMessage>, problem: Option<&AppError>) -> Vec<SimilarJob> {
+    let asks = problem.is_some_and(|problem| problem.code == ErrorCode::SimilarJob);
+    let Some(refused) = refused.filter(|_| asks) else { return Vec::new() };
+    let (prompt, paths) = compared(refused.typed("prompt"), refused.typed("paths"));
+    similar_jobs(project.to_owned(), Some(prompt), Some(paths)).await.unwrap_or_default()
+}
+
+fn pickable(template: SavedTemplate) -> Pickable {
+    Pickable { id: template.id.to_string(), name: template.name, text: template.text }
 }

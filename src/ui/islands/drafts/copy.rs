@@ -71,7 +71,6 @@ impl fmt::Display for LocalCopy {
 /// What the server knows of the form.
 #[derive(Clone, Default)]
 pub(super) struct ServerCopy {
-    pub(super) intent: String,
     /// When it got the text it has.
     pub(super) saved_at: Option<Timestamp>,
     /// The longest text it takes, in characters.

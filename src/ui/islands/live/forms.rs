@@ -23,7 +23,7 @@ use crate::ui::islands::toasts::Undo;
 use crate::ui::islands::{browser, json};
 
 /// The class of the element that says why a form was refused.
-const PROBLEM: &str = "form-problem";
+pub(super) const PROBLEM: &str = "form-problem";
 
 pub(super) fn listen(live: LiveState) {
     browser::on_window(ev::submit, move |event| submitted(live, &event));

@@ -1,5 +1,6 @@
 //! Regions of the page, brought up to date by what the server renders now. Elements that stay the same stay as they are, with the focus,
-//! what is open, ticked and typed in them; islands that are new are hydrated.
+//! what is open, ticked and typed in them; islands that are new are hydrated. What is in an element with `data-keep` and an id is never
+//! changed once it is there.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -7,12 +8,16 @@ use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Function, Reflect};
 use leptos::web_sys::{Document, Element, Node};
 
+use super::forms::PROBLEM;
 use super::{LiveState, ages};
 use crate::ui::islands::browser;
 
 const REGION: &str = "data-region";
 /// Beside it: after how many seconds a region is refreshed again.
 const EVERY: &str = "data-every";
+
+/// On an element that keeps its content.
+const KEEP: &str = "data-keep";
 
 /// Why the page is refreshed, and with it which regions.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -118,18 +123,18 @@ fn morph(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
 }
 
 fn morph_children(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
-    let mut at = old.first_child();
+    let mut at = rendered(old.first_child());
     let wanted = new.child_nodes();
     for wanted in (0..wanted.length()).filter_map(|index| wanted.item(index)) {
         match matching(at.clone(), &wanted) {
             Some(found) => {
                 if at.as_ref() == Some(&found) {
-                    at = found.next_sibling();
+                    at = rendered(found.next_sibling());
                 } else {
                     let _ = old.insert_before(&found, at.as_ref());
                 }
                 match (found.dyn_ref::<Element>(), wanted.dyn_ref::<Element>()) {
-                    (Some(found), Some(_)) if is_island(found) => {}
+                    (Some(found), Some(_)) if is_island(found) || found.has_attribute(KEEP) => {}
                     (Some(found), Some(wanted)) => morph(found, wanted, fresh),
                     _ if found.node_value() != wanted.node_value() => {
                         found.set_node_value(wanted.node_value().as_deref());
@@ -150,7 +155,7 @@ fn morph_children(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
         }
     }
     while let Some(left) = at {
-        at = left.next_sibling();
+        at = rendered(left.next_sibling());
         let _ = old.remove_child(&left);
     }
 }
@@ -161,6 +166,18 @@ fn matching(at: Option<Node>, wanted: &Node) -> Option<Node> {
     let mut next = at;
     while let Some(node) = next {
         if node.node_name() == wanted.node_name() && key(&node) == wanted_key {
+            return Some(node);
+        }
+        next = rendered(node.next_sibling());
+    }
+    None
+}
+
+/// The first from `node` on that the server rendered: not why a form was refused.
+fn rendered(node: Option<Node>) -> Option<Node> {
+    let mut next = node;
+    while let Some(node) = next {
+        if !node.dyn_ref::<Element>().is_some_and(|element| element.class_list().contains(PROBLEM)) {
             return Some(node);
         }
         next = node.next_sibling();

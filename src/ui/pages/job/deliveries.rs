@@ -6,7 +6,6 @@ use crate::model::job::{DeliveryState, HistoryEntry, Job};
 use crate::model::time::Timestamp;
 use crate::ui::components::moment::exactly;
 
-
 /// One time that a prompt was handed over.
 #[derive(Debug, PartialEq)]
 struct Delivery<'a> {
@@ -20,8 +19,8 @@ pub(super) fn of(job: &Job, message: u32) -> AnyView {
     let deliveries = read(&job.history, message);
     let Some(last) = deliveries.last() else { return ().into_any() };
     let mut summary = match deliveries.len() {
-        1 => "Delivery".to_owned(),
-        several => format!("{several} deliveries"),
+        1 => "Sent".to_owned(),
+        several => format!("Sent {several} times"),
     };
     if let Some((at, ..)) = last.end {
         summary.push_str(", ");
@@ -50,9 +49,9 @@ fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {
 
 fn outcome(state: DeliveryState) -> &'static str {
     match state {
-        DeliveryState::Accepted => "taken",
-        DeliveryState::Rejected => "not taken",
-        DeliveryState::Unknown => "outcome not known since",
+        DeliveryState::Accepted => "accepted",
+        DeliveryState::Rejected => "not accepted",
+        DeliveryState::Unknown => "outcome unknown since",
         DeliveryState::Queued | DeliveryState::Sending => "waiting since",
     }
 }

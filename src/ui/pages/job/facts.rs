@@ -3,19 +3,15 @@
 use leptos::prelude::*;
 
 use crate::model::job::Job;
+use crate::model::links;
 use crate::model::saved_template::UsedTemplate;
-use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
 use crate::ui::components::tag_link::tag_link;
-use crate::ui::erase::{Erase, handler};
-use crate::model::links;
+use crate::ui::islands::copy_button::CopyButton;
 use crate::ui::pages::job::filing::tags;
-use crate::ui::state::browser;
-use crate::ui::state::filing::Filing;
-use crate::ui::state::toasts::Toasts;
 
-/// `filing` for those who may tag the job.
-pub(super) fn facts(job: &Job, filing: Option<Filing>) -> AnyView {
+/// `may_tag`: whether this person may tag the job.
+pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     let remote = job.remote.as_ref();
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
     let pages = job.paths.iter().map(|path| tag_link(job.project.as_str(), path)).collect_view();
@@ -25,12 +21,12 @@ pub(super) fn facts(job: &Job, filing: Option<Filing>) -> AnyView {
                 {fact("Model", remote.and_then(|remote| text(remote.model.as_ref())))}
                 {fact("Repository", remote.and_then(|remote| text(remote.repository.as_ref())))}
                 {fact("Branch", remote.and_then(|remote| text(remote.git_ref.as_ref())))}
-                {fact("Upstream id", remote.map(|remote| id(&remote.id)))}
+                {fact("Platform id", remote.map(|remote| id(&remote.id)))}
                 {fact("Pages", (!job.paths.is_empty()).then(|| pages.into_any()))}
                 {fact("Template", job.template.as_ref().map(|used| template(job.project.as_str(), used)))}
-                {fact("Tags", Some(tags(job, filing)))}
+                {fact("Tags", Some(tags(job, may_tag)))}
                 {fact("Created", Some(exactly(job.created_at)))}
-                {fact("Taken", remote.and_then(|remote| remote.created_at).map(exactly))}
+                {fact("Accepted", remote.and_then(|remote| remote.created_at).map(exactly))}
                 {fact("Archived", remote.and_then(|remote| remote.archived_at).map(exactly))}
             </dl>
         </aside>
@@ -54,17 +50,9 @@ fn template(project: &str, UsedTemplate { id, name }: &UsedTemplate) -> AnyView 
 }
 
 fn id(id: &str) -> AnyView {
-    let toasts = Toasts::get();
-    let copied = id.to_owned();
-    let copy = move |_| {
-        browser::copy(&copied);
-        toasts.say("The id was copied".to_owned(), None);
-    };
     view! {
         <code class="upstream-id">{id.to_owned()}</code>
-        <button type="button" class="quiet js-only" aria-label="Copy the upstream id" title="Copy" on:click=handler(copy)>
-            {icon(icon::COPY)}
-        </button>
+        <CopyButton text=id.to_owned() label="Copy the platform id".to_owned() copied="Id copied".to_owned() />
     }
     .into_any()
 }

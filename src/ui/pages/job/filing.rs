@@ -1,70 +1,66 @@
 //! What people do with a job for themselves: its tags, and putting it away.
 
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
+use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::model::job::Job;
+use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::ago;
 use crate::ui::components::tag_link::tag_link;
 
-use crate::ui::state::filing::{ARCHIVE, Filing, TAG, UNARCHIVE, UNTAG};
-
 /// The button in the head of the page.
-pub(super) fn archive(job: &Job, filing: Filing) -> AnyView {
-    let (url, words) =
-        if job.archived_here.is_some() { (UNARCHIVE, "Bring back") } else { (ARCHIVE, "Archive") };
-    view! {
-        <form method="post" action=url on:submit=filing.submitting()>
-            {which(job)}
-            <button type="submit" class="button">{icon(icon::ARCHIVED)} {words}</button>
-        </form>
-    }
-    .into_any()
+pub(super) fn archive(job: &Job) -> AnyView {
+    let (path, undo, words, done) = match job.archived_here {
+        Some(_) => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Bring back", "restored"),
+        None => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
+    };
+    let button = view! {
+        <button type="submit" class="button" data-done=done data-undo=undo>{icon(icon::ARCHIVED)} {words}</button>
+    };
+    post_form("", path, which(job), button)
 }
 
-/// Says by whom and when it was put away, if it was.
-pub(super) fn put_away(job: &Job) -> AnyView {
-    let Some(archived) = job.archived_here.clone() else { return ().into_any() };
-    view! { <p class="context">"Archived here by " {archived.by} " " {ago(archived.at)}</p> }.into_any()
+/// Says by whom and when it was archived here, if it was.
+pub(super) fn put_away(job: &Job) -> Option<AnyView> {
+    let archived = job.archived_here.as_ref()?;
+    let said = view! { <p class="context">"Archived by " {archived.by.clone()} " " {ago(archived.at)}</p> };
+    Some(said.into_any())
 }
 
-/// The tags; `filing` for those who may change them.
-pub(super) fn tags(job: &Job, filing: Option<Filing>) -> AnyView {
+/// The tags; `may_tag`: whether this person may change them.
+pub(super) fn tags(job: &Job, may_tag: bool) -> AnyView {
     let tags = job.tags.iter().map(|tag| {
-        let remove = filing.map(|filing| {
-            view! {
-                <form method="post" action=UNTAG on:submit=filing.submitting()>
-                    {which(job)}
-                    <input type="hidden" name="tag" value=tag.clone() />
-                    <button type="submit" class="quiet" aria-label=format!("Remove the tag {tag}") title="Remove">
-                        {icon(icon::CLOSE)}
-                    </button>
-                </form>
-            }
-            .into_any()
-        });
-        view! { <li>{tag_link(job.project.as_str(), tag)} {remove}</li> }.into_any()
+        let remove = may_tag.then(|| remove(job, tag));
+        view! { <li data-key=tag.clone()>{tag_link(job.project.as_str(), tag)} {remove}</li> }
     });
-    let add = filing.map(|filing| {
-        view! {
-            <form class="add-tag" method="post" action=TAG on:submit=filing.submitting()>
-                {which(job)}
-                <label class="visually-hidden" for="new-tag">"New tag"</label>
-                <input id="new-tag" class="field" name="tag" required maxlength="40" placeholder="New tag" autocomplete="off" />
-                <button type="submit" class="button">"Add tag"</button>
-            </form>
-        }
-        .into_any()
-    });
-    let none =
-        (job.tags.is_empty() && add.is_none()).then(|| view! { <span class="faint">"None"</span> }.into_any());
+    let none = (job.tags.is_empty() && !may_tag).then(|| view! { <span class="faint">"None"</span> });
+    let add = may_tag.then(|| add(job));
     view! { <ul class="tags">{tags.collect_view()}</ul> {none} {add} }.into_any()
 }
 
-fn which(job: &Job) -> AnyView {
-    view! {
-        <input type="hidden" name="project" value=job.project.to_string() />
-        <input type="hidden" name="jobs" value=job.id.to_string() />
-    }
-    .into_any()
+fn remove(job: &Job, tag: &str) -> AnyView {
+    let mut hidden = which(job);
+    hidden.push(("tag", tag.to_owned()));
+    let label = format!("Remove the tag {tag}");
+    let button = view! {
+        <button type="submit" class="quiet" aria-label=label title="Remove" data-done="untagged" data-undo=TagJobs::PATH>
+            {icon(icon::CLOSE)}
+        </button>
+    };
+    post_form("", UntagJobs::PATH, hidden, button)
+}
+
+fn add(job: &Job) -> AnyView {
+    let content = view! {
+        <label class="visually-hidden" for="new-tag">"New tag"</label>
+        <input id="new-tag" class="field" name="tag" required maxlength="40" placeholder="New tag" autocomplete="off" />
+        <button type="submit" class="button" data-done="tagged" data-undo=UntagJobs::PATH>"Add tag"</button>
+    };
+    post_form("add-tag", TagJobs::PATH, which(job), content)
+}
+
+fn which(job: &Job) -> Hidden {
+    vec![("project", job.project.to_string()), ("jobs", job.id.to_string())]
 }

@@ -2,42 +2,33 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{Job, JobBadge, JobState};
-use crate::ui::components::badge::job_badge;
+use crate::model::job::{Job, JobState};
+use crate::model::links;
 use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
-
-use crate::model::links;
+use crate::ui::islands::job_status::JobStatus;
 use crate::ui::pages::job::filing::{archive, put_away};
-use crate::ui::state::filing::Filing;
-use crate::ui::state::title;
 
 /// Texts longer than this are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
 
-pub(super) fn head(
-    job: &Job,
-    badge: ArcRwSignal<JobBadge>,
-    may_send: bool,
-    filing: Option<Filing>,
-) -> AnyView {
-    title::set(job.title());
+pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
     let request = request.map(|link| pull_request(link, "button button-loud"));
     let again = (may_send && !job.is_moving()).then(|| {
         let words = if matches!(job.state, JobState::Rejected) { "Edit and send again" } else { "Run again" };
-        view! { <a class="button" href=again(job)>{words}</a> }.into_any()
+        view! { <a class="button" href=again(job)>{words}</a> }
     });
-    let archive = filing.map(|filing| archive(job, filing));
+    let archive = may_send.then(|| archive(job));
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
             <a href=links::jobs(job.project.as_str())>"Jobs"</a>
         </nav>
         <header class="page-head">
             <div class="page-title">
-                <h1 class="job-heading" dir="auto">{job.title().to_owned()}</h1>
+                <h1 class="job-heading" dir="auto" data-title-of=job.id.to_string()>{job.title().to_owned()}</h1>
                 <p class="context">
-                    {job_badge(badge)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
+                    <JobStatus status=job.badge() with_link=false /> <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
                     <a class="no-js" href="">"Refresh"</a>
                 </p>
                 {put_away(job)}

@@ -1,11 +1,10 @@
-//! What happened to a job, line by line.
+//! The timeline of a job: what happened to it, line by line.
 
 use leptos::prelude::*;
 
 use crate::model::job::HistoryEntry;
 use crate::ui::charts::number::counted;
 use crate::ui::components::moment::exactly;
-
 
 pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
     if entries.is_empty() {
@@ -14,7 +13,7 @@ pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
     let lines = entries.iter().map(line).collect_view();
     view! {
         <details class="history">
-            <summary>{format!("History, {}", counted(entries.len() as u64, "entry", "entries"))}</summary>
+            <summary>{format!("Timeline, {}", counted(entries.len() as u64, "entry", "entries"))}</summary>
             <ol>{lines}</ol>
         </details>
     }
@@ -43,14 +42,14 @@ fn in_words(state: &str) -> &str {
     match state {
         "queued" => "Saved, to be sent",
         "sending" => "Being sent",
-        "accepted" => "Taken by the agent",
-        "rejected" => "Not taken by the agent",
-        "unknown" => "Sent, outcome not known",
-        "active" => "The agent works",
+        "accepted" => "Accepted by the agent",
+        "rejected" => "Not accepted by the agent",
+        "unknown" => "Sent, outcome unknown",
+        "active" => "The agent is working",
         "completed" => "The agent is done",
         "failed" => "The agent failed",
-        "archived" => "Archived upstream",
-        "not found" => "Not found upstream any more",
+        "archived" => "Archived on the platform",
+        "not found" => "No longer found on the platform",
         other => other,
     }
 }

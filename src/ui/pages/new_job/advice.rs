@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-
 use crate::model::links;
 
 pub(super) fn advice(project: &str) -> AnyView {

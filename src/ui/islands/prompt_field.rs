@@ -1,17 +1,19 @@
 //! The text area for a prompt, and what is said about the text in it. Its text appears without JavaScript too, and is never
-//! read as HTML.
+//! read as HTML. To be used in islands.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
+use crate::api::jobs::KeepDraft;
 use crate::ui::charts::number::grouped;
-use crate::ui::erase::{Erase, handler};
-use crate::ui::state::drafts::{Draft, Kept};
+use crate::ui::components::form::as_content;
+use crate::ui::islands::drafts::{Draft, Kept};
 
 /// From which share of the longest prompt on the characters are counted, in percent.
 const NEAR_PERCENT: usize = 90;
 
-/// What differs between the box for a new job and the one for a follow-up.
+/// What differs between one box for a text and another.
 pub struct PromptField {
     pub id: &'static str,
     pub label: &'static str,
@@ -43,8 +45,8 @@ pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
             aria-keyshortcuts="Control+Enter Meta+Enter"
             inner_html=as_content(&text)
             node_ref=draft.field()
-            on:input=handler(move |_: leptos::ev::Event| draft.keep())
-            on:blur=handler(move |_: leptos::ev::FocusEvent| draft.save())
+            on:input=move |_| draft.keep()
+            on:blur=move |_| draft.save()
             on:keydown=move |event| send_on_ctrl_enter(&event, draft)
         ></textarea>
     }
@@ -55,42 +57,39 @@ pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
 pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
     let most = most as usize;
     let is_near = move || draft.length() * 100 >= most * NEAR_PERCENT;
-    let count = move || match is_near() {
-        true => format!("{} of {} characters", grouped(draft.length() as u64), grouped(most as u64)),
-        false if draft.can_undo() => "The text before is kept".to_owned(),
-        false => String::new(),
+    let count = move || match (is_near(), draft.can_undo(), draft.length()) {
+        (true, ..) => format!("{} of {} characters", grouped(draft.length() as u64), grouped(most as u64)),
+        (false, true, 0) => "Draft discarded".to_owned(),
+        (false, true, _) => "Your previous text is kept".to_owned(),
+        (false, false, _) => String::new(),
     };
     let kept = move || match draft.kept() {
         Kept::OnServer => "Draft saved",
-        _ => "",
+        Kept::Here | Kept::Nowhere => "",
+    };
+    let discard = move |event: leptos::ev::MouseEvent| {
+        event.prevent_default();
+        draft.discard();
     };
     // Without JavaScript it posts an empty text for this form.
     view! {
         <span class="hint prompt-count" role="status" data-over=move || (draft.length() > most).then_some("true")>
-            {move || count()}
+            {count}
         </span>
-        <span class="hint js-only">{move || kept()}</span>
+        <span class="hint js-only">{kept}</span>
         <button
             type="submit"
             class="link"
-            formaction="/api/jobs/draft"
+            formaction=KeepDraft::PATH
             formnovalidate
             name="text"
             value=""
             hidden=move || draft.kept() == Kept::Nowhere
-            on:click=handler(move |event: leptos::ev::MouseEvent| {
-                event.prevent_default();
-                draft.discard();
-            })
+            on:click=discard
         >
             "Discard draft"
         </button>
-        <button
-            type="button"
-            class="link"
-            hidden=move || !draft.can_undo()
-            on:click=handler(move |_: leptos::ev::MouseEvent| draft.undo())
-        >
+        <button type="button" class="link" hidden=move || !draft.can_undo() on:click=move |_| draft.undo()>
             "Undo"
         </button>
     }
@@ -101,24 +100,5 @@ fn send_on_ctrl_enter(event: &KeyboardEvent, draft: Draft) {
     if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
         event.prevent_default();
         draft.submit();
-    }
-}
-
-/// `text` as the content of a text area. Leptos does not escape what is between the tags, and a browser drops a line
-/// end that follows the start tag in a page (but not one set by a script).
-pub fn as_content(text: &str) -> String {
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
-    if cfg!(feature = "ssr") { format!("\n{escaped}") } else { escaped }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_prompt_cannot_leave_its_box() {
-        let content = as_content("a</textarea><script>alert(1)</script>&amp;");
-        assert!(!content.contains('<'), "{content}");
-        assert!(content.ends_with("&amp;amp;"), "{content}");
     }
 }

@@ -3,22 +3,15 @@
 use leptos::prelude::*;
 
 use crate::model::budget::Meter;
+use crate::ui::clock;
 use crate::ui::components::moment::until;
 
-use crate::ui::state::budget::AskedBudget;
-use crate::ui::state::clock::Clock;
-
-/// To be shown inside a Suspense.
-pub(super) fn cost(budget: AskedBudget) -> AnyView {
-    let clock = Clock::get();
-    let text = move || match budget.get() {
-        Some(Ok(budgets)) => {
-            let starts = budgets.creates;
-            sentence(starts, starts.next_fits_at.map(|at| until(at, clock.now())))
-        }
-        _ => String::new(),
+pub(super) fn cost(left: impl Fn() -> Option<Meter> + Send + 'static) -> AnyView {
+    let text = move || {
+        let wait = |starts: Meter| starts.next_fits_at.map(|at| until(at, clock::now()));
+        left().map(|starts| sentence(starts, wait(starts)))
     };
-    view! { <p class="cost">{move || text()}</p> }.into_any()
+    view! { <p class="cost">{text}</p> }.into_any()
 }
 
 fn sentence(starts: Meter, wait: Option<String>) -> String {
