@@ -7,7 +7,7 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
-use crate::ui::pages::{home, jobs, login, not_found, overview, set_up};
+use crate::ui::pages::{analytics, home, jobs, login, not_found, overview, set_up};
 
 /// The document around the app: everything a browser needs before the first pixel.
 /// `theme` is `light` or `dark` where the person chose one.
@@ -48,6 +48,7 @@ pub fn App() -> impl IntoView {
                 <ParentRoute path=path!("/p/:project") view=Frame ssr=SsrMode::Async>
                     <Route path=path!("") view=overview::Overview />
                     <Route path=path!("jobs") view=jobs::Jobs />
+                    <Route path=path!("analytics") view=analytics::Analytics />
                 </ParentRoute>
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>
                     <Route path=path!("account") view=not_found::NotFound />

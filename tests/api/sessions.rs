@@ -86,7 +86,6 @@ async fn what_an_open_page_asks_by_itself_is_no_use() {
     let olga = app.operator().await;
     for _ in 0..8 {
         for endpoint in [
-            "/api/analytics/notice",
             "/api/batches/get",
             "/api/jobs/statuses",
             "/api/queue/list",
