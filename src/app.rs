@@ -7,7 +7,7 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
-use crate::ui::pages::{home, job, jobs, login, new_job, not_found, overview, set_up};
+use crate::ui::pages::{analytics, home, job, jobs, login, new_job, not_found, overview, set_up};
 
 /// The document around the app: everything a browser needs before the first pixel.
 /// `theme` is `light` or `dark` where the person chose one.
@@ -50,6 +50,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("jobs") view=jobs::Jobs />
                     <Route path=path!("jobs/new") view=new_job::NewJob />
                     <Route path=path!("jobs/:job") view=job::JobPage />
+                    <Route path=path!("analytics") view=analytics::Analytics />
                 </ParentRoute>
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>
                     <Route path=path!("account") view=not_found::NotFound />

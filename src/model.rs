@@ -3,6 +3,7 @@
 
 pub mod address;
 pub mod analytics_query;
+pub mod analytics_report;
 pub mod audit;
 pub mod batch;
 pub mod budget;

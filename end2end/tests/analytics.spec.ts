@@ -1,4 +1,4 @@
-/** Who reads which page, asked live: the figures are the upstream's, and what is asked for stands in the address. */
+/** Who reads which page, asked live: the figures are the platform's, and what is asked for stands in the address. */
 import type { Page } from "@playwright/test";
 import { Api, type Counts } from "../fixtures/api.ts";
 import { day, grouped, inAddress, longAgo } from "../fixtures/days.ts";
@@ -28,7 +28,7 @@ test("the figures and every row are those of the endpoint", async ({ page, api }
   );
   const written = answer.views.map(({ path, human, ai, total }) => [path, ...[human, ai, total].map(grouped)]);
   expect(cells.map((row) => row.slice(0, 4))).toEqual(written);
-  await expect(page.getByText(/^Live from the upstream, fetched just now$/)).toBeVisible();
+  await expect(page.getByText(/^Live from the platform, fetched just now$/)).toBeVisible();
 });
 
 test("each row has a bar of its people and its AI agents, in proportion to the longest", async ({ page, api }) => {
@@ -64,7 +64,7 @@ for (const [name, ago] of Object.entries(PRESETS)) {
     await expect(page.getByRole("link", { name, exact: true })).toHaveAttribute("aria-current", "true");
     await expect(page.getByLabel("From", { exact: true })).toHaveValue(from);
     await expect(page.getByLabel("to", { exact: true })).toHaveValue(to);
-    await expect(page.getByText(`${ago + 1} day${ago ? "s" : ""}, ${from} to ${to} (UTC). Today is still being counted.`)).toBeVisible();
+    await expect(page.getByText(`${ago + 1} day${ago ? "s" : ""}, ${from} to ${to} (UTC). Today is incomplete.`)).toBeVisible();
     const figure = page.locator(".figures dd").first();
     // A day that has only begun may have no views yet.
     const shown = ago === 0 ? figure.or(page.getByRole("heading", { name: "No views in these days" })) : figure;
@@ -199,7 +199,7 @@ test("a question for which the hour's budget has no room is refused in a sentenc
   expect(response?.status()).toBe(429);
   await interactive(page);
   await expect(page.getByRole("alert")).toContainText("The hour’s budget is spent");
-  await expect(page.getByRole("region", { name: "Budget of upstream calls" })).toContainText("1 of 1 this hour");
+  await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText("1 of 1 this hour");
 });
 
 test("figures are asked for anew at the price of one question", async ({ serve, visit }) => {

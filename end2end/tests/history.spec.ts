@@ -10,12 +10,12 @@ test("days that are not kept are shown live, with what is missing and what fetch
   await open(page, `${ANALYTICS}?${inAddress(range)}`);
   const missing = await api.missing(range);
   expect(missing.days).toBe(28);
-  await expect(page.locator(notice)).toContainText("These figures come live from the upstream");
+  await expect(page.locator(notice)).toContainText("These figures come live from the platform");
   await expect(page.locator(notice)).toContainText("lacks 28 of 28 days of this range");
   await expect(page.locator(notice)).toContainText(/History: \d+ of \d+ days are here.*; [\d,]+ calls? left this hour above the reserve\./);
   await expect(page.getByRole("button", { name: `Fetch them first (at least ${missing.calls} calls)` })).toBeVisible();
   await expect(page.locator(".chart"), "no trend without days").toHaveCount(0);
-  await expect(page.getByText(/^Live from the upstream, fetched/)).toBeVisible();
+  await expect(page.getByText(/^Live from the platform, fetched/)).toBeVisible();
 });
 
 test("days that are kept are shown from the history, without a notice", async ({ page, api }) => {
@@ -24,8 +24,8 @@ test("days that are kept are shown from the history, without a notice", async ({
   await open(page, ANALYTICS);
   await expect(page.locator(".chart")).toBeVisible();
   await expect(page.locator(notice)).toHaveCount(0);
-  await expect(page.getByText(/^From the daily history, by UTC days, the oldest reading of a day .+/)).toBeVisible();
-  await expect(page.getByText(/^Live from the upstream/)).toHaveCount(0);
+  await expect(page.getByText(/^From the daily history \(UTC days\), updated .+/)).toBeVisible();
+  await expect(page.getByText(/^Live from the platform/)).toHaveCount(0);
 });
 
 test("what is missing is fetched on request, and then shown by day", async ({ page, api }) => {

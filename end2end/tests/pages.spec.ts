@@ -158,7 +158,7 @@ test("what changed most is listed, and leads to its pages", async ({ page, api }
   await open(page, TABLE);
   const { risen } = await api.movers(range());
   expect(risen.length).toBeGreaterThan(0);
-  const list = page.locator(".movers section").filter({ has: page.getByRole("heading", { name: "Read more" }) });
+  const list = page.locator(".movers section").filter({ has: page.getByRole("heading", { name: "Rising" }) });
   await expect(list.getByRole("link")).toHaveText(risen.slice(0, 5).map((row) => row.path));
   await list.getByRole("link").first().click();
   await expect(page.locator(".one-page")).toHaveAttribute("data-path", risen[0]?.path ?? "");
@@ -189,6 +189,78 @@ test.describe("without JavaScript", () => {
     await expect(page.locator(".one-page")).toBeVisible();
     await expect(page.locator(".chart")).toBeVisible();
   });
+});
+
+test("the table changes in place: the page stays, its controls keep the focus, and the address can be opened anew", async ({ page, api }) => {
+  await open(page, `${TABLE}&limit=25`);
+  await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
+  const place = page.locator(".pager-place");
+  const next = page.getByRole("link", { name: "Next" });
+  await next.press("Enter");
+  await expect(place).toHaveText(/^Rows 26 to 50 of/);
+  await expect(next).toBeFocused();
+  await expect(page.getByRole("status").getByText(/^Rows 26 to 50 of/)).toBeAttached();
+  await page.getByRole("columnheader", { name: "AI share" }).getByRole("link").press("Enter");
+  await expectRows(page, (await api.pages({ ...range(), sort: "share", limit: 25 })).rows);
+  await expect(page.getByRole("columnheader", { name: "AI share" }).getByRole("link")).toBeFocused();
+  await page.getByRole("link", { name: "50", exact: true }).press("Enter");
+  await expect(page).toHaveURL(`${TABLE}&sort=share`);
+  await expect(page.getByRole("link", { name: "50", exact: true })).toBeFocused();
+  const search = page.getByRole("searchbox", { name: "Search pages" });
+  await search.fill("guide");
+  await search.press("Enter");
+  const found = (await api.pages({ ...range(), sort: "share", q: "guide" })).rows;
+  await expectRows(page, found);
+  await expect(search).toBeFocused();
+  await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
+  // What depends on the address follows.
+  await expect(page.getByRole("link", { name: "CSV" })).toHaveAttribute("href", /q=guide&sort=share/);
+  await expect(page.getByRole("link", { name: "7 days", exact: true })).toHaveAttribute("href", /q=guide&sort=share/);
+  await expect(page.locator("#save-view input[name=query]")).toHaveValue(/q=guide&sort=share/);
+  await page.reload();
+  await expectRows(page, found);
+});
+
+test("a folder that is opened has the focus, and the trend is of that folder", async ({ page, api }) => {
+  await open(page, `${TABLE}&folder=/`);
+  const folder = (await api.pages({ ...range(), folder: "/" })).rows.find((row) => row.pages !== undefined)?.path ?? "";
+  await page.locator(`tr[data-path="${folder}"] a`).first().press("Enter");
+  const name = folder.slice(0, -2);
+  await expect(page.getByRole("navigation", { name: "Folder" }).getByText(name, { exact: true })).toBeFocused();
+  await expect(page.getByRole("heading", { name: `Views by day: ${name}` })).toBeVisible();
+  const { points } = await api.trend({ ...range(), path: folder });
+  await expect
+    .poll(() => page.locator(".as-table tbody tr td:last-child").allTextContents())
+    .toEqual(points.map((point) => grouped(point.total)));
+});
+
+test("rows that cannot be had are said to be so, and the last ones stay", async ({ page, api, trouble }) => {
+  trouble.expects(/Failed to load resource/);
+  await open(page, `${TABLE}&limit=25`);
+  const { rows } = await api.pages({ ...range(), limit: 25 });
+  await page.route("**/api/analytics/table", (route) => route.abort());
+  await page.getByRole("link", { name: "Next" }).click();
+  const alert = page.locator(".paged-views").getByRole("alert");
+  await expect(alert).toContainText("Docket could not be reached");
+  await expectRows(page, rows);
+  await page.unroute("**/api/analytics/table");
+  await alert.getByRole("link", { name: "Try again" }).click();
+  await expect(page.locator(".pager-place")).toHaveText(/^Rows 26 to 50 of/);
+  await expect(alert).toHaveCount(0);
+});
+
+test("the table says that it loads", async ({ page }) => {
+  await open(page, `${TABLE}&limit=25`);
+  const held = Promise.withResolvers<void>();
+  await page.route("**/api/analytics/table", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(page.locator(".paged-views")).toHaveAttribute("aria-busy", "true");
+  held.resolve();
+  await expect(page.locator(".pager-place")).toHaveText(/^Rows 26 to 50 of/);
+  await expect(page.locator(".paged-views")).not.toHaveAttribute("aria-busy", "true");
 });
 
 const VIEWS = { "the trend and the table": TABLE, "a folder, side by side": `${TABLE}&folder=/&chart=side` };

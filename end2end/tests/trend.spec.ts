@@ -15,7 +15,7 @@ test.beforeEach(async ({ api }) => {
 /** What is said of a day. */
 function readout({ day, human, ai, unfinished }: Trend["points"][number]): string {
   const weekday = WEEKDAYS[new Date(day).getUTCDay()];
-  return `${weekday} ${day}: ${grouped(human)} human, ${grouped(ai)} AI${unfinished ? ", still being counted" : ""}`;
+  return `${weekday} ${day}: ${grouped(human)} human, ${grouped(ai)} AI${unfinished ? " (incomplete)" : ""}`;
 }
 
 /** The columns as they are drawn: each day with the heights of its parts, in parts of the plot. */
@@ -36,7 +36,7 @@ async function tableOfTrend(page: Page): Promise<string[][]> {
 /** The rows of a trend, as the table writes them. */
 const written = ({ points }: Trend) =>
   points.map(({ day, human, ai, total, unfinished }) => [
-    `${WEEKDAYS[new Date(day).getUTCDay()]} ${day}${unfinished ? " (still being counted)" : ""}`,
+    `${WEEKDAYS[new Date(day).getUTCDay()]} ${day}${unfinished ? " (incomplete)" : ""}`,
     ...[human, ai, total].map(grouped),
   ]);
 
@@ -100,7 +100,7 @@ test("the pointer reads out the column below it", async ({ page, api }) => {
   }
 });
 
-test("today is marked as still being counted", async ({ page, api }) => {
+test("today is marked as incomplete", async ({ page, api }) => {
   await open(page, ANALYTICS);
   const { points } = await api.trend(lately());
   expect(points.at(-1)?.unfinished).toBe(true);
@@ -132,14 +132,16 @@ test("a note is written below its day, changed, and deleted", async ({ page, per
   await expect(note).toHaveCount(0);
 });
 
-test("what is no note is refused in a sentence", async ({ page, demo }) => {
+test("what is no note is refused in a sentence, and what was typed stays", async ({ page, trouble }) => {
+  trouble.expects(/status of 400/);
   await open(page, ANALYTICS);
   await page.getByText("Add a note", { exact: true }).click();
   const add = page.locator(".note-form").filter({ has: page.getByText("Add a note") });
   await add.getByLabel("Note").fill("x".repeat(5_000));
   await add.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("alert")).toContainText("A note is a day");
-  expect(page.url()).toContain(demo.url);
+  await expect(page.getByRole("alert")).toContainText("280 characters");
+  await expect(add.getByLabel("Note")).toHaveValue("x".repeat(5_000));
+  await expect(page).toHaveURL(ANALYTICS);
 });
 
 test("a job that finished is marked below its day, and the mark leads to it", async ({ page, api }) => {
@@ -178,6 +180,17 @@ test.describe("without JavaScript", () => {
     const lively = await visit(demo, { storageState: person.session, javaScriptEnabled: true });
     await open(lively, address);
     expect(await lively.locator(".chart-plot svg[role=img]").innerHTML()).toBe(plain);
+  });
+
+  test("what is no note is refused in a sentence, and what was typed stays", async ({ page }) => {
+    await page.goto(ANALYTICS);
+    await page.getByText("Add a note", { exact: true }).click();
+    const add = page.locator(".note-form").filter({ has: page.getByText("Add a note") });
+    await add.getByLabel("Note").fill("x".repeat(300));
+    await add.getByRole("button", { name: "Save" }).click();
+    await expect(page).toHaveURL(ANALYTICS);
+    await expect(page.getByRole("alert")).toContainText("280 characters");
+    await expect(add.getByLabel("Note")).toHaveValue("x".repeat(300));
   });
 
   test("a note is written and deleted", async ({ page, person }) => {

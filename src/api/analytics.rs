@@ -5,11 +5,12 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
+use crate::model::analytics_report::{AnalyticsReport, PagesTable};
 use crate::model::history::{Movers, PageReport, PagesReport, Trend};
 use crate::model::views::Views;
 #[cfg(feature = "ssr")]
 use crate::server::{
-    analytics::{Analytics, question::TableQuestion},
+    analytics::{Analytics, question::TableQuestion, report::{self, Part}},
     auth::guard,
     upstream::views::ViewsQuestion,
 };
@@ -33,6 +34,28 @@ pub async fn views(
         true => caller.panel.views.refreshed(question).await,
         false => caller.panel.views.answer(question).await,
     }
+}
+
+/// What `query`, the query of the analytics page's address, asks for: from the daily history where it holds the whole range,
+/// else live. With `part` = `week`, what the overview shows of it.
+#[server(name = GetReport, prefix = "/api", endpoint = "analytics/report")]
+pub async fn analytics_report(
+    project: String,
+    query: String,
+    part: Option<String>,
+) -> Result<AnalyticsReport, AppError> {
+    let caller = guard::of::<GetReport>()?;
+    let project = caller.project(&project)?;
+    let part = if part.as_deref() == Some("week") { Part::Week } else { Part::Whole };
+    report::report(&caller, &project, &query, part).await
+}
+
+/// The table of pages alone, of the same `query` and from the same source as [`analytics_report`].
+#[server(name = GetTable, prefix = "/api", endpoint = "analytics/table")]
+pub async fn pages_table(project: String, query: String) -> Result<PagesTable, AppError> {
+    let caller = guard::of::<GetTable>()?;
+    let project = caller.project(&project)?;
+    report::table(&caller, &project, &query).await
 }
 
 /// A table of pages from the daily history. `q`: part of the path, whatever the case of its ASCII letters; `folder`: `/`

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::address::with_query;
 use crate::model::day::{Day, DayRange};
-use crate::model::history::Sort;
+use crate::model::history::{Order, Sort};
 use crate::model::links;
 use crate::model::paging::PageLimit;
 use crate::model::preset::Preset;
@@ -124,6 +124,65 @@ impl AnalyticsQuery {
         Self { from, to, page: 1, limit, ..self.clone() }
     }
 
+    pub fn order(&self) -> Order {
+        self.sort.as_deref().and_then(|sort| sort.parse().ok()).unwrap_or_default()
+    }
+
+    /// Whether what changed most is shown: on the first page of everything.
+    pub fn has_movers(&self) -> bool {
+        self.page == 1 && self.q.is_none() && self.folder.as_deref().is_none_or(|folder| folder == "/")
+    }
+
+    /// Sorted by a column; by the one it is sorted by already, the other way round.
+    pub fn sorted(&self, by: Sort) -> Self {
+        let now = self.order();
+        let order = Order { by, reversed: now.by == by && !now.reversed };
+        let sort = (order != Order::default()).then(|| order.to_string());
+        Self { sort, page: 1, ..self.clone() }
+    }
+
+    /// In a folder, or flat.
+    pub fn in_folder(&self, folder: Option<&str>) -> Self {
+        Self { folder: folder.map(str::to_owned), page: 1, ..self.clone() }
+    }
+
+    /// Whatever its path holds.
+    pub fn unsearched(&self) -> Self {
+        Self { q: None, page: 1, ..self.clone() }
+    }
+
+    /// The folders that hold `path`, the outermost first, with their names: every page, then what begins with the same parts.
+    pub fn folders_above<'a>(&self, path: &'a str) -> impl Iterator<Item = (&'a str, Self)> {
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        ends.map(|end| {
+            let (folder, name) = if end == 0 { ("/", "All folders") } else { (&path[..end], &path[..end]) };
+            (name, self.unsearched().about(None).in_folder(Some(folder)))
+        })
+    }
+
+    /// Of one page, or of all.
+    pub fn about(&self, path: Option<&str>) -> Self {
+        Self { path: path.map(str::to_owned), ..self.clone() }
+    }
+
+    /// With another page size, from the first page.
+    pub fn sized(&self, limit: i64) -> Self {
+        Self { limit, page: 1, ..self.clone() }
+    }
+
+    /// With the chart in another form.
+    pub fn drawn(&self, form: Form) -> Self {
+        Self { form, ..self.clone() }
+    }
+
+    /// Every row of the table in a file of this `kind`.
+    pub fn export_href(&self, project: &str, kind: &str) -> String {
+        let whole = Self { page: 1, limit: DEFAULT_SIZE, form: Form::Stacked, path: None, ..self.clone() };
+        let query = whole.address();
+        let page = links::analytics(project);
+        format!("{page}/export.{kind}{}{query}", if query.is_empty() { "" } else { "?" })
+    }
+
     /// Names and values, empty where it is the default.
     fn fields(&self) -> [(&'static str, String); 9] {
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
@@ -198,6 +257,62 @@ mod tests {
         for limit in ["0", "251", "-1"] {
             assert_eq!(query(&[("limit", limit)]).over(None).href("docs"), "/p/docs/analytics");
         }
+    }
+
+    #[test]
+    fn a_column_that_is_sorted_by_is_turned_round() {
+        let flat = query(&[("page", "3")]);
+        assert_eq!(flat.sorted(Sort::Share).href("docs"), "/p/docs/analytics?sort=share");
+        assert_eq!(
+            flat.sorted(Sort::Share).sorted(Sort::Share).href("docs"),
+            "/p/docs/analytics?sort=-share"
+        );
+        assert_eq!(flat.sorted(Sort::Total).href("docs"), "/p/docs/analytics?sort=-total");
+        assert_eq!(flat.sorted(Sort::Share).sorted(Sort::Total).href("docs"), "/p/docs/analytics");
+    }
+
+    #[test]
+    fn a_file_has_every_row_of_the_table() {
+        let table = query(&[("q", "sdk"), ("sort", "ai"), ("page", "3"), ("limit", "25"), ("chart", "side")]);
+        assert_eq!(table.export_href("docs", "csv"), "/p/docs/analytics/export.csv?q=sdk&sort=ai");
+        assert_eq!(query(&[]).export_href("docs", "json"), "/p/docs/analytics/export.json");
+    }
+
+    fn day(text: &str) -> Day {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Where what is kept leads on `today`.
+    fn opened(kept: &str, today: Day) -> String {
+        let fields: Vec<_> = kept.split('&').filter_map(|field| field.split_once('=')).collect();
+        let given = |name: &str| {
+            fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.replace("%26", "&"))
+        };
+        AnalyticsQuery::of_saved(given, today).href("docs")
+    }
+
+    #[test]
+    fn days_that_move_with_the_calendar_are_kept_by_name() {
+        let (today, later) = (day("2026-11-21"), day("2026-12-05"));
+        let kept = |fields: &[(&str, &str)]| query(fields).to_saved(today);
+        let days = [("from", "2026-11-15"), ("to", "2026-11-21")];
+        let week = kept(&[days[0], days[1], ("sort", "share"), ("page", "3")]);
+        assert_eq!(week, "days=7&sort=share");
+        assert_eq!(opened(&week, later), "/p/docs/analytics?from=2026-11-29&to=2026-12-05&sort=share");
+        let month = kept(&[("from", "2026-11-01"), ("to", "2026-11-21")]);
+        assert_eq!(opened(&month, later), "/p/docs/analytics?from=2026-12-01&to=2026-12-05");
+        assert_eq!(kept(&[("folder", "/guides")]), "folder=/guides");
+        assert_eq!(opened("folder=/guides", later), "/p/docs/analytics?folder=/guides");
+        let default = [("from", "2026-10-25"), ("to", "2026-11-21"), ("page", "2")];
+        assert_eq!((kept(&[]), kept(&default)), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn other_days_are_kept_as_they_are() {
+        let fields = [("from", "2026-11-02"), ("to", "2026-11-08"), ("q", "a&b")];
+        let kept = query(&fields).to_saved(day("2026-11-21"));
+        assert_eq!(kept, "from=2026-11-02&to=2026-11-08&q=a%26b");
+        assert_eq!(opened(&kept, day("2027-01-01")), format!("/p/docs/analytics?{kept}"));
     }
 
     #[test]

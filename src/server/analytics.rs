@@ -6,6 +6,7 @@ pub mod export;
 mod movers;
 mod period;
 pub mod question;
+pub mod report;
 pub mod saved;
 mod table;
 mod trend;

@@ -10,6 +10,7 @@ pub mod moment;
 pub mod new_job_link;
 pub mod notice;
 pub mod other_ways;
+pub mod page_job_link;
 pub mod pull_request;
 pub mod read_only;
 pub mod similar_jobs;

@@ -1,6 +1,7 @@
 //! The pages, one file or folder a route. Rendered on the server only: what moves in the browser is an island in them. Pages ask the
 //! server functions in `api` for their data, and must not know `server`.
 
+pub mod analytics;
 pub mod frame;
 pub mod home;
 pub mod job;

@@ -1,12 +1,17 @@
-//! The page of analytics as the server draws it: whatever a path or a note says, it is text, and viewers get nothing that they may not do.
+//! The page of analytics: whatever a path or a note says, it is text, and viewers get nothing that they may not do.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, TestApp, Written, days, rows};
+use crate::helpers::{Archive, TestApp, Written, days, json, rows, views_answer};
 
 const ODD: &str = "/\"><img src=x onerror=alert(1)>&amp;";
 
 #[tokio::test]
-async fn what_a_path_and_a_note_say_is_drawn_as_text() {
+async fn what_a_path_and_a_note_say_is_text() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-01", "2026-11-14") {
@@ -17,38 +22,100 @@ async fn what_a_path_and_a_note_say_is_drawn_as_text() {
     operator.ask("/api/annotations/save", &note).await;
     let range = "from=2026-11-08&to=2026-11-14";
     for query in [range.to_owned(), format!("{range}&folder=/"), format!("{range}&q=%22%3E%3Cimg")] {
-        let asked = [("project", "docs"), ("query", query.as_str())];
-        let drawn = operator.ask("/api/analytics/reading", &asked).await.to_string();
+        let page = operator.get(&format!("/p/docs/analytics?{query}")).await;
+        assert_eq!(page.status, 200, "{query}");
+        let html = page.text;
         assert!(
-            drawn.contains("&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&amp;amp;")
-                || query.contains("folder"),
-            "{drawn}"
+            html.contains("&gt;&lt;img src=x onerror=alert(1)&gt;&amp;amp;") || query.contains("folder"),
+            "{html}"
         );
-        assert!(drawn.contains("&lt;script&gt;"), "{drawn}");
-        assert!(!drawn.contains("<img") && !drawn.contains("<script"), "{drawn}");
+        assert!(html.contains("&lt;script&gt;alert(1)"), "{html}");
+        assert!(!html.contains("<img") && !html.contains("<script>alert"), "{html}");
     }
 }
 
 #[tokio::test]
-async fn a_viewer_is_drawn_nothing_that_writes_notes_spends_calls_or_starts_jobs() {
+async fn a_viewer_is_shown_nothing_that_writes_notes_spends_calls_or_starts_jobs() {
     let app = TestApp::with(at(NOON)).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let mut archive = Archive::of(&app).await;
     for day in days("2026-11-08", "2026-11-14") {
         archive.put("docs", Written::new(day, rows(&[("/a", 3, 1)]))).await;
     }
-    let asked = [("project", "docs"), ("query", "from=2026-11-08&to=2026-11-14")];
-    let missing = [("project", "docs"), ("query", "from=2026-10-01&to=2026-10-02")];
     for (name, may_post) in [("vera", false), ("olga", true)] {
         let person = app.sign_in(name).await;
-        let drawn = person.ask("/api/analytics/reading", &asked).await.to_string();
-        let notice = person.ask("/api/analytics/notice", &missing).await.to_string();
+        let daily = person.get("/p/docs/analytics?from=2026-11-08&to=2026-11-14").await.text;
+        let live = person.get("/p/docs/analytics?from=2026-10-01&to=2026-10-02").await.text;
+        assert!(live.contains("Live from the platform"), "{live}");
         // Their own views are everybody's to keep.
         for post in ["/api/annotations/save", "/api/history/fetch", "/jobs/new?"] {
-            assert_eq!((drawn.clone() + &notice).contains(post), may_post, "{name} {post} {drawn} {notice}");
+            assert_eq!((daily.clone() + &live).contains(post), may_post, "{name} {post}");
         }
     }
     let elsewhere = [("project", "nowhere"), ("query", "")];
     let viewer = app.sign_in("vera").await;
-    viewer.post("/api/analytics/reading", &elsewhere).await.refused(404, "not_found");
-    viewer.post("/api/analytics/notice", &elsewhere).await.refused(404, "not_found");
+    for endpoint in ["/api/analytics/report", "/api/analytics/table"] {
+        viewer.post(endpoint, &elsewhere).await.refused(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn an_open_page_that_shows_what_is_new_spends_no_call() {
+    let app = TestApp::with(at(NOON)).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let viewer = app.sign_in("vera").await;
+    let calls = async || app.upstream.requests().await.len();
+    let page = "/p/docs/analytics?from=2026-11-01&to=2026-11-21";
+    assert_eq!((viewer.get(page).await.status, calls().await), (200, 1));
+    app.clock().advance(Duration::from_secs(3_600));
+    let again = viewer.request(Method::GET, page).header("docket-refresh", "1");
+    assert!(viewer.send(again).await.text.contains("Live from the platform"));
+    assert_eq!(calls().await, 1);
+}
+
+/// A page that was live when it was opened hears that the days have come; one that is opened then shows them by day.
+#[tokio::test]
+async fn an_open_page_hears_that_its_days_are_in_the_history() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    archive.put("docs", Written::new(days("2026-11-10", "2026-11-10")[0], rows(&[("/a", 3, 1)]))).await;
+    let viewer = app.sign_in("vera").await;
+    let page = "/p/docs/analytics?from=2026-11-10&to=2026-11-10";
+    let again = viewer.request(Method::GET, page).header("docket-refresh", "1");
+    let words = "All days of this range are in the daily history now.";
+    assert!(viewer.send(again).await.text.contains(words));
+    assert!(!viewer.get(page).await.text.contains(words));
+}
+
+#[tokio::test]
+async fn the_table_is_that_of_the_report_from_the_history_and_live() {
+    let app = TestApp::with(at(NOON)).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-01", "2026-11-14") {
+        archive.put("docs", Written::new(day, rows(&[("/a", 3, 1), ("/b/c", 30, 12)]))).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let asked = |query| [("project", "docs"), ("query", query)];
+    let daily = asked("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2");
+    let report = viewer.ask("/api/analytics/report", &daily).await;
+    assert_eq!(report["source"], "daily");
+    assert_eq!(report["pages"]["rows"][0]["path"], "/b/c");
+    let table = viewer.ask("/api/analytics/table", &daily).await;
+    let rows = json!([["/b/c", 210, 84, 294, [294, 294], null]]);
+    assert_eq!(table, json!({"rows": rows, "views": 322, "source": {"daily": {"rows": 2, "views": 322}}}));
+
+    let live = asked("from=2026-10-01&to=2026-10-02&sort=path");
+    let report = viewer.ask("/api/analytics/report", &live).await;
+    assert_eq!((&report["source"], &report["missing"]["days"]), (&json!("live"), &json!(2)));
+    let table = viewer.ask("/api/analytics/table", &live).await;
+    let (views, rows) = (report["views"]["views"].as_array().unwrap(), table["rows"].as_array().unwrap());
+    assert_eq!(rows.len(), views.len());
+    for (row, page) in rows.iter().zip(views) {
+        assert_eq!((&row[0], &row[3]), (&page["path"], &page["total"]));
+    }
+    assert_eq!(table["source"]["live"]["fetched_at"], report["views"]["fetched_at"]);
+    for bad in ["limit=0", "sort=odd&from=2026-11-08&to=2026-11-14", "from=yesterday"] {
+        viewer.post("/api/analytics/table", &asked(bad)).await.refused(400, "bad_input");
+    }
 }

@@ -18,6 +18,9 @@ use crate::server::panel::Panel;
 /// Pages that answer without a session; assets are routed outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
 
+/// On what an open page asks for by itself: it does not count as use of the session, and spends no call upstream that it can do without.
+pub const REFRESH_HEADER: &str = "docket-refresh";
+
 /// Lets a signed-in person through as a [`Caller`], but to no endpoint that [`roles`] does not list, and sends everybody else
 /// to `/login`.
 pub async fn gate(
@@ -40,10 +43,11 @@ pub async fn gate(
         Some(user) => {
             let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
             let address = address::of(request.extensions());
-            if let Some(session) = &session {
+            let is_refresh = request.headers().contains_key(REFRESH_HEADER);
+            if let Some(session) = session.as_ref().filter(|_| !is_refresh) {
                 panel.presence.note(session.clone(), &user.id, address, path).await;
             }
-            let (caller, path) = (Caller { user, panel, session, address }, path.to_owned());
+            let (caller, path) = (Caller { user, panel, session, address, is_refresh }, path.to_owned());
             request.extensions_mut().insert(caller.clone());
             let response = next.run(request).await;
             if response.status() == StatusCode::FORBIDDEN {

@@ -25,6 +25,8 @@ pub struct Caller {
     pub session: Option<String>,
     /// Where they ask from.
     pub address: IpAddr,
+    /// Whether an open page asks by itself, to show what is new.
+    pub is_refresh: bool,
 }
 
 /// The caller, who may call the server function `F`.

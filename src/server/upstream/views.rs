@@ -105,6 +105,14 @@ impl ViewsAnswers {
         Ok(Views { stale: true, ..old })
     }
 
+    /// The last good answer, however old; one is asked for only where there is none.
+    pub async fn known(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+        match self.last_good.get(&question).await {
+            Some(known) => Ok(known),
+            None => self.ask_once(question).await,
+        }
+    }
+
     /// A new answer whatever is in memory, which costs a call. Should it not come, the last good one.
     pub async fn refreshed(&self, question: ViewsQuestion) -> Result<Views, AppError> {
         self.fresh.invalidate(&question).await;

@@ -1,18 +1,22 @@
-//! The stacked bar of human and AI views, and its legend, as text. AI is hatched, so that colour is not needed to tell them apart.
+//! The stacked bar of human and AI views, and its legend. AI is hatched, so that color is not needed to tell them apart.
+
+use leptos::prelude::*;
 
 use crate::model::views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length};
-use crate::ui::markup::{Markup, markup};
 
 /// One row's bar. `longest` is what the full width stands for. Needs [`patterns`] once on the page.
-pub fn drawn(counts: ViewCounts, longest: u64) -> Markup {
+pub fn bar(counts: ViewCounts, longest: u64) -> AnyView {
     let Stack { human, ai } = Stack::of(counts, longest);
     let (human, ai) = (length(human), length(ai));
-    markup(
-        r#"<svg class="bar" role="img" aria-label="{}"><rect class="bar-human" height="100%" width="{}"/><rect class="bar-ai" height="100%" x="{}" width="{}"/></svg>"#,
-        &[&described(counts), &human, &human, &ai],
-    )
+    view! {
+        <svg class="bar" role="img" aria-label=described(counts)>
+            <rect class="bar-human" height="100%" width=human.clone() />
+            <rect class="bar-ai" height="100%" x=human width=ai />
+        </svg>
+    }
+    .into_any()
 }
 
 fn described(counts: ViewCounts) -> String {
@@ -20,17 +24,29 @@ fn described(counts: ViewCounts) -> String {
 }
 
 /// The hatching of AI bars.
-pub fn patterns() -> Markup {
-    markup(
-        r#"<svg class="patterns" aria-hidden="true"><defs><pattern id="ai-hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-ground" width="5" height="5"/><rect class="hatch-line" width="2" height="5"/></pattern></defs></svg>"#,
-        &[],
-    )
+pub fn patterns() -> AnyView {
+    view! {
+        <svg class="patterns" aria-hidden="true">
+            <defs>
+                <pattern id="ai-hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                    <rect class="hatch-ground" width="5" height="5" />
+                    <rect class="hatch-line" width="2" height="5" />
+                </pattern>
+            </defs>
+        </svg>
+    }
+    .into_any()
 }
 
-/// Which colour and pattern is whom.
-pub fn legend() -> Markup {
-    markup(
-        r#"<ul class="legend"><li><svg class="swatch" aria-hidden="true"><rect class="bar-human" width="100%" height="100%"/></svg>Human</li><li><svg class="swatch" aria-hidden="true"><rect class="bar-ai" width="100%" height="100%"/></svg>AI</li></ul>"#,
-        &[],
-    )
+/// Which color and pattern is whom.
+pub fn legend() -> AnyView {
+    let item = |class: &'static str, name: &'static str| {
+        view! {
+            <li>
+                <svg class="swatch" aria-hidden="true"><rect class=class width="100%" height="100%" /></svg>
+                {name}
+            </li>
+        }
+    };
+    view! { <ul class="legend">{item("bar-human", "Human")} {item("bar-ai", "AI")}</ul> }.into_any()
 }

@@ -1,73 +1,78 @@
-//! Human and AI views along the days, a column for each: the picture, as text. Pure: the same on the server and in the
-//! browser, with positions in percent so that it fits any width.
+//! Human and AI views along the days, a column for each. What is where is pure and tested; positions are in percent, so that the
+//! picture fits any width.
 
+use leptos::prelude::*;
+
+use crate::model::analytics_query::Form;
 use crate::model::history::TrendPoint;
 use crate::model::views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
 use crate::ui::charts::ticks::{self, Ticks};
-use crate::ui::markup::{Markup, markup};
-
-/// How human and AI views stand in the column of a day.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Form {
-    /// AI on top of human: what is read in all.
-    #[default]
-    Stacked,
-    /// Next to each other: how they compare.
-    Side,
-}
 
 /// A day's band is so many parts wide, of which the first and the last stay free.
 const PARTS: usize = 10;
 
-impl Form {
-    /// What the axis must reach.
-    pub fn ticks(self, points: &[TrendPoint]) -> Ticks {
-        let height = |ViewCounts { human, ai, .. }: ViewCounts| match self {
-            Self::Stacked => human.saturating_add(ai),
-            Self::Side => human.max(ai),
-        };
-        Ticks::up_to(points.iter().map(|point| height(point.counts)).max().unwrap_or(0))
-    }
+/// One part of a column, as SVG lengths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    class: &'static str,
+    x: String,
+    width: String,
+    y: String,
+    height: String,
 }
 
-/// Lines across, and a column for each point.
-pub fn picture(points: &[TrendPoint], form: Form) -> Markup {
-    let ticks = form.ticks(points);
+/// The scale that holds all `points`.
+pub fn ticks(form: Form, points: &[TrendPoint]) -> Ticks {
+    let height = |ViewCounts { human, ai, .. }: ViewCounts| match form {
+        Form::Stacked => human.saturating_add(ai),
+        Form::Side => human.max(ai),
+    };
+    Ticks::up_to(points.iter().map(|point| height(point.counts)).max().unwrap_or(0))
+}
+
+/// Lines across, and a column for each point; `summary` is what it shows in words.
+pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
+    let ticks = ticks(form, points);
     let lines = ticks.values().map(|value| {
         let y = from_top(value, ticks);
-        markup(r#"<line class="chart-line" x2="100%" y1="{}" y2="{}"/>"#, &[&y, &y])
+        view! { <line class="chart-line" x2="100%" y1=y.clone() y2=y /> }
     });
-    let columns = points.iter().enumerate().map(|(at, point)| column(point, at, points.len(), ticks, form));
-    lines.chain(columns).collect()
+    let columns = points.iter().enumerate().map(|(at, point)| {
+        let bars = parts(point.counts, (at, points.len()), ticks, form).map(|Part { class, x, width, y, height }| {
+            view! { <rect class=class x=x width=width y=y height=height /> }
+        });
+        let class = point.unfinished.then_some("unfinished");
+        view! { <g class=class data-day=point.day.to_string()>{bars}</g> }
+    });
+    view! {
+        <svg role="img" aria-label=summary>
+            {lines.collect_view()} {columns.collect_view()}
+        </svg>
+    }
+    .into_any()
 }
 
 /// The numbers beside the lines.
-pub fn scale_labels(ticks: Ticks) -> Markup {
-    let label =
-        |value| markup(r#"<text x="100%" y="{}">{}</text>"#, &[&from_top(value, ticks), &grouped(value)]);
-    ticks.values().map(label).collect()
+pub fn scale_labels(points: &[TrendPoint], form: Form) -> AnyView {
+    let ticks = ticks(form, points);
+    let labels = ticks.values().map(|value| view! { <text x="100%" y=from_top(value, ticks)>{grouped(value)}</text> });
+    view! { <svg class="chart-scale" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
 /// The names of days below the columns; every other one can be left out where there is little room.
-pub fn day_labels(points: &[TrendPoint]) -> Markup {
-    let label = |(at, point): (usize, &TrendPoint)| {
-        let class = if (at / ticks::every(points.len())).is_multiple_of(2) { "" } else { "every-other" };
-        markup(
-            r#"<text class="{}" x="{}" y="14">{}</text>"#,
-            &[&class, &middle(at, points.len()), &point.day.month_and_day()],
-        )
-    };
-    points.iter().enumerate().step_by(ticks::every(points.len())).map(label).collect()
+pub fn day_labels(points: &[TrendPoint]) -> AnyView {
+    let labels = named(points.len()).map(|(at, is_extra)| {
+        let day = points.get(at).map(|point| point.day.month_and_day());
+        view! { <text class=is_extra.then_some("every-other") x=middle(at, points.len()) y="14">{day}</text> }
+    });
+    view! { <svg class="chart-days" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
 /// A light behind the column of the point at `at`.
-pub fn cursor(at: usize, count: usize) -> Markup {
-    markup(
-        r#"<rect class="chart-cursor" x="{}" width="{}" height="100%"/>"#,
-        &[&position(at, count), &position(1, count)],
-    )
+pub fn cursor(at: usize, count: usize) -> AnyView {
+    view! { <rect class="chart-cursor" x=position(at, count) width=position(1, count) height="100%" /> }.into_any()
 }
 
 /// Where the middle of the band of the point at `at` is.
@@ -75,30 +80,30 @@ pub fn middle(at: usize, count: usize) -> String {
     position(2 * at + 1, 2 * count)
 }
 
-fn column(point: &TrendPoint, at: usize, count: usize, ticks: Ticks, form: Form) -> Markup {
-    let class = if point.unfinished { "unfinished" } else { "" };
+/// Which of `count` points have their names below them, and which of those are left out where there is little room.
+fn named(count: usize) -> impl Iterator<Item = (usize, bool)> {
+    let every = ticks::every(count);
+    (0..count).step_by(every).map(move |at| (at, !(at / every).is_multiple_of(2)))
+}
+
+fn parts(counts: ViewCounts, (at, count): (usize, usize), ticks: Ticks, form: Form) -> [Part; 2] {
     let parts = match form {
         Form::Stacked => {
-            let Stack { human, ai } = Stack::of(point.counts, ticks.top);
+            let Stack { human, ai } = Stack::of(counts, ticks.top);
             [("bar-human", 1, 8, human, 0), ("bar-ai", 1, 8, ai, human)]
         }
         Form::Side => {
-            let [human, ai] = [point.counts.human, point.counts.ai].map(|part| visible(part, ticks.top));
+            let [human, ai] = [counts.human, counts.ai].map(|part| visible(part, ticks.top));
             [("bar-human", 1, 4, human, 0), ("bar-ai", 5, 4, ai, 0)]
         }
     };
-    let bars: Markup = parts
-        .into_iter()
-        .map(|(class, first, parts, tall, above)| {
-            let x = position(at * PARTS + first, count * PARTS);
-            let y = length(1000_u64.saturating_sub(tall + above));
-            markup(
-                r#"<rect class="{}" x="{}" width="{}" y="{}" height="{}"/>"#,
-                &[&class, &x, &position(parts, count * PARTS), &y, &length(tall)],
-            )
-        })
-        .collect();
-    markup(r#"<g class="{}" data-day="{}">{}</g>"#, &[&class, &point.day.to_string(), &bars])
+    parts.map(|(class, first, parts, tall, above)| Part {
+        class,
+        x: position(at * PARTS + first, count * PARTS),
+        width: position(parts, count * PARTS),
+        y: length(1000_u64.saturating_sub(tall + above)),
+        height: length(tall),
+    })
 }
 
 fn from_top(value: u64, ticks: Ticks) -> String {
@@ -120,42 +125,45 @@ mod tests {
         counts.iter().enumerate().map(point).collect()
     }
 
+    fn part(class: &'static str, [x, width, y, height]: [&str; 4]) -> Part {
+        Part { class, x: x.to_owned(), width: width.to_owned(), y: y.to_owned(), height: height.to_owned() }
+    }
+
     #[test]
     fn ai_stands_on_human_and_the_axis_holds_both() {
         let points = points(&[(300, 100), (0, 0)]);
-        assert_eq!(Form::Stacked.ticks(&points), Ticks { step: 100, top: 400 });
-        let html = picture(&points, Form::Stacked).into_html();
-        assert!(
-            html.contains(concat!(
-                r#"<g class="" data-day="2026-11-01">"#,
-                r#"<rect class="bar-human" x="5.000%" width="40.000%" y="25.0%" height="75.0%"/>"#,
-                r#"<rect class="bar-ai" x="5.000%" width="40.000%" y="0.0%" height="25.0%"/></g>"#,
-            )),
-            "{html}"
-        );
-        assert!(html.contains(r#"<g class="unfinished" data-day="2026-11-02">"#), "{html}");
+        let scale = ticks(Form::Stacked, &points);
+        assert_eq!(scale, Ticks { step: 100, top: 400 });
+        let [human, ai] = parts(points[0].counts, (0, 2), scale, Form::Stacked);
+        assert_eq!(human, part("bar-human", ["5.000%", "40.000%", "25.0%", "75.0%"]));
+        assert_eq!(ai, part("bar-ai", ["5.000%", "40.000%", "0.0%", "25.0%"]));
     }
 
     #[test]
     fn side_by_side_each_stands_on_the_ground() {
         let points = points(&[(300, 100), (200, 150)]);
-        assert_eq!(Form::Side.ticks(&points).top, 300);
-        let html = picture(&points, Form::Side).into_html();
-        assert!(
-            html.contains(r#"<rect class="bar-human" x="5.000%" width="20.000%" y="0.0%" height="100.0%"/>"#),
-            "{html}"
-        );
-        assert!(
-            html.contains(r#"<rect class="bar-ai" x="25.000%" width="20.000%" y="66.7%" height="33.3%"/>"#),
-            "{html}"
-        );
+        let scale = ticks(Form::Side, &points);
+        assert_eq!(scale.top, 300);
+        let [human, ai] = parts(points[0].counts, (0, 2), scale, Form::Side);
+        assert_eq!(human, part("bar-human", ["5.000%", "20.000%", "0.0%", "100.0%"]));
+        assert_eq!(ai, part("bar-ai", ["25.000%", "20.000%", "66.7%", "33.3%"]));
+    }
+
+    #[test]
+    fn the_picture_has_a_column_for_each_day_and_marks_the_unfinished_one() {
+        let html = picture(&points(&[(300, 100), (0, 0)]), Form::Stacked, "By day".to_owned()).to_html();
+        assert!(html.contains(r#"data-day="2026-11-01""#), "{html}");
+        assert!(html.contains(r#"<g class="unfinished" data-day="2026-11-02">"#), "{html}");
+        assert_eq!(html.matches("unfinished").count(), 1, "{html}");
     }
 
     #[test]
     fn few_days_are_named_and_half_of_them_on_a_phone() {
-        let html = day_labels(&points(&[(1, 1); 28])).into_html();
-        assert_eq!(html.matches("<text").count(), 7);
-        assert_eq!(html.matches("every-other").count(), 3);
-        assert!(html.contains(r#"x="1.785%" y="14">Nov 1</text>"#), "{html}");
+        let named: Vec<_> = named(28).collect();
+        assert_eq!(named.len(), 7);
+        assert_eq!(named.iter().filter(|(_, is_extra)| *is_extra).count(), 3);
+        assert_eq!(middle(0, 28), "1.785%");
+        let html = day_labels(&points(&[(1, 1); 28])).to_html();
+        assert!(html.contains("Nov 1"), "{html}");
     }
 }

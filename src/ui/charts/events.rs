@@ -1,45 +1,70 @@
-//! What happened on the days of a trend, marked below its columns: jobs that finished, and notes of the team's own. Pure.
+//! What happened on the days of a trend: jobs that finished, and the team's notes. Which day has which mark is pure and tested.
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::model::day::Day;
 use crate::model::history::{Trend, TrendPoint};
+use crate::model::links;
 use crate::ui::charts::columns::middle;
 use crate::ui::charts::number::counted;
-use crate::model::links;
-use crate::ui::markup::{Markup, markup};
 
-/// Where the list of jobs and notes stands on the page.
+/// The id of the list of jobs and notes on the page.
 pub const LIST: &str = "events";
 
-/// A row of marks for jobs, and one for notes; nothing where there are none.
-pub fn marks(project: &str, trend: &Trend) -> Markup {
-    let jobs = trend.markers.iter().map(|job| {
-        (job.day, links::job(project, job.job.as_str()), format!("Job finished {}: {}", job.day, job.title))
-    });
-    let notes = trend
-        .annotations
-        .iter()
-        .map(|note| (note.day, format!("#{LIST}"), format!("Note on {}: {}", note.day, note.text)));
-    let rows = [
-        ("Jobs that finished", row(&trend.points, jobs, "jobs")),
-        ("Notes", row(&trend.points, notes, "notes")),
-    ];
-    rows.into_iter().map(|(name, row)| framed(name, row)).collect()
+/// One mark below the columns: a link to what happened, or to the list where it is more than one thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The point that it is below.
+    pub at: usize,
+    pub href: String,
+    pub title: String,
 }
 
-fn framed(name: &str, marks: Vec<Markup>) -> Markup {
-    if marks.is_empty() {
-        return Markup::default();
+/// The marks of a trend, a row for each kind of thing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    pub jobs: Vec<Mark>,
+    pub notes: Vec<Mark>,
+}
+
+impl Marks {
+    pub fn of(project: &str, trend: &Trend) -> Self {
+        let jobs = trend.markers.iter().map(|job| {
+            (job.day, links::job(project, job.job.as_str()), format!("Job finished {}: {}", job.day, job.title))
+        });
+        let notes = trend
+            .annotations
+            .iter()
+            .map(|note| (note.day, format!("#{LIST}"), format!("Note on {}: {}", note.day, note.text)));
+        Self { jobs: row(&trend.points, jobs, "jobs"), notes: row(&trend.points, notes, "notes") }
     }
-    let marks: Markup = marks.into_iter().collect();
-    markup(r#"<svg class="chart-marks" role="group" aria-label="{}">{}</svg>"#, &[&name, &marks])
 }
 
-/// One mark for each point on which something happened: a link to it, or to the list where it is more than one thing.
-fn row(
-    points: &[TrendPoint],
-    events: impl Iterator<Item = (Day, String, String)>,
-    many: &'static str,
-) -> Vec<Markup> {
+/// The rows of marks below `count` columns; a row without any is left out.
+pub fn marks(marks: &Marks, count: usize) -> AnyView {
+    let row = |name: &'static str, marks: &[Mark], path: &'static str| {
+        let links = marks.iter().map(|Mark { at, href, title }| {
+            view! {
+                <svg class="chart-mark" x=middle(*at, count)>
+                    <a href=href.clone() aria-label=title.clone()>
+                        <title>{title.clone()}</title>
+                        <path d=path />
+                    </a>
+                </svg>
+            }
+        });
+        (!marks.is_empty())
+            .then(|| view! { <svg class="chart-marks" role="group" aria-label=name>{links.collect_view()}</svg> })
+    };
+    view! {
+        {row("Jobs that finished", &marks.jobs, "M0 2l7 12h-14z")}
+        {row("Notes", &marks.notes, "M0 2l6 6l-6 6l-6-6z")}
+    }
+    .into_any()
+}
+
+fn row(points: &[TrendPoint], events: impl Iterator<Item = (Day, String, String)>, many: &str) -> Vec<Mark> {
     let mut places: Vec<Vec<(String, String)>> = vec![Vec::new(); points.len()];
     for (day, href, title) in events {
         let at = points.partition_point(|point| point.day <= day);
@@ -47,17 +72,13 @@ fn row(
             place.push((href, title));
         }
     }
-    let mark = |(at, place): (usize, Vec<(String, String)>)| {
-        let (href, title) = match place.as_slice() {
-            [] => return None,
-            [(href, title)] => (href.clone(), title.clone()),
-            several => (format!("#{LIST}"), counted(several.len() as u64, "", many) + " here"),
-        };
-        let path = if many == "jobs" { "M0 2l7 12h-14z" } else { "M0 2l6 6l-6 6l-6-6z" };
-        Some(markup(
-            r#"<svg class="chart-mark" x="{}"><a href="{}" aria-label="{}"><title>{}</title><path d="{}"/></a></svg>"#,
-            &[&middle(at, points.len()), &href, &title, &title, &path],
-        ))
+    let mark = |(at, mut place): (usize, Vec<(String, String)>)| {
+        let several = place.len() as u64;
+        let (href, title) = place.pop()?;
+        Some(match several {
+            1 => Mark { at, href, title },
+            _ => Mark { at, href: format!("#{LIST}"), title: counted(several, "", many) + " here" },
+        })
     };
     places.into_iter().enumerate().filter_map(mark).collect()
 }
@@ -96,21 +117,25 @@ mod tests {
 
     #[test]
     fn a_job_is_marked_below_its_day_and_links_to_itself() {
-        let html = marks("docs", &trend(&["2026-11-01", "2026-11-02"], &["2026-11-02"], &[])).into_html();
-        assert!(html.contains(r#"x="75.000%"><a href="/p/docs/jobs/01920000-"#), "{html}");
-        assert!(html.contains("<title>Job finished 2026-11-02: Fix &lt;it&gt;</title>"), "{html}");
-        assert!(!html.contains("Notes"), "{html}");
+        let trend = trend(&["2026-11-01", "2026-11-02"], &["2026-11-02"], &[]);
+        let found = Marks::of("docs", &trend);
+        assert_eq!(found.jobs[0].at, 1);
+        assert_eq!(found.jobs[0].title, "Job finished 2026-11-02: Fix <it>");
+        let html = marks(&found, 2).to_html();
+        assert!(html.contains(r#"x="75.000%""#) && html.contains(r#"href="/p/docs/jobs/01920000-"#), "{html}");
+        assert!(html.contains("Fix &lt;it&gt;") && !html.contains("<it>") && !html.contains("Notes"), "{html}");
     }
 
     #[test]
     fn several_on_one_day_are_one_mark_that_leads_to_the_list() {
-        let html = marks("docs", &trend(&["2026-11-01"], &["2026-11-01"; 2], &["2026-11-01"])).into_html();
-        assert!(html.contains(r##"<a href="#events" aria-label="2 jobs here">"##), "{html}");
-        assert!(html.contains(r#"aria-label="Note on 2026-11-01: Release &quot;3&quot;""#), "{html}");
+        let found = Marks::of("docs", &trend(&["2026-11-01"], &["2026-11-01"; 2], &["2026-11-01"]));
+        let several = Mark { at: 0, href: "#events".to_owned(), title: "2 jobs here".to_owned() };
+        assert_eq!(found.jobs, [several]);
+        assert_eq!(found.notes[0].title, "Note on 2026-11-01: Release \"3\"");
     }
 
     #[test]
     fn what_happened_before_the_first_day_is_not_marked() {
-        assert_eq!(marks("docs", &trend(&["2026-11-02"], &["2026-11-01"], &[])), Markup::default());
+        assert_eq!(Marks::of("docs", &trend(&["2026-11-02"], &["2026-11-01"], &[])), Marks::default());
     }
 }

@@ -112,6 +112,16 @@ impl LiveState {
         refresh::refresh(self, Reason::Post);
     }
 
+    /// The address was changed in place: shows what follows from it.
+    pub fn follow(self) {
+        refresh::refresh(self, Reason::Change);
+    }
+
+    /// Says the ages on the page anew.
+    pub fn tick(self) {
+        ages::tick();
+    }
+
     fn start(self) {
         if cfg!(feature = "ssr") {
             return;

@@ -1,115 +1,118 @@
 //! `/p/{project}/analytics`: who reads which page, people and AI agents side by side. All that is asked for stands in the
-//! address. Where the daily history holds the whole range it answers; else the figures come live from the upstream.
+//! address. The daily history answers where it holds the whole range; else the figures come live from the platform.
 
-pub mod drawn;
-pub mod query;
-pub mod range;
-// What the server draws; see `model::drawn`.
-#[cfg(feature = "ssr")]
-pub mod daily;
-#[cfg(feature = "ssr")]
-pub mod figures;
-#[cfg(feature = "ssr")]
-pub mod live;
-#[cfg(feature = "ssr")]
-pub mod notice;
-#[cfg(feature = "ssr")]
-pub mod saved;
-#[cfg(feature = "ssr")]
-mod start;
-#[cfg(feature = "ssr")]
-mod table;
-
-use std::sync::Arc;
+mod daily;
+mod events;
+pub(super) mod figures;
+mod history_notice;
+mod live;
+mod movers;
+mod one_page;
+mod range;
+pub(super) mod trend;
 
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
-use crate::api::analytics::GetViews;
+use crate::api::analytics::{GetViews, analytics_report};
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
-use crate::api::call::call;
 use crate::api::history::FetchDays;
-use crate::api::reading::{GetHistoryNotice, GetReading};
-use crate::api::saved_views::{RemoveView, SaveView, UpdateView};
-use crate::model::drawn::{Drawn, HistoryNotice};
-use crate::model::saved_view::NAME_MISTAKE;
-use crate::ui::components::failure;
-use crate::ui::components::loading::{self, loaded, nothing, suspended};
-use crate::ui::components::page_head::page_head;
-use crate::ui::erase::{Erase, effect};
-use crate::ui::state::address;
-use crate::ui::state::asked::Asked;
-use crate::ui::state::clock::Clock;
-use crate::ui::state::post::Post;
-use crate::ui::state::{browser, project};
-use query::AnalyticsQuery;
+use crate::api::saved_views::list_views;
+use crate::error::AppError;
+use crate::model::analytics_query::AnalyticsQuery;
+use crate::model::analytics_report::AnalyticsReport;
+use crate::model::day::{Day, DayRange};
+use crate::model::links;
+use crate::model::saved_view::{SavedView, ViewsOf};
+use crate::model::user::CurrentSession;
+use crate::ui::charts::bar;
+use crate::ui::clock;
+use crate::ui::components::empty::empty;
+use crate::ui::components::failure::failure;
+use crate::ui::components::notice::problem;
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::{self, page};
+use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 
-/// Milliseconds between two looks at how far the history is, while it lacks days of the range.
-const HISTORY: u32 = 10_000;
-
-/// What a person can have done wrong with a note.
-const NOTE: &str = "A note is a day, written as 2026-11-21, and a sentence that is not too long.";
+/// What every part of the page may need to know.
+struct Asked {
+    project: String,
+    query: AnalyticsQuery,
+    session: CurrentSession,
+    today: Day,
+    /// What was typed into the form for a note, where that was refused: the day and the text.
+    note: Option<(String, String)>,
+}
 
 #[component]
 pub fn Analytics() -> impl IntoView {
-    let project = project::current();
-    let today = Clock::get().today();
-    let query = address::query();
-    let query = Memo::new(move |_| AnalyticsQuery::read(&query.read()));
-    let (answer, progress) = {
-        let (here, there) = (project.clone(), project.clone());
-        let address = move || query.with_untracked(AnalyticsQuery::address);
-        (
-            Asked::on(
-                move || query.with(|_| ()),
-                move || call(GetReading { project: here.clone(), query: address(), part: None }),
-            ),
-            Asked::on(
-                move || query.with(|_| ()),
-                move || call(GetHistoryNotice { project: there.clone(), query: address() }),
-            ),
-        )
+    let params = request::query();
+    let note = request::flash(SaveAnnotation::PATH).filter(|message| message.problem().is_some());
+    let refused = [SaveAnnotation::PATH, RemoveAnnotation::PATH, FetchDays::PATH, GetViews::PATH]
+        .into_iter()
+        .find_map(|form| request::flash(form)?.problem().map(|error| error.message.clone()));
+    let asked = Asked {
+        project: request::project(),
+        query: AnalyticsQuery::of(|name| params.get(name)),
+        session: request::session(),
+        today: clock::today(),
+        note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
     };
-    look_again(progress);
-    // Plain forms, which come back to this page.
-    let refused = [
-        Post::to::<SaveAnnotation>(NOTE),
-        Post::to::<RemoveAnnotation>(NOTE),
-        Post::to::<FetchDays>("These days cannot be fetched."),
-        Post::to::<GetViews>("These figures cannot be asked for."),
-        Post::to::<SaveView>(NAME_MISTAKE),
-        Post::to::<UpdateView>(NAME_MISTAKE),
-        Post::to::<RemoveView>(NAME_MISTAKE),
-    ];
-    let notice = move || match (answer.get(), progress.get()) {
-        (Some(Ok(Drawn { live: true, .. })), Some(Ok(notice))) => {
-            view! { <div role="status" inner_html=notice.said></div> }.into_any()
+    page(async move {
+        let views = list_views(asked.project.clone(), Some(ViewsOf::Analytics.as_str().to_owned())).await?;
+        let report = analytics_report(asked.project.clone(), asked.query.address(), None).await;
+        Ok(view! {
+            {page_head("Analytics", range::described(asked.range(), asked.today), ())}
+            <div data-region="ranges">{range::ranges(&asked)}</div>
+            {problem(refused)}
+            {bar::patterns()}
+            {saved_views(&asked, &views)}
+            {body(&asked, report)}
         }
-        _ => nothing(),
-    };
-    let ranges = {
-        let project = project.clone();
-        move || range::ranges(&project, &query.read(), today)
-    };
-    view! {
-        {page_head("Analytics", view! { {move || range::described(&query.read(), today)} }.into_any(), ().into_any())}
-        {move || ranges()}
-        {move || failure::of_form(refused.iter().find_map(|post| post.problem()))}
-        {suspended(nothing, Arc::new(notice))}
-        {loaded(answer, loading::report, drawn::page)}
-    }
-    .into_any()
+        .into_any())
+    })
 }
 
-/// Asks how far the history is for as long as it lacks something.
-fn look_again(progress: Asked<HistoryNotice>) {
-    effect(move || {
-        if matches!(progress.get(), Some(Ok(notice)) if notice.lacks) {
-            // The owner of this effect drops the timer when it runs again, or when the page goes.
-            StoredValue::new_local(browser::every(HISTORY, move || {
-                if !browser::is_hidden() {
-                    progress.again();
-                }
-            }));
+impl Asked {
+    /// The days that are asked for; nothing if they are no range.
+    fn range(&self) -> Option<DayRange> {
+        self.query.range(self.today)
+    }
+
+    /// The first and the last of these days.
+    fn days(&self) -> (Day, Day) {
+        self.range().map_or((self.today, self.today), |range| (range.from(), range.to()))
+    }
+}
+
+/// What was answered, or why it cannot be had: other days can be chosen above it.
+fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
+    match report {
+        Ok(AnalyticsReport::Daily(report)) => daily::report(asked, &report),
+        Ok(AnalyticsReport::OnePage(report)) => one_page::report(asked, &report),
+        Ok(AnalyticsReport::Live(report)) => live::report(asked, &report),
+        Err(error) => {
+            request::set_status(error.code);
+            failure(&error)
         }
-    });
+    }
+}
+
+fn saved_views(asked: &Asked, views: &[SavedView]) -> AnyView {
+    let bar = Bar {
+        project: &asked.project,
+        of: ViewsOf::Analytics,
+        views,
+        now: asked.query.to_saved(asked.today),
+        role: asked.session.role,
+    };
+    saved_views_bar(&bar, |view| {
+        let kept = request::read(&view.query);
+        AnalyticsQuery::of_saved(|name| kept.get(name), asked.today).href(&asked.project)
+    })
+}
+
+fn no_views(project: &str) -> AnyView {
+    let step = view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.into_any();
+    empty("No views in these days", "No page was viewed, or nothing is counted yet. A longer range may show more.", step)
 }

@@ -71,7 +71,13 @@ pub(super) fn set_status(code: ErrorCode) {
     }
 }
 
-fn read(query: &str) -> ParamsMap {
+/// Whether an open page asks for itself again, to show what is new: `islands::live::refresh`.
+pub(super) fn is_refresh() -> bool {
+    use_context::<axum::http::request::Parts>().is_some_and(|parts| parts.headers.contains_key("docket-refresh"))
+}
+
+/// The fields of a query, decoded.
+pub(super) fn read(query: &str) -> ParamsMap {
     let mut fields = ParamsMap::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

@@ -42,6 +42,14 @@ pub fn value_of(_form: &HtmlFormElement, _name: &str) -> String {
     String::new()
 }
 
+pub fn value_in(_query: &str, _name: &str) -> Option<String> {
+    None
+}
+
+pub fn set_value(_id: &str, _value: &str) {}
+
+pub fn scroll_to(_id: &str) {}
+
 pub fn go(_href: &str) {}
 
 pub fn came_by_link() -> bool {
@@ -91,6 +99,10 @@ pub fn has_no_focus() -> bool {
 }
 
 pub fn focus(_id: &str) -> bool {
+    false
+}
+
+pub fn focus_is_lost() -> bool {
     false
 }
 

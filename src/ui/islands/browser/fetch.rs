@@ -58,6 +58,8 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
 async fn page(address: &str) -> Result<Result<Document, AppError>, JsValue> {
     let headers = Headers::new()?;
     headers.set("Accept", "text/html")?;
+    // It is not the person who asks: see `server::auth::gate`.
+    headers.set("Docket-Refresh", "1")?;
     let request = RequestInit::new();
     request.set_headers(&headers);
     let (response, text) = fetched(address, &request).await?;

@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Date, Reflect};
 use web_sys::{
-    FormData, HtmlDocument, HtmlElement, HtmlFormElement, Notification, NotificationOptions, NotificationPermission, Storage,
+    FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement, Notification, NotificationOptions, NotificationPermission, Storage,
     UrlSearchParams,
 };
 
@@ -96,6 +96,11 @@ pub fn has_no_focus() -> bool {
 pub fn focus(id: &str) -> bool {
     let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok());
     element.is_some_and(|element| element.focus().is_ok())
+}
+
+/// Whether nothing has the focus, because what had it is gone.
+pub fn focus_is_lost() -> bool {
+    document().active_element().is_none_or(|element| element.local_name() == "body")
 }
 
 pub fn stored(key: &str) -> Option<String> {
@@ -216,6 +221,25 @@ pub fn fields(form: &HtmlFormElement, event: &SubmitEvent) -> Option<String> {
 pub fn value_of(form: &HtmlFormElement, name: &str) -> String {
     let fields = FormData::new_with_form(form).ok();
     fields.and_then(|fields| fields.get(name).as_string()).unwrap_or_default()
+}
+
+/// The value of the field `name` in a query, decoded.
+pub fn value_in(query: &str, name: &str) -> Option<String> {
+    UrlSearchParams::new_with_str(query).ok()?.get(name)
+}
+
+/// Writes `value` into the field with that id.
+pub fn set_value(id: &str, value: &str) {
+    if let Some(field) = document().get_element_by_id(id).and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
+        field.set_value(value);
+    }
+}
+
+/// Scrolls up to the element with that id.
+pub fn scroll_to(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        element.scroll_into_view();
+    }
 }
 
 /// As [`stored`], for this tab alone.

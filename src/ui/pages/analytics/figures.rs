@@ -1,47 +1,29 @@
-//! The three figures over a range, and where live ones come from. As text. Also used by the overview.
+//! The three figures over a range, with their change. Also used by the overview.
 
-use crate::model::time::Timestamp;
-use crate::model::views::{ViewCounts, Views};
+use leptos::prelude::*;
+
+use crate::model::history::Comparison;
+use crate::model::views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change_in_words, grouped};
-use crate::ui::components::moment::age;
-use crate::ui::markup::{Markup, markup};
+
+/// `comparison`: with the period before.
+pub(in crate::ui::pages) fn figures(totals: ViewCounts, comparison: Option<&Comparison>) -> AnyView {
+    compared(totals, comparison.map(|comparison| (comparison.current, comparison.previous)))
+}
 
 /// With the change from the second to the first of two comparable counts.
-pub fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) -> Markup {
+pub(super) fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) -> AnyView {
     let ai = format!("{} ({})", grouped(totals.ai), ai_share(totals));
-    let of =
-        |count: fn(ViewCounts) -> u64| change.map(|(now, before)| change_in_words(count(now), count(before)));
-    let figures: Markup = [
-        figure("figure", "Views", grouped(totals.total), of(|counts| counts.total)),
-        figure("figure figure-human", "By people", grouped(totals.human), of(|counts| counts.human)),
-        figure("figure figure-ai", "By AI agents", ai, of(|counts| counts.ai)),
-    ]
-    .into_iter()
-    .collect();
-    markup(r#"<dl class="figures">{}</dl>"#, &[&figures])
-}
-
-fn figure(class: &str, name: &str, value: String, change: Option<String>) -> Markup {
-    let change = change.map(|change| markup(r#"<dd class="change">{}</dd>"#, &[&change]));
-    markup(
-        r#"<div class="{}"><dt>{}</dt><dd>{}</dd>{}</div>"#,
-        &[&class, &name, &value, &change.unwrap_or_default()],
-    )
-}
-
-/// How old live figures are and where they come from.
-pub fn provenance(answer: &Views, now: Timestamp) -> Markup {
-    let warning = match answer.stale {
-        true => markup("<strong>Older figures: newer ones are asked for, or cannot be had. </strong>", &[]),
-        false => Markup::default(),
+    let figure = |class: &'static str, name: &'static str, value: String, of: fn(ViewCounts) -> u64| {
+        let change = change.map(|(now, before)| view! { <dd class="change">{change_in_words(of(now), of(before))}</dd> });
+        view! { <div class=class><dt>{name}</dt><dd>{value}</dd>{change}</div> }
     };
-    let note = match answer.corrected {
-        true => ". Some figures came in an impossible form and were corrected or left out.",
-        false => "",
-    };
-    let fetched = age(answer.fetched_at, now);
-    markup(
-        r#"<p class="provenance">{}Live from the upstream, fetched {}{}</p>"#,
-        &[&warning, &fetched, &note],
-    )
+    view! {
+        <dl class="figures">
+            {figure("figure", "Views", grouped(totals.total), |counts| counts.total)}
+            {figure("figure figure-human", "By people", grouped(totals.human), |counts| counts.human)}
+            {figure("figure figure-ai", "By AI agents", ai, |counts| counts.ai)}
+        </dl>
+    }
+    .into_any()
 }

@@ -1,69 +1,89 @@
-//! The week's readers: three figures, a chart by day where the history holds the week, and the most read pages. Drawn on the server.
+//! The week's page views: three figures, a chart by day where the daily history holds the week, and the most viewed pages.
 
-use crate::model::drawn::Drawn;
-use crate::model::history::{PagesReport, Trend};
-use crate::model::time::Timestamp;
-use crate::model::views::{PageViews, ViewCounts, Views};
-use crate::ui::charts::columns::Form;
-use crate::ui::charts::number::grouped;
-use crate::ui::charts::{bar, scale, trend};
-use crate::ui::components::moment::age;
+use leptos::prelude::*;
+
+use crate::api::analytics::analytics_report;
+use crate::error::AppError;
+use crate::model::analytics_query::{AnalyticsQuery, Form};
+use crate::model::analytics_report::{AnalyticsReport, DailyReport, TableRow};
+use crate::model::day::{Day, DayRange};
 use crate::model::links;
-use crate::ui::markup::{Markup, markup};
-use crate::ui::pages::analytics::figures;
+use crate::model::views::Views;
+use crate::ui::charts::bar::{bar, legend, patterns};
+use crate::ui::charts::number::grouped;
+use crate::ui::charts::scale;
+use crate::ui::components::failure::failure;
+use crate::ui::components::moment::ago;
+use crate::ui::pages::analytics::figures::figures;
+use crate::ui::pages::analytics::trend::trend;
 
-/// What the upstream answers for the week, where the history does not hold it.
-pub fn live(project: &str, answer: &Views, now: Timestamp) -> Drawn {
-    let rows: Vec<_> =
-        answer.views.iter().map(|page| (page.path.as_str(), PageViews::counts(page))).collect();
-    let above = match rows.is_empty() {
-        true => {
-            markup(r#"<p class="none">Nobody read a page in these days, or nothing is counted yet.</p>"#, &[])
-        }
-        false => [
-            figures::compared(answer.totals, None),
-            bar::legend(),
-            most_read(rows),
-            figures::provenance(answer, now),
-            all_pages(project),
-        ]
-        .into_iter()
-        .collect(),
+/// How many of the most viewed pages are shown.
+const PAGES: i64 = 6;
+
+/// The report of the week that ends `today`.
+pub(super) async fn ask(project: &str, today: Day) -> Result<AnalyticsReport, AppError> {
+    let range = DayRange::ending(today, 7);
+    let query = AnalyticsQuery { limit: PAGES, ..AnalyticsQuery::of(|_| None) };
+    let query = AnalyticsQuery { from: Some(range.from().to_string()), to: Some(range.to().to_string()), ..query };
+    analytics_report(project.to_owned(), query.address(), Some("week".to_owned())).await
+}
+
+/// `report`, or why it cannot be had: that is no reason not to show the rest of the page.
+pub(super) fn week(project: &str, report: Result<AnalyticsReport, AppError>) -> AnyView {
+    let body = match report {
+        Ok(AnalyticsReport::Daily(report)) => daily(project, &report),
+        Ok(AnalyticsReport::Live(report)) => live(&report.views),
+        // Never asked for here.
+        Ok(AnalyticsReport::OnePage(_)) => ().into_any(),
+        Err(error) => failure(&error),
     };
-    Drawn { live: true, above: above.into_html(), ..Drawn::default() }
-}
-
-/// The week by day, from the history.
-pub fn daily(project: &str, pages: &PagesReport, shown: &Trend, now: Timestamp) -> Drawn {
-    let change = pages.comparison.as_ref().map(|compared| (compared.current, compared.previous));
-    let rows = pages.rows.iter().map(|page| (page.path.as_str(), page.counts)).collect();
-    let read = pages.read_at.map(|at| format!(", read {}", age(at, now))).unwrap_or_default();
-    let below = markup(
-        r#"{}<p class="provenance">From the daily history{}</p>{}"#,
-        &[&most_read(rows), &read, &all_pages(project)],
-    );
-    Drawn {
-        above: figures::compared(pages.totals, change).into_html(),
-        plot: Some(trend::plot(project, shown, Form::Stacked)),
-        below: below.into_html(),
-        ..Drawn::default()
+    view! {
+        <section class="week" aria-labelledby="week">
+            <h2 id="week">"Page views, last 7 days"</h2>
+            {patterns()}
+            {body}
+            <p class="more"><a href=links::analytics(project)>"View analytics"</a></p>
+        </section>
     }
+    .into_any()
 }
 
-fn all_pages(project: &str) -> Markup {
-    markup(r#"<p class="more"><a href="{}">All pages</a></p>"#, &[&links::analytics(project)])
+fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -> AnyView {
+    let rows: Vec<_> = pages.rows.iter().map(TableRow::from).collect();
+    let updated = pages.read_at.map(|at| view! { ", updated " {ago(at)} });
+    view! {
+        {figures(pages.totals, pages.comparison.as_ref())}
+        <div class="trend">{trend(project, shown, Form::Stacked)}</div>
+        {most_viewed(&rows)}
+        <p class="provenance">"From the daily history" {updated}</p>
+    }
+    .into_any()
 }
 
-fn most_read(rows: Vec<(&str, ViewCounts)>) -> Markup {
-    let longest = scale::longest(rows.iter().map(|(_, counts)| *counts));
-    let rows: Markup = rows
-        .iter()
-        .map(|(path, counts)| {
-            markup(
-                r#"<li data-path="{}"><span class="week-path">{}</span><span class="numeric">{}</span>{}</li>"#,
-                &[path, path, &grouped(counts.total), &bar::drawn(*counts, longest)],
-            )
-        })
-        .collect();
-    markup(r#"<ul class="week-pages">{}</ul>"#, &[&rows])
+fn live(views: &Views) -> AnyView {
+    if views.views.is_empty() {
+        return view! { <p class="none">"No page was viewed in these days, or nothing is counted yet."</p> }.into_any();
+    }
+    let rows: Vec<_> = views.views.iter().map(TableRow::from).collect();
+    view! {
+        {figures(views.totals, None)}
+        {legend()}
+        {most_viewed(&rows)}
+        <p class="provenance">"Live from the platform, fetched " {ago(views.fetched_at)}</p>
+    }
+    .into_any()
+}
+
+fn most_viewed(rows: &[TableRow]) -> AnyView {
+    let longest = scale::longest(rows.iter().map(|row| row.counts));
+    let rows = rows.iter().map(|row| {
+        view! {
+            <li data-path=row.path.clone()>
+                <span class="week-path">{row.path.clone()}</span>
+                <span class="numeric">{grouped(row.counts.total)}</span>
+                {bar(row.counts, longest)}
+            </li>
+        }
+    });
+    view! { <ul class="week-pages">{rows.collect_view()}</ul> }.into_any()
 }

@@ -1,0 +1,133 @@
+//! What the analytics page and the overview's week show: the wire's shapes. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::history::{HistoryState, Missing, Movers, PageReport, PageRow, PagesReport, Trend};
+use crate::model::time::Timestamp;
+use crate::model::views::{PageViews, ViewCounts, Views};
+
+/// The answer to an address of the analytics page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "source", rename_all = "snake_case")]
+pub enum AnalyticsReport {
+    /// The daily history holds the whole range.
+    Daily(Box<DailyReport>),
+    /// As `Daily`, about one page of the documentation.
+    OnePage(Box<OnePageReport>),
+    /// Days of the range are missing: what the upstream answers.
+    Live(Box<LiveReport>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DailyReport {
+    pub pages: PagesReport,
+    pub trend: Trend,
+    /// Where there is a previous period, on the first page of an unfiltered table.
+    pub movers: Option<Movers>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnePageReport {
+    /// Of all pages, for the page's share of them.
+    pub pages: PagesReport,
+    pub page: PageReport,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveReport {
+    pub views: Views,
+    pub history: HistoryState,
+    /// What the daily history lacks of the range.
+    pub missing: Option<Missing>,
+}
+
+/// `/api/analytics/table`: one page of the table of pages, small enough to be sent along with an HTML page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PagesTable {
+    pub rows: Vec<TableRow>,
+    /// Views of all pages in the range.
+    pub views: u64,
+    pub source: TableSource,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableSource {
+    /// `rows` and `views` are of all rows that the filter leaves.
+    Daily { rows: u64, views: u64 },
+    Live { has_more: bool, fetched_at: Timestamp, stale: bool, corrected: bool },
+}
+
+/// A page or a folder (`/guides/*`) with its views. On the wire an array: path, human, AI, total, change, pages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "RowFields", into = "RowFields")]
+pub struct TableRow {
+    pub path: String,
+    pub counts: ViewCounts,
+    /// Total views now and in the previous period, over as many days.
+    pub change: Option<(u64, u64)>,
+    /// For a folder, how many pages lie in it.
+    pub pages: Option<u32>,
+}
+
+type RowFields = (String, u64, u64, u64, Option<(u64, u64)>, Option<u32>);
+
+impl PagesTable {
+    /// Whether there are rows after these, which begin at `offset`.
+    pub fn has_more(&self, offset: u64) -> bool {
+        match self.source {
+            TableSource::Daily { rows, .. } => offset.saturating_add(self.rows.len() as u64) < rows,
+            TableSource::Live { has_more, .. } => has_more,
+        }
+    }
+}
+
+impl From<&PagesReport> for PagesTable {
+    fn from(report: &PagesReport) -> Self {
+        Self {
+            rows: report.rows.iter().map(TableRow::from).collect(),
+            views: report.totals.total,
+            source: TableSource::Daily { rows: report.rows_total, views: report.matching.total },
+        }
+    }
+}
+
+impl From<&Views> for PagesTable {
+    fn from(answer: &Views) -> Self {
+        let Views { has_more, fetched_at, stale, corrected, .. } = *answer;
+        Self {
+            rows: answer.views.iter().map(TableRow::from).collect(),
+            views: answer.totals.total,
+            source: TableSource::Live { has_more, fetched_at, stale, corrected },
+        }
+    }
+}
+
+impl From<&PageRow> for TableRow {
+    fn from(row: &PageRow) -> Self {
+        Self {
+            path: row.path.clone(),
+            counts: row.counts,
+            change: row.previous.map(|previous| (row.compared().total, previous.total)),
+            pages: row.pages,
+        }
+    }
+}
+
+impl From<&PageViews> for TableRow {
+    fn from(page: &PageViews) -> Self {
+        Self { path: page.path.clone(), counts: page.counts(), change: None, pages: None }
+    }
+}
+
+impl From<RowFields> for TableRow {
+    fn from((path, human, ai, total, change, pages): RowFields) -> Self {
+        Self { path, counts: ViewCounts { human, ai, total }, change, pages }
+    }
+}
+
+impl From<TableRow> for RowFields {
+    fn from(TableRow { path, counts, change, pages }: TableRow) -> Self {
+        (path, counts.human, counts.ai, counts.total, change, pages)
+    }
+}

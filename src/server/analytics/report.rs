@@ -1,0 +1,121 @@
+//! What the analytics page and the overview's week show: the daily history answers where it holds the whole range, else the upstream.
+
+use crate::error::{AppError, ErrorCode};
+use crate::model::analytics_query::AnalyticsQuery;
+use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport, PagesTable};
+use crate::model::id::ProjectId;
+use crate::model::views::Views;
+use crate::server::analytics::question::TableQuestion;
+use crate::server::analytics::{Analytics, saved};
+use crate::server::auth::guard::Caller;
+use crate::server::upstream::views::ViewsQuestion;
+
+/// How much of a report is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Whole,
+    /// The overview's week, which has no movers.
+    Week,
+}
+
+/// What `address`, the query of the analytics page's address, asks for.
+pub async fn report(
+    caller: &Caller,
+    project: &ProjectId,
+    address: &str,
+    part: Part,
+) -> Result<AnalyticsReport, AppError> {
+    let asked = Asked { caller, project, query: saved::parsed(address) };
+    match asked.if_held(asked.daily(part)).await? {
+        Some(report) => Ok(report),
+        None => Ok(AnalyticsReport::Live(Box::new(asked.live().await?))),
+    }
+}
+
+/// The table of pages alone.
+pub async fn table(caller: &Caller, project: &ProjectId, address: &str) -> Result<PagesTable, AppError> {
+    let asked = Asked { caller, project, query: saved::parsed(address) };
+    match asked.if_held(asked.daily_table()).await? {
+        Some(table) => Ok(table),
+        None => Ok(PagesTable::from(&asked.views().await?)),
+    }
+}
+
+struct Asked<'a> {
+    caller: &'a Caller,
+    project: &'a ProjectId,
+    query: AnalyticsQuery,
+}
+
+impl Asked<'_> {
+    /// `answer`, if the daily history holds every day of the range.
+    async fn if_held<T>(&self, answer: impl Future<Output = Result<T, AppError>>) -> Result<Option<T>, AppError> {
+        let panel = &self.caller.panel;
+        let Some(range) = self.query.range(panel.today()) else { return Ok(None) };
+        if panel.history.missing(self.project, range).await?.days > 0 {
+            return Ok(None);
+        }
+        match answer.await {
+            // A day was removed meanwhile.
+            Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
+    async fn daily(&self, part: Part) -> Result<AnalyticsReport, AppError> {
+        let (analytics, question) = (self.analytics(), self.table_question()?);
+        let range = question.views.range;
+        let pages = analytics.pages(&question).await?;
+        if let Some(path) = &self.query.path {
+            let page = analytics.page(self.project, range, path).await?;
+            return Ok(AnalyticsReport::OnePage(Box::new(OnePageReport { pages, page })));
+        }
+        let folder = self.query.folder.as_deref().filter(|folder| *folder != "/");
+        let folder = folder.map(|folder| format!("{folder}/*"));
+        let trend = analytics.trend(self.project, range, folder.as_deref()).await?;
+        let movers = match part == Part::Whole && pages.comparison.is_some() && self.query.has_movers() {
+            true => Some(analytics.movers(self.project, range).await?),
+            false => None,
+        };
+        Ok(AnalyticsReport::Daily(Box::new(DailyReport { pages, trend, movers })))
+    }
+
+    async fn daily_table(&self) -> Result<PagesTable, AppError> {
+        Ok(PagesTable::from(&self.analytics().pages(&self.table_question()?).await?))
+    }
+
+    async fn live(&self) -> Result<LiveReport, AppError> {
+        let history = &self.caller.panel.history;
+        let views = self.views().await?;
+        let missing = match self.query.range(self.caller.panel.today()) {
+            Some(range) => Some(history.missing(self.project, range).await?),
+            None => None,
+        };
+        Ok(LiveReport { views, history: history.state(self.project).await?, missing })
+    }
+
+    async fn views(&self) -> Result<Views, AppError> {
+        let (views, question) = (&self.caller.panel.views, self.views_question()?);
+        // What a page shows by itself spends no call, however long it is open.
+        match self.caller.is_refresh {
+            true => views.known(question).await,
+            false => views.answer(question).await,
+        }
+    }
+
+    fn analytics(&self) -> Analytics {
+        Analytics::of(&self.caller.panel)
+    }
+
+    fn table_question(&self) -> Result<TableQuestion, AppError> {
+        let query = &self.query;
+        TableQuestion::parse(self.views_question()?, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())
+    }
+
+    fn views_question(&self) -> Result<ViewsQuestion, AppError> {
+        let query = &self.query;
+        let (from, to) = (query.from.as_deref(), query.to.as_deref());
+        let (limit, offset) = (Some(query.limit), Some(query.offset()));
+        ViewsQuestion::parse(self.project.clone(), from, to, limit, offset, self.caller.panel.today())
+    }
+}

@@ -1,0 +1,73 @@
+//! Trends in words: what one point says, and what the whole picture shows. Pure.
+
+use crate::model::history::TrendPoint;
+use crate::model::views::ViewCounts;
+use crate::ui::charts::number::{ai_share, counted, grouped};
+
+/// `Tue 2026-11-10: 1,234 human, 567 AI`.
+pub fn readout(point: &TrendPoint) -> String {
+    let ViewCounts { human, ai, .. } = point.counts;
+    let unfinished = if point.unfinished { " (incomplete)" } else { "" };
+    format!("{}: {} human, {} AI{unfinished}", days(point), grouped(human), grouped(ai))
+}
+
+/// `Tue 2026-11-10`, or the first and the last day of several.
+pub fn days(point: &TrendPoint) -> String {
+    let TrendPoint { day, days, .. } = *point;
+    match days {
+        0 | 1 => format!("{} {day}", day.weekday()),
+        _ => format!("{day} to {}", day.plus_days(i64::from(days) - 1)),
+    }
+}
+
+/// What the picture shows, in a sentence.
+pub fn summary(points: &[TrendPoint]) -> String {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return "No days to show.".to_owned();
+    };
+    let all: ViewCounts = points.iter().map(|point| point.counts).sum();
+    let by = if points.iter().any(|point| point.days > 1) { "week" } else { "day" };
+    let to = last.day.plus_days(i64::from(last.days.max(1)) - 1);
+    let most = points.iter().max_by_key(|point| point.counts.total).filter(|point| point.counts.total > 0);
+    let most = most.map(|most| format!("; most on {} ({})", days(most), grouped(most.counts.total)));
+    let unfinished = points.iter().any(|point| point.unfinished);
+    format!(
+        "By {by}, {} to {to}: {}, {} by AI agents{}.{}",
+        first.day,
+        counted(all.total, "view", "views"),
+        ai_share(all),
+        most.unwrap_or_default(),
+        if unfinished { " Today is incomplete." } else { "" },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(day: &str, days: u32, human: u64, ai: u64) -> TrendPoint {
+        let day = day.parse().unwrap_or_else(|error| panic!("{error}"));
+        let counts = ViewCounts { human, ai, total: human + ai };
+        TrendPoint { day, days, counts, unfinished: false }
+    }
+
+    #[test]
+    fn a_point_is_read_out_with_its_weekday() {
+        let day = point("2026-11-10", 1, 1234, 567);
+        assert_eq!(readout(&day), "Tue 2026-11-10: 1,234 human, 567 AI");
+        let today = TrendPoint { unfinished: true, ..day };
+        assert_eq!(readout(&today), "Tue 2026-11-10: 1,234 human, 567 AI (incomplete)");
+        assert_eq!(readout(&point("2026-11-02", 7, 1, 0)), "2026-11-02 to 2026-11-08: 1 human, 0 AI");
+    }
+
+    #[test]
+    fn the_picture_is_summed_up_in_a_sentence() {
+        let days = [point("2026-11-10", 1, 300, 100), point("2026-11-11", 1, 10, 5)];
+        assert_eq!(
+            summary(&days),
+            "By day, 2026-11-10 to 2026-11-11: 415 views, 25% by AI agents; most on Tue 2026-11-10 (400)."
+        );
+        let none = [point("2026-11-10", 1, 0, 0)];
+        assert_eq!(summary(&none), "By day, 2026-11-10 to 2026-11-10: 0 views, – by AI agents.");
+    }
+}

@@ -1,0 +1,41 @@
+//! "Start a job about this page" of the documentation, with its figures in the prompt.
+
+use leptos::prelude::*;
+
+use crate::model::day::Day;
+use crate::model::links;
+use crate::model::views::ViewCounts;
+use crate::ui::charts::number::{change, counted, grouped};
+use crate::ui::components::icon::{self, icon};
+
+/// A page of the documentation and its views.
+pub struct PageFigures<'a> {
+    pub path: &'a str,
+    pub counts: ViewCounts,
+    /// Total views now and in the previous period.
+    pub change: Option<(u64, u64)>,
+    /// The first and the last day that they are of.
+    pub days: (Day, Day),
+}
+
+/// `words` beside the icon; without any, the link says what it does to those who do not see it.
+pub fn page_job_link(project: &str, page: &PageFigures, class: &'static str, words: &'static str) -> AnyView {
+    let href = links::new_job(project, &prompt(page), page.path);
+    let label = format!("Start a job about {}", page.path);
+    view! { <a class=class href=href aria-label=label title="Start a job about this page">{icon(icon::PLUS)} {words}</a> }.into_any()
+}
+
+/// What is known of the page, for the agent; what to do about it is for the person to write.
+fn prompt(PageFigures { path, counts, change: changed, days }: &PageFigures) -> String {
+    let changed = changed.filter(|(_, before)| *before > 0);
+    let changed = changed.map(|(now, before)| format!(" ({} against the days before)", change(now, before)));
+    format!(
+        "{path} had {}{} from {} to {}: {} by people, {} by AI agents.\n\n",
+        counted(counts.total, "view", "views"),
+        changed.unwrap_or_default(),
+        days.0,
+        days.1,
+        grouped(counts.human),
+        grouped(counts.ai),
+    )
+}

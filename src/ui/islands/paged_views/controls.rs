@@ -1,0 +1,125 @@
+//! Above the rows: flat or by folder, search, how many rows there are, and the same rows in a file. Of live figures, how old they are.
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+
+use super::{About, FOLDER, HEADING, IN_PLACE, SEARCH, Shown};
+use crate::api::analytics::GetViews;
+use crate::model::analytics_query::AnalyticsQuery;
+use crate::model::analytics_report::TableSource;
+use crate::model::links;
+use crate::model::time::Timestamp;
+use crate::ui::charts::number::{counted, grouped, share};
+use crate::ui::components::empty::empty;
+use crate::ui::components::form::post_form;
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::moment::ago;
+
+pub(super) fn controls(about: &About, shown: &Shown) -> AnyView {
+    match shown.table.source {
+        TableSource::Daily { rows, views } => daily(about, shown, (rows, views)),
+        TableSource::Live { fetched_at, stale, corrected, .. } => {
+            let source = provenance(fetched_at, stale, corrected);
+            view! { {head(())} <div class="source">{source} {refresh(about, &shown.query)}</div> }.into_any()
+        }
+    }
+}
+
+/// A link among several of which one is chosen.
+pub(super) fn choice(id: impl Into<String>, href: String, name: impl Into<String>, is_chosen: bool) -> AnyView {
+    let (id, name) = (id.into(), name.into());
+    view! { <li><a id=id class=IN_PLACE href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }.into_any()
+}
+
+pub(super) fn nothing_found(about: &About, query: &AnalyticsQuery) -> AnyView {
+    let all = query.unsearched().in_folder(None).href(&about.project);
+    let step = view! { <a class=format!("button {IN_PLACE}") href=all>"Show all pages"</a> }.into_any();
+    empty("No page matches", "No page of these days matches the folder and the search.", step)
+}
+
+fn daily(about: &About, shown: &Shown, (rows, views): (u64, u64)) -> AnyView {
+    let (project, query) = (about.project.as_str(), &shown.query);
+    let file = |name: &'static str, kind: &'static str| {
+        view! { <a href=query.export_href(project, kind) download>{name}</a> }
+    };
+    let files = view! { <p class="exports">"Export " {file("CSV", "csv")} " " {file("JSON", "json")}</p> };
+    view! {
+        {head(files)}
+        <div class="table-controls">
+            <ul class="segments" aria-label="Rows">
+                {choice("all-pages", query.in_folder(None).href(project), "All pages", query.folder.is_none())}
+                {choice("by-folder", query.in_folder(Some("/")).href(project), "By folder", query.folder.is_some())}
+            </ul>
+            {search(project, query)}
+        </div>
+        <nav class="folders" aria-label="Folder">{open_folder(project, query)}</nav>
+        <p class="provenance">
+            {format!(
+                "{} with {} views, {} of all.",
+                counted(rows, "row", "rows"),
+                grouped(views),
+                share(views, shown.table.views),
+            )}
+        </p>
+    }
+    .into_any()
+}
+
+fn head(files: impl IntoView) -> AnyView {
+    view! { <div class="section-head"><h2 id=HEADING>"Pages"</h2> {files.into_view()}</div> }.into_any()
+}
+
+fn search(project: &str, query: &AnalyticsQuery) -> AnyView {
+    let kept = query.kept_fields(&["q"]).into_iter();
+    let kept = kept.map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> }.into_any());
+    view! {
+        <form class="search" method="get" action=links::analytics(project) role="search">
+            {kept.collect_view()}
+            {icon(icon::SEARCH)}
+            <label class="visually-hidden" for=SEARCH>"Search pages"</label>
+            <input
+                id=SEARCH
+                class="field"
+                type="search"
+                name="q"
+                placeholder="Part of a path"
+                autocomplete="off"
+                value=query.q.clone().unwrap_or_default()
+            />
+            <button type="submit" class="visually-hidden">"Search"</button>
+        </form>
+    }
+    .into_any()
+}
+
+/// The way to the folder that is open.
+fn open_folder(project: &str, query: &AnalyticsQuery) -> Option<AnyView> {
+    let folder = query.folder.as_deref()?;
+    let folder = folder.trim_end_matches("/*").trim_end_matches('/');
+    let name = if folder.is_empty() { "All folders".to_owned() } else { folder.to_owned() };
+    let above = query.folders_above(folder).map(|(name, above)| {
+        view! { <a class=IN_PLACE href=above.href(project)>{name.to_owned()}</a> " / " }.into_any()
+    });
+    Some(view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> }.into_any())
+}
+
+/// How old live figures are and where they come from.
+fn provenance(fetched_at: Timestamp, stale: bool, corrected: bool) -> AnyView {
+    let warning = stale.then(|| view! { <strong>"Showing cached data; refresh pending or failed. "</strong> });
+    let note = corrected.then_some(". Some figures came in an impossible form and were corrected or left out.");
+    view! { <p class="provenance">{warning} "Live from the platform, fetched " {ago(fetched_at)} {note}</p> }.into_any()
+}
+
+/// Asks the platform anew, whatever is in memory, and says what that costs.
+fn refresh(about: &About, query: &AnalyticsQuery) -> AnyView {
+    let mut hidden = vec![
+        ("project", about.project.clone()),
+        ("limit", query.limit.to_string()),
+        ("offset", query.offset().to_string()),
+        ("refresh", "true".to_owned()),
+    ];
+    let days = [("from", &query.from), ("to", &query.to)];
+    hidden.extend(days.into_iter().filter_map(|(name, day)| Some((name, day.clone()?))));
+    let button = view! { <button class="quiet-link" type="submit">"Refresh (uses 1 question)"</button> };
+    post_form("refresh", GetViews::PATH, hidden, button)
+}

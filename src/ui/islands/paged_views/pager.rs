@@ -1,0 +1,48 @@
+//! Below the rows: which of them these are, the pages before and after, and other page sizes.
+
+use leptos::prelude::*;
+
+use super::controls::choice;
+use super::{About, IN_PLACE, PLACE, Shown};
+use crate::model::analytics_query::AnalyticsQuery;
+use crate::model::analytics_report::{PagesTable, TableSource};
+use crate::ui::charts::number::grouped;
+
+/// The page sizes that are offered.
+const SIZES: [i64; 4] = [25, 50, 100, 250];
+
+pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> AnyView {
+    let project = about.project.as_str();
+    let turn = |id: &'static str, by: i64, name: &'static str| {
+        let href = query.on_page(query.page + by).href(project);
+        view! { <a id=id class=format!("button {IN_PLACE}") rel=id href=href>{name}</a> }
+    };
+    let has_more = table.has_more(query.offset().unsigned_abs());
+    let sizes = SIZES.map(|size| {
+        choice(format!("size-{size}"), query.sized(size).href(project), size.to_string(), size == query.limit)
+    });
+    view! {
+        <nav class="pager" aria-label="Pages of the table">
+            <span id=PLACE class="pager-place numeric" tabindex="-1">{place(query, table)}</span>
+            {(query.page > 1).then(|| turn("prev", -1, "Previous"))}
+            {has_more.then(|| turn("next", 1, "Next"))}
+            <div class="sizes">
+                <span id="sizes">"Rows per page"</span>
+                <ul class="segments" aria-labelledby="sizes">{sizes}</ul>
+            </div>
+        </nav>
+    }
+    .into_any()
+}
+
+/// `Rows 51 to 100 of 1,234`.
+pub(super) fn place(query: &AnalyticsQuery, table: &PagesTable) -> String {
+    let before = query.offset().unsigned_abs();
+    match (table.rows.len() as u64, table.source) {
+        (0, _) => "No more rows".to_owned(),
+        (rows, TableSource::Daily { rows: all, .. }) => {
+            format!("Rows {} to {} of {}", before + 1, before + rows, grouped(all))
+        }
+        (rows, TableSource::Live { .. }) => format!("Rows {} to {}", before + 1, before + rows),
+    }
+}

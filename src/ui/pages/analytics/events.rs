@@ -1,0 +1,109 @@
+//! What happened during a trend, as a list: jobs that finished, and the team's notes, with plain forms to write and change them.
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+
+use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
+use crate::model::day::Day;
+use crate::model::history::{Annotation, Marker, Trend};
+use crate::model::links;
+use crate::model::user::Role;
+use crate::ui::charts::events::LIST;
+use crate::ui::charts::number::counted;
+use crate::ui::components::form::{Hidden, post_form};
+use crate::ui::pages::analytics::Asked;
+
+/// Nothing where there is nothing to say and nobody who may write.
+pub(super) fn events(asked: &Asked, trend: &Trend) -> Option<AnyView> {
+    let may_write = asked.session.can_start_jobs();
+    let jobs = trend.markers.iter().map(|marker| (marker.day, job(asked, marker)));
+    let notes = trend.annotations.iter().map(|note| (note.day, self::note(asked, note)));
+    let mut all: Vec<(Day, AnyView)> = jobs.chain(notes).collect();
+    if all.is_empty() && !may_write {
+        return None;
+    }
+    all.sort_by_key(|(day, _)| *day);
+    let (jobs, notes) = (trend.markers.len() as u64, trend.annotations.len() as u64);
+    let heading =
+        format!("△ {}, ◇ {}", counted(jobs, "job finished", "jobs finished"), counted(notes, "note", "notes"));
+    let list = all.into_iter().map(|(_, item)| item).collect_view();
+    let last = trend.points.last().map_or(asked.today, |last| last.day);
+    Some(
+        view! {
+            <div class="events" id=LIST>
+                <h3>{heading}</h3>
+                <ul class="event-list">{list}</ul>
+                {may_write.then(|| add(asked, last))}
+            </div>
+        }
+        .into_any(),
+    )
+}
+
+fn job(asked: &Asked, Marker { day, job, title }: &Marker) -> AnyView {
+    let href = links::job(&asked.project, job.as_str());
+    view! {
+        <li class="job-event" data-key=job.to_string()>
+            <time>{day.to_string()}</time>
+            " Job: "
+            <a href=href>{title.clone()}</a>
+        </li>
+    }
+    .into_any()
+}
+
+fn note(asked: &Asked, note: &Annotation) -> AnyView {
+    let session = &asked.session;
+    let may_edit = session.role == Role::Admin || (session.can_start_jobs() && session.username == note.author);
+    view! {
+        <li data-key=note.id.clone()>
+            <time>{note.day.to_string()}</time>
+            " "
+            {note.text.clone()}
+            " "
+            <span class="faint">{note.author.clone()}</span>
+            " "
+            {may_edit.then(|| edit(asked, note))}
+        </li>
+    }
+    .into_any()
+}
+
+/// Writes a note; with what was typed before, where that was refused.
+fn add(asked: &Asked, last: Day) -> AnyView {
+    let (day, text) = asked.note.clone().unwrap_or_else(|| (last.to_string(), String::new()));
+    let form = form(vec![("project", asked.project.clone())], day, text, "Note saved");
+    view! {
+        <details class="note-form" open=asked.note.is_some()>
+            <summary>"Add a note"</summary>
+            {form}
+        </details>
+    }
+    .into_any()
+}
+
+fn edit(asked: &Asked, note: &Annotation) -> AnyView {
+    let which = vec![("project", asked.project.clone()), ("id", note.id.clone())];
+    let delete = view! { <button class="button" type="submit" data-done="Note deleted">"Delete this note"</button> };
+    view! {
+        <details class="note-form">
+            <summary>"Edit"</summary>
+            {form(which.clone(), note.day.to_string(), note.text.clone(), "Note changed")}
+            {post_form("", RemoveAnnotation::PATH, which, delete)}
+        </details>
+    }
+    .into_any()
+}
+
+/// A note is a sentence; the server says how long it may be.
+fn form(hidden: Hidden, day: String, text: String, done: &'static str) -> AnyView {
+    let fields = view! {
+        <label>"Day " <input class="field" type="date" name="day" value=day required autocomplete="off" /></label>
+        <label class="note-text">
+            "Note "
+            <input class="field" name="text" value=text placeholder="Version 3 was released" required autocomplete="off" />
+        </label>
+        <button class="button" type="submit" data-done=done>"Save"</button>
+    };
+    post_form("", SaveAnnotation::PATH, hidden, fields)
+}

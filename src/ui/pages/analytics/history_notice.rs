@@ -1,0 +1,118 @@
+//! Says that a page is live because days of its range are not in the daily history yet, how far that is, and what fetching them costs.
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+
+use crate::api::history::FetchDays;
+use crate::model::analytics_report::LiveReport;
+use crate::model::day::DayRange;
+use crate::model::history::HistoryState;
+use crate::model::time::Timestamp;
+use crate::ui::charts::number::{counted, grouped};
+use crate::ui::clock;
+use crate::ui::components::form::post_form;
+use crate::ui::components::moment::until;
+use crate::ui::components::notice::{Tone, notice};
+use crate::ui::pages::analytics::Asked;
+use crate::ui::pages::request;
+
+/// Above live figures. It is kept current while days are missing.
+pub(super) fn missing(asked: &Asked, report: &LiveReport) -> AnyView {
+    let how_far = how_far(&report.history, clock::now());
+    let missing = report.missing.as_ref().filter(|missing| missing.days > 0);
+    let said = match (asked.range(), missing) {
+        (Some(range), Some(missing)) => {
+            let days = format!("{} of {}", grouped(missing.days.into()), grouped(range.days().unsigned_abs()));
+            let fetch = asked.session.can_start_jobs().then(|| fetch(&asked.project, range, missing.calls));
+            view! {
+                <p>
+                    "These figures come live from the platform, in its order. Trend, comparison, sorting and search need the daily history, which lacks "
+                    {days} " days of this range."
+                </p>
+                <p class="faint">{how_far}</p>
+                {fetch}
+            }
+            .into_any()
+        }
+        _ => view! { <p class="faint">{how_far}</p> }.into_any(),
+    };
+    framed(said, missing.map(|_| "10"))
+}
+
+/// In place of the above, for a page that was live when it was opened: all days have been fetched since.
+pub(super) fn arrived() -> Option<AnyView> {
+    let said = || {
+        view! {
+            <p>"All days of this range are in the daily history now."</p>
+            <a class="button" href="">"Show them by day"</a>
+        }
+    };
+    request::is_refresh().then(|| framed(said().into_any(), None))
+}
+
+/// `every`: the seconds after which it is refreshed.
+fn framed(said: AnyView, every: Option<&'static str>) -> AnyView {
+    view! {
+        <div class="history-notice" data-region="history" data-every=every>
+            {notice(Tone::Plain, said)}
+        </div>
+    }
+    .into_any()
+}
+
+fn fetch(project: &str, range: DayRange, calls: u32) -> AnyView {
+    let price = counted(calls.into(), "call", "calls");
+    let hidden = vec![
+        ("project", project.to_owned()),
+        ("from", range.from().to_string()),
+        ("to", range.to().to_string()),
+    ];
+    let button = view! { <button class="button" type="submit">{format!("Fetch them first (at least {price})")}</button> };
+    post_form("", FetchDays::PATH, hidden, button)
+}
+
+/// `History: 41 of 90 days are here, about 20 min to go; 12 calls left this hour above the reserve.`
+fn how_far(state: &HistoryState, now: Timestamp) -> String {
+    let to_go = match state.expected_end {
+        _ if state.days_done >= state.days_wanted => String::new(),
+        Some(end) => format!(", about {} to go", until(end, now)),
+        None => String::new(),
+    };
+    let calls = counted(state.calls_left.into(), "call", "calls");
+    let waiting = state.waiting.as_deref().map(|why| format!(" {why}")).unwrap_or_default();
+    format!(
+        "History: {} of {} days are here{to_go}; {calls} left this hour above the reserve.{waiting}",
+        state.days_done, state.days_wanted
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_said_with_numbers() {
+        let now = Timestamp::from_millis(0);
+        let state = HistoryState {
+            days_wanted: 90,
+            days_done: 41,
+            days_settled: 38,
+            first: None,
+            last: None,
+            calls_left: 12,
+            expected_end: Some(now.plus_seconds(20 * 60)),
+            waiting: None,
+            marked: Vec::new(),
+        };
+        assert_eq!(
+            how_far(&state, now),
+            "History: 41 of 90 days are here, about 20 min to go; 12 calls left this hour above the reserve."
+        );
+        let done =
+            HistoryState { days_done: 90, calls_left: 1, waiting: Some("Paused.".to_owned()), ..state };
+        assert_eq!(
+            how_far(&done, now),
+            "History: 90 of 90 days are here; 1 call left this hour above the reserve. Paused."
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! One page of the documentation with a report of its own: its figures, its trend, and the jobs about it.
+
+use leptos::prelude::*;
+
+use crate::model::analytics_report::{OnePageReport, TableRow};
+use crate::model::history::JobEffect;
+use crate::model::links;
+use crate::ui::charts::number::{change, counted, grouped, share};
+use crate::ui::components::page_job_link::{PageFigures, page_job_link};
+use crate::ui::pages::analytics::figures::compared;
+use crate::ui::pages::analytics::movers::moved;
+use crate::ui::pages::analytics::{Asked, daily};
+
+pub(super) fn report(asked: &Asked, report: &OnePageReport) -> AnyView {
+    let OnePageReport { pages, page } = report;
+    let row = &page.row;
+    let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
+    view! {
+        {head(asked, &TableRow::from(row))}
+        {compared(row.counts, row.previous.map(|before| (row.compared(), before)))}
+        <p class="provenance">{part}</p>
+        {daily::provenance(pages)}
+        {daily::marked(&pages.marked)}
+        {daily::trend_section(asked, &page.trend)}
+        {jobs(asked, &page.jobs)}
+    }
+    .into_any()
+}
+
+fn head(asked: &Asked, row: &TableRow) -> AnyView {
+    let Asked { project, query, session, .. } = asked;
+    let folders = query.folders_above(&row.path).map(|(name, folder)| {
+        view! { " / " <a href=folder.href(project)>{name.to_owned()}</a> }
+    });
+    // A folder is no page that a job could be about.
+    let may_start = session.can_start_jobs() && !row.path.ends_with("/*");
+    let start = may_start.then(|| {
+        let page = PageFigures { path: &row.path, counts: row.counts, change: row.change, days: asked.days() };
+        page_job_link(project, &page, "button", "Start a job about this page")
+    });
+    view! {
+        <div class="one-page" data-path=row.path.clone()>
+            <nav class="folders" aria-label="Folder">
+                <a href=query.about(None).href(project)>"All pages"</a>
+                {folders.collect_view()}
+            </nav>
+            <div class="section-head"><h2>{row.path.clone()}</h2> {start}</div>
+        </div>
+    }
+    .into_any()
+}
+
+fn jobs(asked: &Asked, jobs: &[JobEffect]) -> AnyView {
+    if jobs.is_empty() {
+        return view! { <p class="none">"No job about this page has finished yet."</p> }.into_any();
+    }
+    view! {
+        <section aria-labelledby="jobs">
+            <h2 id="jobs">"Jobs about this page"</h2>
+            <p class="provenance">
+                "Views in the 14 days before and after each job finished. Other things change too: this is no proof of a cause."
+            </p>
+            <table class="pages effects">
+                <thead>
+                    <tr>
+                        <th scope="col">"Job"</th>
+                        <th scope="col">"Finished"</th>
+                        <th scope="col" class="numeric">"Days"</th>
+                        <th scope="col" class="numeric">"Before"</th>
+                        <th scope="col" class="numeric">"After"</th>
+                        <th scope="col" class="numeric">"Change"</th>
+                        <th scope="col" class="numeric share">"AI share"</th>
+                    </tr>
+                </thead>
+                <tbody>{jobs.iter().map(|job| effect(asked, job)).collect_view()}</tbody>
+            </table>
+        </section>
+    }
+    .into_any()
+}
+
+fn effect(asked: &Asked, job: &JobEffect) -> AnyView {
+    let JobEffect { before, after, days, .. } = *job;
+    let (days, numbers) = match days {
+        0 => ("none yet".to_owned(), ["–", "–", "–", "–"].map(str::to_owned)),
+        days => {
+            let change = change(after.total, before.total);
+            (counted(days.into(), "day", "days"), [grouped(before.total), grouped(after.total), change, moved(before, after)])
+        }
+    };
+    let [before, after, change, share] = numbers;
+    let href = links::job(&asked.project, job.job.as_str());
+    view! {
+        <tr>
+            <th scope="row" class="path"><a href=href>{job.title.clone()}</a></th>
+            <td>{job.finished.to_string()}</td>
+            <td class="numeric">{days}</td>
+            <td class="numeric">{before}</td>
+            <td class="numeric">{after}</td>
+            <td class="numeric">{change}</td>
+            <td class="numeric share">{share}</td>
+        </tr>
+    }
+    .into_any()
+}
