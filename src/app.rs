@@ -7,7 +7,9 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
-use crate::ui::pages::{home, jobs, login, not_found, overview, set_up};
+use crate::ui::pages::{
+    admin_upstream, admin_webhooks, adopt, batch, home, jobs, login, new_batch, not_found, overview, queue, set_up, templates,
+};
 
 /// The document around the app: everything a browser needs before the first pixel.
 /// `theme` is `light` or `dark` where the person chose one.
@@ -48,9 +50,16 @@ pub fn App() -> impl IntoView {
                 <ParentRoute path=path!("/p/:project") view=Frame ssr=SsrMode::Async>
                     <Route path=path!("") view=overview::Overview />
                     <Route path=path!("jobs") view=jobs::Jobs />
+                    <Route path=path!("jobs/adopt") view=adopt::Adopt />
+                    <Route path=path!("jobs/batch") view=new_batch::NewBatch />
+                    <Route path=path!("batches/:batch") view=batch::BatchPage />
+                    <Route path=path!("queue") view=queue::QueuePage />
+                    <Route path=path!("templates") view=templates::Templates />
                 </ParentRoute>
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>
                     <Route path=path!("account") view=not_found::NotFound />
+                    <Route path=path!("admin/upstream") view=admin_upstream::AdminUpstream />
+                    <Route path=path!("admin/webhooks") view=admin_webhooks::AdminWebhooks />
                 </ParentRoute>
             </Routes>
         </Router>

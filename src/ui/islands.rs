@@ -3,13 +3,16 @@
 //!
 //! An island gets the context of the islands around it: those inside [`live::Live`] find a [`live::LiveState`].
 
+pub mod batch_form;
 pub mod browser;
 pub mod bulk;
+pub mod drafts;
 pub mod job_status;
 pub mod json;
 pub mod live;
 pub mod meters;
 pub mod preferences;
+pub mod queue;
 pub mod ready;
 pub mod shortcuts;
 pub mod toasts;

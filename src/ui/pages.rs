@@ -1,14 +1,22 @@
 //! The pages, one file or folder a route. Rendered on the server only: what moves in the browser is an island in them. Pages ask the
 //! server functions in `api` for their data, and must not know `server`.
 
+pub mod admin_upstream;
+pub mod admin_webhooks;
+pub mod adopt;
+pub mod batch;
 pub mod frame;
 pub mod home;
 pub mod jobs;
 pub mod login;
+pub mod new_batch;
 pub mod not_found;
 pub mod overview;
+mod outcome;
 mod page_head;
+pub mod queue;
 mod request;
 mod saved_views_bar;
 pub mod set_up;
 pub mod sign_in_step;
+pub mod templates;

@@ -5,8 +5,8 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use crate::ui::charts::number::grouped;
-use crate::ui::erase::{Erase, handler};
-use crate::ui::state::drafts::{Draft, Kept};
+use crate::ui::components::form::as_content;
+use crate::ui::islands::drafts::{Draft, Kept};
 
 /// From which share of the longest prompt on the characters are counted, in percent.
 const NEAR_PERCENT: usize = 90;
@@ -43,8 +43,8 @@ pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
             aria-keyshortcuts="Control+Enter Meta+Enter"
             inner_html=as_content(&text)
             node_ref=draft.field()
-            on:input=handler(move |_: leptos::ev::Event| draft.keep())
-            on:blur=handler(move |_: leptos::ev::FocusEvent| draft.save())
+            on:input=move |_| draft.keep()
+            on:blur=move |_| draft.save()
             on:keydown=move |event| send_on_ctrl_enter(&event, draft)
         ></textarea>
     }
@@ -78,10 +78,10 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
             name="text"
             value=""
             hidden=move || draft.kept() == Kept::Nowhere
-            on:click=handler(move |event: leptos::ev::MouseEvent| {
+            on:click=move |event| {
                 event.prevent_default();
                 draft.discard();
-            })
+            }
         >
             "Discard draft"
         </button>
@@ -89,7 +89,7 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
             type="button"
             class="link"
             hidden=move || !draft.can_undo()
-            on:click=handler(move |_: leptos::ev::MouseEvent| draft.undo())
+            on:click=move |_| draft.undo()
         >
             "Undo"
         </button>
@@ -101,24 +101,5 @@ fn send_on_ctrl_enter(event: &KeyboardEvent, draft: Draft) {
     if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
         event.prevent_default();
         draft.submit();
-    }
-}
-
-/// `text` as the content of a text area. Leptos does not escape what is between the tags, and a browser drops a line
-/// end that follows the start tag in a page (but not one set by a script).
-pub fn as_content(text: &str) -> String {
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
-    if cfg!(feature = "ssr") { format!("\n{escaped}") } else { escaped }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_prompt_cannot_leave_its_box() {
-        let content = as_content("a</textarea><script>alert(1)</script>&amp;");
-        assert!(!content.contains('<'), "{content}");
-        assert!(content.ends_with("&amp;amp;"), "{content}");
     }
 }

@@ -6,13 +6,12 @@ mod copy;
 use leptos::ev;
 use leptos::html::{Input, Textarea};
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 
-use crate::api::call::call;
 use crate::api::jobs::KeepDraft;
-use crate::model::job::JobForm;
-use crate::ui::erase::effect;
-use crate::ui::state::browser;
+use crate::model::job::{DraftKept, JobForm};
+use crate::ui::islands::browser;
 use copy::{LocalCopy, ServerCopy};
 
 /// What the names of all drafts in the browser's storage begin with.
@@ -136,7 +135,7 @@ impl Draft {
     /// Once the field is there, puts the newest kept text into it: unless somebody typed before the page was interactive, or
     /// the page came with a text of its own that goes first.
     pub fn restore(self, page_goes_first: bool) {
-        effect(move || {
+        Effect::new(move |_| {
             let Some(field) = self.field.get() else { return };
             let rendered = field.default_value().unwrap_or_default();
             let typed = field.value() != rendered;
@@ -224,12 +223,17 @@ impl Draft {
         };
         let edit = self.edits.try_get_value();
         self.server.update_value(|server| server.may_be_there = !text.is_empty());
-        let (intent, paths) = (Some(server.intent), Some(pages.clone()));
         let template = self.template.try_get_untracked().unwrap_or_default();
-        let template_id = Some(template.clone());
-        let posted = KeepDraft { project, job, text: text.clone(), paths, template_id, intent };
+        let fields = browser::fields_of(&[
+            ("project", &project),
+            ("job", job.as_deref().unwrap_or_default()),
+            ("text", &text),
+            ("paths", &pages),
+            ("template_id", &template),
+            ("intent", &server.intent),
+        ]);
         spawn_local(async move {
-            let Ok(kept) = call(posted).output().await else { return };
+            let Ok(kept) = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer else { return };
             let (Some(at), true) = (kept.saved_at, self.edits.try_get_value() == edit) else { return };
             self.server.try_update_value(|server| server.saved_at = Some(at));
             // Signing out forgets the copy of this browser, whatever is on its way then.
