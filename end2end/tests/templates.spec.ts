@@ -36,7 +36,7 @@ test("the rail and g t lead to the templates, whose scorecards say how their job
   await expect(page.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]")).toHaveText("Templates");
   await expect(entry(page, "Check a page")).toContainText(/Runs\s*3.*67 %.*33 %.*0 %.*\d+ min \d+ s/s);
   await expect(entry(page, "Troubleshooting section")).toContainText(/Runs\s*1/);
-  await expect(page.getByText("A run is a job that the agent took.")).toBeVisible();
+  await expect(page.getByText("A run is a job that the agent accepted.")).toBeVisible();
 });
 
 for (const javaScriptEnabled of [true, false]) {

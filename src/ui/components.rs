@@ -10,7 +10,6 @@ pub mod moment;
 pub mod new_job_link;
 pub mod notice;
 pub mod other_ways;
-pub mod prompt_field;
 pub mod pull_request;
 pub mod read_only;
 pub mod similar_jobs;

@@ -12,6 +12,7 @@ pub mod json;
 pub mod live;
 pub mod meters;
 pub mod preferences;
+pub mod prompt_field;
 pub mod queue;
 pub mod ready;
 pub mod shortcuts;

@@ -7,39 +7,31 @@ use crate::model::time::Timestamp;
 use crate::model::upstream::{LimitStatus, Operation, OperationStatus};
 use crate::ui::components::moment::{ago, exactly};
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::components::table::{Column, status_table};
+use crate::ui::components::table::table;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::page;
 
-const OPERATIONS: [Column; 4] =
-    [Column::Text("Operation"), Column::Text("State"), Column::Text("Last success"), Column::Text("Last error")];
-
-const LIMITS: [Column; 5] = [
-    Column::Text("Limit"),
-    Column::Text("Project"),
-    Column::Number("Used"),
-    Column::Number("Waiting"),
-    Column::Text("Next request"),
-];
+const OPERATIONS: [&str; 4] = ["Operation", "State", "Last success", "Last error"];
+const LIMITS: [&str; 5] = ["Limit", "Project", "Used", "Waiting", "Next request"];
 
 #[component]
 pub fn AdminUpstream() -> impl IntoView {
     page(async move {
         let status = upstream_status().await?;
         let refresh = view! { <a class="button" href="">"Refresh"</a> };
-        let operations = status.operations.into_iter().map(operation).collect();
-        let limits = status.limits.into_iter().map(limit).collect();
+        let operations = status.operations.into_iter().map(operation).collect_view();
+        let limits = status.limits.into_iter().map(limit).collect_view();
         Ok(view! {
             {page_head("Platform", "The state of the platform behind Docket.", refresh)}
             {status.key_refused_at.map(key_refused)}
             <section class="group">
                 <h2>"Operations"</h2>
-                {status_table("Operations", &OPERATIONS, operations)}
+                {table("Operations", &OPERATIONS, operations)}
                 <p class="faint">"Since the server started. Docket sends no extra requests to find this out."</p>
             </section>
             <section class="group">
                 <h2>"Limits of the last 60 minutes"</h2>
-                {status_table("Limits of the last 60 minutes", &LIMITS, limits)}
+                {table("Limits of the last 60 minutes", &LIMITS, limits)}
                 <p class="faint">
                     "Checking jobs has no published limit: Docket checks each job at most once per interval, and less often as it gets older."
                 </p>
@@ -59,34 +51,40 @@ fn key_refused(at: Timestamp) -> AnyView {
     notice(Tone::Bad, text)
 }
 
-fn operation(status: OperationStatus) -> Vec<AnyView> {
+fn operation(status: OperationStatus) -> AnyView {
     let state = match (status.rests_until, status.last_success_at, status.last_error.is_some()) {
         (Some(until), ..) => view! { "Paused, next try " {exactly(until)} }.into_any(),
         (None, None, false) => "Not used yet".into_any(),
         (None, ..) => "In use".into_any(),
     };
     let error = status.last_error.map(|failure| view! { {ago(failure.at)} ": " {failure.message} }.into_any());
-    vec![
-        name(status.operation).into_any(),
-        state,
-        status.last_success_at.map(ago).unwrap_or_else(none),
-        error.unwrap_or_else(none),
-    ]
+    view! {
+        <tr>
+            <th scope="row">{name(status.operation)}</th>
+            <td data-label="State"><span>{state}</span></td>
+            <td data-label="Last success">{status.last_success_at.map(ago).unwrap_or_else(none)}</td>
+            <td data-label="Last error"><span>{error.unwrap_or_else(none)}</span></td>
+        </tr>
+    }
+    .into_any()
 }
 
-fn limit(status: LimitStatus) -> Vec<AnyView> {
+fn limit(status: LimitStatus) -> AnyView {
     let next = match (status.meter.next_fits_at, status.paused_until.is_some()) {
         (None, _) => "Now".into_any(),
         (Some(at), false) => view! { "Used up until " {exactly(at)} }.into_any(),
         (Some(at), true) => view! { "The platform asked Docket to wait until " {exactly(at)} }.into_any(),
     };
-    vec![
-        name(status.operation).into_any(),
-        status.project.unwrap_or_else(|| "All".to_owned()).into_any(),
-        format!("{} of {}", status.meter.used, status.meter.limit).into_any(),
-        status.waiting.to_string().into_any(),
-        next,
-    ]
+    view! {
+        <tr>
+            <th scope="row">{name(status.operation)}</th>
+            <td data-label="Project">{status.project.unwrap_or_else(|| "All".to_owned())}</td>
+            <td data-label="Used">{format!("{} of {}", status.meter.used, status.meter.limit)}</td>
+            <td data-label="Waiting">{status.waiting.to_string()}</td>
+            <td data-label="Next request"><span>{next}</span></td>
+        </tr>
+    }
+    .into_any()
 }
 
 fn none() -> AnyView {

@@ -12,7 +12,7 @@ use crate::api::webhooks::{
     webhook_deliveries,
 };
 use crate::ui::components::form::post_form;
-use crate::ui::pages::outcome::outcome;
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -32,7 +32,7 @@ pub fn AdminWebhooks() -> impl IntoView {
     let chosen = request::query().get("webhook");
     let projects = request::session().projects;
     let not_added = request::flash(AddWebhook::PATH).filter(|message| message.outcome.is_err());
-    let said = FORMS.into_iter().find_map(request::flash).filter(|_| not_added.is_none());
+    let said = outcome_of(&FORMS).filter(|_| not_added.is_none());
     page(async move {
         let listed = list_webhooks().await?;
         let log = match &chosen {
@@ -41,7 +41,7 @@ pub fn AdminWebhooks() -> impl IntoView {
         };
         Ok(view! {
             {page_head("Webhooks", "Notify other systems when jobs finish.", ())}
-            {said.as_ref().map(outcome)}
+            {said}
             {list::list(listed, chosen.as_deref())}
             {log}
             {add::form(projects, not_added.as_ref())}

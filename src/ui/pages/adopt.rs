@@ -5,8 +5,8 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::AdoptJob;
 use crate::ui::components::form::{as_content, id_field, post_form, submit_button};
-use crate::ui::components::notice::problem;
 use crate::ui::components::read_only::read_only;
+use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request;
 
@@ -45,9 +45,8 @@ fn form(project: &str) -> AnyView {
             <div class="send">{submit_button("Import job")}</div>
         </div>
     };
-    let why = refused.as_ref().and_then(|refused| refused.problem().map(|error| error.message.clone()));
     view! {
-        {problem(why)}
+        {refused.as_ref().and_then(outcome)}
         {post_form("stack narrow", AdoptJob::PATH, vec![("project", project.to_owned())], fields)}
     }
     .into_any()

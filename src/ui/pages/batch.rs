@@ -11,7 +11,7 @@ use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::components::form::{Hidden, confirm, post_form, submit_button};
 use crate::ui::components::job_row::job_row;
 use crate::ui::components::moment::{ago, exactly};
-use crate::ui::components::notice::problem;
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -19,8 +19,7 @@ use crate::ui::pages::request::{self, page};
 pub fn BatchPage() -> impl IntoView {
     let (project, id) = (request::project(), request::param("batch"));
     let may_start = request::session().can_start_jobs();
-    let refused = [StartBatch::PATH, CancelBatch::PATH].into_iter().find_map(request::flash);
-    let refused = refused.and_then(|message| message.problem().map(|error| error.message.clone()));
+    let refused = outcome_of(&[StartBatch::PATH, CancelBatch::PATH]);
     page(async move {
         let batch = batch(project, id).await?;
         let every = (batch.started_at.is_some() && batch.waiting > 0).then_some("5");
@@ -30,7 +29,7 @@ pub fn BatchPage() -> impl IntoView {
         };
         Ok(view! {
             {page_head("Batch", "Many jobs from one prompt template, sent evenly through the queue.", ())}
-            {problem(refused)}
+            {refused}
             <div data-region="batch" data-every=every>{content}</div>
         }
         .into_any())

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::batches::{PrepareBatch, batch_form};
-use crate::ui::components::notice::problem;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, BatchTexts};
+use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -33,11 +33,10 @@ pub fn NewBatch() -> impl IntoView {
             None => (prompt, form.values, template),
         };
         let texts = BatchTexts { intent: form.intent.to_string(), text, values, template, go_first };
-        let why = refused.and_then(|refused| refused.problem().map(|error| error.message.clone()));
         Ok(view! {
             {head}
             <div class="columns">
-                <div>{problem(why)} <BatchForm project texts /></div>
+                <div>{refused.as_ref().and_then(outcome)} <BatchForm project texts /></div>
                 {advice()}
             </div>
         }

@@ -13,8 +13,8 @@ use crate::ui::components::empty::empty;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::{ago, until, utc_minute};
-use crate::ui::components::notice::problem;
 use crate::ui::islands::queue::QueueMoves;
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -33,13 +33,12 @@ pub fn QueuePage() -> impl IntoView {
         may_change: request::session().can_start_jobs(),
         asked: request::query().get("cancel"),
     };
-    let refused = [MoveQueued::PATH, CancelQueued::PATH].into_iter().find_map(request::flash);
-    let refused = refused.and_then(|message| message.problem().map(|error| error.message.clone()));
+    let refused = outcome_of(&[MoveQueued::PATH, CancelQueued::PATH]);
     page(async move {
         let queue = queue(desk.project.clone()).await?;
         Ok(view! {
             {page_head("Queue", "Docket sends queued prompts one at a time, spread evenly over the hour.", ())}
-            {problem(refused)}
+            {refused}
             <QueueMoves>
                 <div data-region="queue" data-every="3">{list(&desk, queue)}</div>
             </QueueMoves>

@@ -13,7 +13,7 @@ use crate::model::template::{Piece, pieces};
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::notice::problem;
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -31,8 +31,7 @@ pub fn Templates() -> impl IntoView {
 fn list() -> AnyView {
     let project = request::project();
     let may_edit = request::session().can_start_jobs();
-    let refused = request::flash(RemoveTemplate::PATH);
-    let refused = refused.and_then(|message| message.problem().map(|error| error.message.clone()));
+    let refused = outcome_of(&[RemoveTemplate::PATH]);
     page(async move {
         let templates = list_templates(project.clone()).await?;
         let add = may_edit.then(|| {
@@ -51,7 +50,7 @@ fn list() -> AnyView {
         };
         Ok(view! {
             {page_head("Templates", "Prompts to start from, and how the jobs started from them ended.", add)}
-            {problem(refused)}
+            {refused}
             <div data-region="templates">{content}</div>
         }
         .into_any())

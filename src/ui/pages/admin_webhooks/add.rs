@@ -25,7 +25,7 @@ pub(super) fn form(projects: Vec<Project>, refused: Option<&FlashMessage>) -> An
     view! {
         <section class="group narrow">
             <h2>"Add a webhook"</h2>
-            {refused.map(outcome)}
+            {refused.and_then(outcome)}
             <form class="stack" method="post" action=AddWebhook::PATH>
                 <label class="field-label" for="project">"Project"</label>
                 <select id="project" class="field" name="project">{projects.collect_view()}</select>

@@ -10,26 +10,20 @@ use crate::model::links;
 use crate::model::webhook::{Webhook, WebhookKind, Webhooks};
 use crate::ui::components::form::confirm;
 use crate::ui::components::moment::ago;
-use crate::ui::components::table::{Column, status_table};
+use crate::ui::components::table::{ACTIONS, table};
 
-const COLUMNS: [Column; 5] = [
-    Column::Text("Address"),
-    Column::Text("Project"),
-    Column::Text("State"),
-    Column::Text("Last event"),
-    Column::Actions,
-];
+const COLUMNS: [&str; 5] = ["Address", "Project", "State", "Last event", ACTIONS];
 
 /// `chosen`: the one whose log is shown.
 pub(super) fn list(listed: Webhooks, chosen: Option<&str>) -> AnyView {
     if listed.webhooks.is_empty() {
         return view! { <p class="none group">"No webhooks yet. Add one below."</p> }.into_any();
     }
-    let rows = listed.webhooks.into_iter().map(|webhook| row(webhook, chosen)).collect();
-    view! { <div class="group">{status_table("Webhooks", &COLUMNS, rows)}</div> }.into_any()
+    let rows = listed.webhooks.into_iter().map(|webhook| row(webhook, chosen)).collect_view();
+    view! { <div class="group">{table("Webhooks", &COLUMNS, rows)}</div> }.into_any()
 }
 
-fn row(webhook: Webhook, chosen: Option<&str>) -> Vec<AnyView> {
+fn row(webhook: Webhook, chosen: Option<&str>) -> AnyView {
     let id = webhook.id.to_string();
     let form = |path, label| button(path, "webhook", id.clone(), label);
     let kind = match webhook.kind {
@@ -60,11 +54,14 @@ fn row(webhook: Webhook, chosen: Option<&str>) -> Vec<AnyView> {
             {remove}
         </div>
     };
-    vec![
-        view! { {webhook.address} " " <span class="faint">{kind}</span> }.into_any(),
-        webhook.project.to_string().into_any(),
-        state.into_any(),
-        last,
-        actions.into_any(),
-    ]
+    view! {
+        <tr>
+            <th scope="row">{webhook.address} " " <span class="faint">{kind}</span></th>
+            <td data-label="Project">{webhook.project.to_string()}</td>
+            <td data-label="State">{state}</td>
+            <td data-label="Last event"><span>{last}</span></td>
+            <td>{actions}</td>
+        </tr>
+    }
+    .into_any()
 }

@@ -7,21 +7,14 @@ use super::button;
 use crate::api::webhooks::RetryDelivery;
 use crate::model::webhook::{DeliveryOutcome, WebhookDelivery};
 use crate::ui::components::moment::exactly;
-use crate::ui::components::table::{Column, status_table};
+use crate::ui::components::table::{ACTIONS, table};
 
-const COLUMNS: [Column; 6] = [
-    Column::Text("Event"),
-    Column::Text("Time"),
-    Column::Text("Attempts"),
-    Column::Text("Answer"),
-    Column::Text("Next attempt"),
-    Column::Actions,
-];
+const COLUMNS: [&str; 6] = ["Event", "Time", "Attempts", "Answer", "Next attempt", ACTIONS];
 
 pub(super) fn log(events: Vec<WebhookDelivery>) -> AnyView {
     let body = match events.is_empty() {
         true => view! { <p class="none">"No events yet. Send a test to see one arrive."</p> }.into_any(),
-        false => status_table("Log", &COLUMNS, events.into_iter().map(row).collect()),
+        false => table("Log", &COLUMNS, events.into_iter().map(row).collect_view()),
     };
     view! {
         <section class="group">
@@ -33,17 +26,20 @@ pub(super) fn log(events: Vec<WebhookDelivery>) -> AnyView {
     .into_any()
 }
 
-fn row(event: WebhookDelivery) -> Vec<AnyView> {
+fn row(event: WebhookDelivery) -> AnyView {
     let answer = outcome(&event);
     let next = event.next_try_at.map_or_else(|| "None".into_any(), exactly);
-    vec![
-        event.event.into_any(),
-        exactly(event.at),
-        event.attempts.to_string().into_any(),
-        view! { {answer} " " <span class="soft">{event.note}</span> }.into_any(),
-        next,
-        button(RetryDelivery::PATH, "delivery", event.id.to_string(), "Send again"),
-    ]
+    view! {
+        <tr>
+            <th scope="row">{event.event}</th>
+            <td data-label="Time">{exactly(event.at)}</td>
+            <td data-label="Attempts">{event.attempts.to_string()}</td>
+            <td data-label="Answer"><span>{answer} " " <span class="soft">{event.note}</span></span></td>
+            <td data-label="Next attempt">{next}</td>
+            <td>{button(RetryDelivery::PATH, "delivery", event.id.to_string(), "Send again")}</td>
+        </tr>
+    }
+    .into_any()
 }
 
 /// The state of an event, in a few words.

@@ -6,7 +6,7 @@ use leptos::server_fn::ServerFn;
 use crate::api::templates::{SaveTemplate, get_template_form};
 use crate::model::links;
 use crate::ui::components::form::{as_content, post_form, submit_button};
-use crate::ui::components::notice::problem;
+use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -22,7 +22,6 @@ pub(super) fn editor(template: String) -> AnyView {
             Some(refused) => (refused.typed("name").to_owned(), refused.typed("text").to_owned()),
             None => (form.name, form.text),
         };
-        let why = refused.and_then(|refused| refused.problem().map(|error| error.message.clone()));
         let hint = view! { "Use " <code>"{{page}}"</code> " for variables." };
         let fields = view! {
             <label class="field-label" for="name">"Name"</label>
@@ -46,7 +45,7 @@ pub(super) fn editor(template: String) -> AnyView {
         let hidden = vec![("project", project), ("template", form.id.map(String::from).unwrap_or_default())];
         Ok(view! {
             {page_head(title, hint, ())}
-            {problem(why)}
+            {refused.as_ref().and_then(outcome)}
             {post_form("stack template-form", SaveTemplate::PATH, hidden, fields)}
         }
         .into_any())
