@@ -41,7 +41,7 @@ test("while the upstream is down, pages show what is stored and say so", async (
   // Five questions that fail open the breaker.
   for (let days = 1; days <= 5; days++) await page.goto(at(`/analytics?from=2026-01-0${days}&to=2026-01-10`));
   await open(page, at("/jobs"));
-  await expect(page.getByText("The platform does not answer as it should")).toBeVisible();
+  await expect(page.getByText("The platform is failing")).toBeVisible();
   await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
   await open(page, "/admin/upstream");
   await expect(page.getByRole("row", { name: /^Analytics requests Paused/ })).toBeVisible();
