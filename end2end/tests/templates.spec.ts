@@ -78,9 +78,11 @@ for (const javaScriptEnabled of [true, false]) {
 
       await page.goto(TEMPLATES);
       await expect(entry(page, name)).toContainText(/Runs\s*1/);
+      if (javaScriptEnabled) await interactive(page);
       await entry(page, name).getByText("Delete…").click();
       await entry(page, name).getByRole("button", { name: /^Delete/ }).click();
       await expect(entry(page, name)).toHaveCount(0);
+      if (javaScriptEnabled) await expect(page.getByRole("status").getByText("Template deleted")).toBeVisible();
       await page.goto(at(`/jobs/${job}`));
       await expect(facts).toContainText("(deleted)");
     });

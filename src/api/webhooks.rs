@@ -2,17 +2,18 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::webhook::{NewSecret, WebhookDelivery, Webhooks};
 #[cfg(feature = "ssr")]
 use crate::api::flash::Said;
+use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::links::{WEBHOOKS, webhook_log};
+use crate::model::webhook::{NewSecret, WebhookDelivery, Webhooks};
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, flash, forms};
 
 #[cfg(feature = "ssr")]
-const COPY: &str = "Copy its secret now: it is shown only once. Receivers use it to check that an event is from Docket.";
+const COPY: &str =
+    "Copy its secret now: it is shown only once. Receivers use it to check that an event is from Docket.";
 
 /// All webhooks.
 #[server(name = GetWebhooks, prefix = "/api", endpoint = "webhooks/list")]

@@ -13,10 +13,10 @@ use crate::api::batches::PrepareBatch;
 use crate::error::ErrorCode;
 use crate::model::links;
 use crate::ui::components::form::submit_button;
-use crate::ui::islands::prompt_field::{PromptField, prompt_field, text_field};
 use crate::ui::islands::browser;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::live::forms;
+use crate::ui::islands::prompt_field::{PromptField, prompt_field, text_field};
 
 /// What the form starts with.
 #[derive(Clone, Serialize, Deserialize)]

@@ -48,7 +48,8 @@ pub fn QueueMoves(children: Children) -> impl IntoView {
         });
     };
     let click = move |event: MouseEvent| {
-        let plain = event.button() == 0 && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
+        let plain = event.button() == 0
+            && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let link = target.and_then(|target| target.closest("a[data-ask]").ok().flatten());
         if let (Some(link), Some(live), true) = (link, live, plain) {

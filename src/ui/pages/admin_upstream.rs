@@ -57,7 +57,8 @@ fn operation(status: OperationStatus) -> AnyView {
         (None, None, false) => "Not used yet".into_any(),
         (None, ..) => "In use".into_any(),
     };
-    let error = status.last_error.map(|failure| view! { {ago(failure.at)} ": " {failure.message} }.into_any());
+    let error =
+        status.last_error.map(|failure| view! { {ago(failure.at)} ": " {failure.message} }.into_any());
     view! {
         <tr>
             <th scope="row">{name(status.operation)}</th>

@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::webhooks::{
-    AddWebhook, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryDelivery, TestWebhook, list_webhooks,
-    webhook_deliveries,
+    AddWebhook, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryDelivery, TestWebhook,
+    list_webhooks, webhook_deliveries,
 };
 use crate::ui::components::form::post_form;
 use crate::ui::pages::outcome::outcome_of;

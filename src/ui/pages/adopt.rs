@@ -15,7 +15,10 @@ pub fn Adopt() -> impl IntoView {
     let project = request::project();
     let content = match request::session().can_start_jobs() {
         true => form(&project),
-        false => read_only(&project, "Importing jobs needs the operator role. An administrator can give it to you."),
+        false => read_only(
+            &project,
+            "Importing jobs needs the operator role. An administrator can give it to you.",
+        ),
     };
     view! {
         {page_head("Import a job", "Track a job of this project that was started elsewhere.", ())}

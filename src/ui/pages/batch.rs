@@ -41,10 +41,12 @@ fn preview(batch: Batch, may_start: bool) -> AnyView {
     let confirm = may_start.then(|| {
         // A second click finds the batch started, and changes nothing.
         let edit = links::new_batch(batch.project.as_str(), batch.id.as_str());
-        let actions = view! { {submit_button(format!("Queue {jobs}"))} <a class="button" href=edit>"Edit"</a> };
+        let actions =
+            view! { {submit_button(format!("Queue {jobs}"))} <a class="button" href=edit>"Edit"</a> };
         post_form("send", StartBatch::PATH, hidden(&batch), actions)
     });
-    let prompts = batch.preview.into_iter().map(|text| view! { <li class="message-text" dir="auto">{text}</li> });
+    let prompts =
+        batch.preview.into_iter().map(|text| view! { <li class="message-text" dir="auto">{text}</li> });
     view! {
         <p>"Nothing is queued yet. These are the prompts, one per job:"</p>
         {confirm}

@@ -18,7 +18,11 @@ pub fn NewBatch() -> impl IntoView {
     let template = query.get("template").unwrap_or_default();
     let refused = request::flash(PrepareBatch::PATH).filter(|message| message.outcome.is_err());
     page(async move {
-        let head = page_head("New batch", "The same task for many pages. You see each prompt before anything is queued.", ());
+        let head = page_head(
+            "New batch",
+            "The same task for many pages. You see each prompt before anything is queued.",
+            (),
+        );
         if !may_start {
             return Ok(view! { {head} {read_only(&project, "Starting jobs needs the operator role. An administrator can give it to you.")} }.into_any());
         }

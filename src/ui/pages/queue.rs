@@ -65,14 +65,17 @@ fn list(desk: &Desk, queue: Queue) -> AnyView {
 }
 
 fn row(desk: &Desk, entry: Waiting) -> AnyView {
-    let title = entry.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)").to_owned();
+    let title =
+        entry.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)").to_owned();
     let kind = (entry.position > 0).then_some("Follow-up: ");
     let batch = entry.batch.as_ref().map(|batch| {
         view! { <a class="tag" href=links::batch(&desk.project, batch.as_str())>"Batch"</a> }
     });
     let job = links::job(&desk.project, entry.job.as_str());
     let is_asked = desk.asked.as_deref() == Some(entry.message.as_str());
-    let tools = desk.may_change.then(|| if is_asked { question(desk, &entry, &title) } else { tools(desk, &entry, &title) });
+    let tools = desk
+        .may_change
+        .then(|| if is_asked { question(desk, &entry, &title) } else { tools(desk, &entry, &title) });
     view! {
         <li class="queue-row" data-key=entry.message.to_string()>
             <span class="queue-title">

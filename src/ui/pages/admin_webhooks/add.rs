@@ -21,7 +21,8 @@ pub(super) fn form(projects: Vec<Project>, refused: Option<&FlashMessage>) -> An
         let is_chosen = project.id.as_str() == chosen;
         view! { <option value=project.id.to_string() selected=is_chosen>{project.name}</option> }
     });
-    let formats = FORMATS.map(|(value, name)| view! { <option value=value selected=value == format>{name}</option> });
+    let formats =
+        FORMATS.map(|(value, name)| view! { <option value=value selected=value == format>{name}</option> });
     view! {
         <section class="group narrow">
             <h2>"Add a webhook"</h2>

@@ -43,7 +43,8 @@ fn row(webhook: Webhook, chosen: Option<&str>) -> AnyView {
         confirm("New secret…", view! { <p class="hint">"The old secret stops working."</p> {form} })
     });
     let form_to_remove = form(RemoveWebhook::PATH, "Delete webhook");
-    let remove = confirm("Delete…", view! { <p class="hint">"This also deletes its log."</p> {form_to_remove} });
+    let remove =
+        confirm("Delete…", view! { <p class="hint">"This also deletes its log."</p> {form_to_remove} });
     let is_shown = (chosen == Some(id.as_str())).then_some("true");
     let actions = view! {
         <div class="actions">

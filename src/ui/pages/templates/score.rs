@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use crate::model::saved_template::{Scorecard, percent};
 use crate::ui::charts::number::grouped;
 
-
 /// What is counted, for the foot of the list.
 pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed, failed or archived on the platform. The time is the median from acceptance to the first end.";
 
