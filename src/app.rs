@@ -7,7 +7,10 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
-use crate::ui::pages::{analytics, home, job, jobs, login, new_job, not_found, overview, set_up};
+use crate::ui::pages::{
+    admin_upstream, admin_webhooks, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job, not_found, overview, queue, set_up,
+    templates,
+};
 
 /// The document around the app: everything a browser needs before the first pixel.
 /// `theme` is `light` or `dark` where the person chose one.
@@ -49,11 +52,18 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("") view=overview::Overview />
                     <Route path=path!("jobs") view=jobs::Jobs />
                     <Route path=path!("jobs/new") view=new_job::NewJob />
-                    <Route path=path!("jobs/:job") view=job::JobPage />
                     <Route path=path!("analytics") view=analytics::Analytics />
+                    <Route path=path!("jobs/adopt") view=adopt::Adopt />
+                    <Route path=path!("jobs/batch") view=new_batch::NewBatch />
+                    <Route path=path!("jobs/:job") view=job::JobPage />
+                    <Route path=path!("batches/:batch") view=batch::BatchPage />
+                    <Route path=path!("queue") view=queue::QueuePage />
+                    <Route path=path!("templates") view=templates::Templates />
                 </ParentRoute>
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>
                     <Route path=path!("account") view=not_found::NotFound />
+                    <Route path=path!("admin/upstream") view=admin_upstream::AdminUpstream />
+                    <Route path=path!("admin/webhooks") view=admin_webhooks::AdminWebhooks />
                 </ParentRoute>
             </Routes>
         </Router>

@@ -48,19 +48,19 @@ test("a batch and the queue it waits in are accessible", async ({ serve, visit }
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
   const page = await visit(docket, { storageState: docket.session, reducedMotion: "reduce" });
   await open(page, at("/jobs/batch"));
-  await page.getByLabel("Text with places").fill("Check {{page}}");
-  await page.getByLabel("Values, one line for each job").fill("/a\n/b\n/c");
+  await page.getByLabel("Prompt template").fill("Check {{page}}");
+  await page.getByLabel("Values, one line per job").fill("/a\n/b\n/c");
   await page.getByRole("button", { name: "Preview" }).click();
-  await expect(page.getByRole("list", { name: "Texts" }).getByRole("listitem")).toHaveCount(3);
+  await expect(page.getByRole("list", { name: "Prompts" }).getByRole("listitem")).toHaveCount(3);
   await expectNothingToObjectTo(page);
   await page.getByRole("button", { name: "Queue 3 jobs" }).click();
   await expect(page.getByText("1 of 3 sent")).toBeVisible();
-  await page.getByText("Cancel what is not yet sent").click();
+  await page.getByText("Cancel queued jobs…").click();
   await expectNothingToObjectTo(page);
-  await page.getByRole("main").getByRole("link", { name: "2 prompts wait in the queue" }).click();
-  await expect(page.getByRole("list", { name: "Waiting prompts" }).getByRole("listitem")).toHaveCount(2);
+  await page.getByRole("main").getByRole("link", { name: "2 prompts in the queue" }).click();
+  await expect(page.getByRole("list", { name: "Queued prompts" }).getByRole("listitem")).toHaveCount(2);
   await page.getByRole("link", { name: "Cancel: Check /b" }).click();
-  await expect(page.getByRole("button", { name: "Cancel it" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Cancel job" })).toBeVisible();
   await expectNothingToObjectTo(page);
 });
 

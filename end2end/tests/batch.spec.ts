@@ -3,8 +3,8 @@ import type { Page } from "@playwright/test";
 import { PROJECT, UNTIL_DONE, at, expect, interactive, test } from "../fixtures/docket.ts";
 
 const jobs = (page: Page) => page.getByRole("list", { name: "Jobs of the batch" }).getByRole("listitem");
-const text = (page: Page) => page.getByLabel("Text with places");
-const values = (page: Page) => page.getByLabel("Values, one line for each job");
+const text = (page: Page) => page.getByLabel("Prompt template");
+const values = (page: Page) => page.getByLabel("Values, one line per job");
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
@@ -23,7 +23,7 @@ for (const javaScriptEnabled of [true, false]) {
       await values(page).fill("/quickstart, writers\n/guides/webhooks, developers");
       await page.getByRole("button", { name: "Preview" }).click();
       await expect(page).toHaveURL(new RegExp(`/p/${PROJECT}/batches/`));
-      const texts = page.getByRole("list", { name: "Texts" }).getByRole("listitem");
+      const texts = page.getByRole("list", { name: "Prompts" }).getByRole("listitem");
       await expect(texts).toHaveCount(2);
       await expect(texts.nth(1)).toContainText("Check /guides/webhooks for developers");
 
@@ -65,8 +65,8 @@ for (const javaScriptEnabled of [true, false]) {
         if (!javaScriptEnabled) await page.reload();
         await expect(page.getByText("1 of 3 sent")).toBeVisible({ timeout: 500 });
       }).toPass(UNTIL_DONE);
-      await page.getByText("Cancel what is not yet sent").click();
-      await page.getByRole("button", { name: "Cancel them" }).click();
+      await page.getByText("Cancel queued jobs…").click();
+      await page.getByRole("button", { name: "Cancel jobs" }).click();
       await expect(page.locator('[data-status="rejected"]')).toHaveCount(2);
       await expect(page.getByText("1 of 3 sent")).toBeVisible();
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();

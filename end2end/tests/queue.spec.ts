@@ -5,7 +5,7 @@ import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, test } from
 
 const ONE_AN_HOUR = { environment: { DOCKET_AGENT_PER_HOUR: "1" } };
 
-const rows = (page: Page) => page.getByRole("list", { name: "Waiting prompts" }).getByRole("listitem");
+const rows = (page: Page) => page.getByRole("list", { name: "Queued prompts" }).getByRole("listitem");
 const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
 
 /** Uses up the hour. */
@@ -38,7 +38,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page).toHaveURL(at("/queue"));
       await expect(rows(page)).toHaveCount(1);
       await expect(rows(page)).toContainText("One too many,");
-      await expect(rows(page)).toContainText("Waits for the hour’s budget, in about");
+      await expect(rows(page)).toContainText("Waiting for the hourly budget, in about");
       await open(page, at("/jobs"));
       await page.getByRole("main").getByRole("link", { name: "1 prompt waits to be sent" }).click();
       await expect(page).toHaveURL(at("/queue"));
@@ -59,7 +59,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Send follow-up" }).click();
       await expect(page.getByRole("list", { name: "Conversation" })).toContainText("And then this");
       await open(page, at("/queue"));
-      await expect(rows(page).nth(1)).toContainText("Waits for the prompt before it in its job");
+      await expect(rows(page).nth(1)).toContainText("Waiting for the previous prompt of its job");
     });
 
     test("the order is changed and a prompt is taken back before it is sent", async ({ serve, visit }) => {
@@ -81,10 +81,10 @@ for (const javaScriptEnabled of [true, false]) {
       await order("Second", "Third", "First");
 
       await page.getByRole("link", { name: "Cancel: Third" }).click();
-      await page.getByRole("link", { name: "Keep it" }).click();
-      await expect(page.getByRole("button", { name: /^Cancel it/ })).toHaveCount(0);
+      await page.getByRole("link", { name: "Keep in queue" }).click();
+      await expect(page.getByRole("button", { name: /^Cancel job/ })).toHaveCount(0);
       await page.getByRole("link", { name: "Cancel: Third" }).click();
-      await page.getByRole("button", { name: "Cancel it: Third" }).click();
+      await page.getByRole("button", { name: "Cancel job: Third" }).click();
       await order("Second", "First");
       expect((await api.queue()).map(({ prompt }) => prompt)).toEqual(["Second", "First"]);
       const [cancelled] = (await api.jobs({ status: "rejected" })).jobs;
@@ -118,12 +118,12 @@ test("by keyboard, the focus stays with the prompt, and what was done is said", 
   const cancel = page.getByRole("link", { name: "Cancel: First" });
   await cancel.focus();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("button", { name: "Cancel it: First" })).toBeFocused();
-  await page.getByRole("link", { name: "Keep it" }).focus();
+  await expect(page.getByRole("button", { name: "Cancel job: First" })).toBeFocused();
+  await page.getByRole("link", { name: "Keep in queue" }).focus();
   await page.keyboard.press("Enter");
   await expect(cancel).toBeFocused();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("button", { name: "Cancel it: First" })).toBeFocused();
+  await expect(page.getByRole("button", { name: "Cancel job: First" })).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(said.filter({ hasText: "2 prompts in the queue" })).toHaveCount(1);
   await expect(rows(page)).toHaveCount(2);
@@ -143,15 +143,15 @@ test("what one person changes another one sees, and who comes too late is told",
   await expect(rows(colleague)).toHaveCount(2);
 
   await page.getByRole("link", { name: "Cancel: First" }).click();
-  await page.getByRole("button", { name: "Cancel it: First" }).click();
+  await page.getByRole("button", { name: "Cancel job: First" }).click();
   await expect(rows(page)).toHaveCount(1);
   // The colleague's page is from before that.
   await colleague.getByRole("button", { name: "Down: First" }).click();
-  await expect(colleague.getByRole("alert")).toContainText("somebody was faster");
+  await expect(colleague.getByRole("alert")).toContainText("no longer queued");
   await expect(rows(colleague)).toHaveCount(1);
 
   await colleague.getByRole("link", { name: "Cancel: Second" }).click();
-  await colleague.getByRole("button", { name: "Cancel it: Second" }).click();
-  await expect(colleague.getByRole("heading", { name: "Nothing waits" })).toBeVisible();
-  await expect(page.getByRole("heading", { name: "Nothing waits" }), "by itself").toBeVisible();
+  await colleague.getByRole("button", { name: "Cancel job: Second" }).click();
+  await expect(colleague.getByRole("heading", { name: "The queue is empty" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "The queue is empty" }), "by itself").toBeVisible();
 });

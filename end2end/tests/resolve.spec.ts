@@ -82,26 +82,26 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.locator('[data-delivery="accepted"]')).toHaveCount(2);
     });
 
-    test("a job that was started elsewhere is adopted, once", async ({ serve, visit, trouble }) => {
+    test("a job that was started elsewhere is imported, once", async ({ serve, visit, trouble }) => {
       if (javaScriptEnabled) trouble.expects(/status of 409.*jobs\/adopt/);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       const upstream = await startElsewhere(docket, "emulator:slow Rewrite the guides");
       await open(page, at("/jobs"));
-      await page.getByRole("link", { name: "Adopt" }).click();
+      await page.getByRole("link", { name: "Import" }).click();
       await page.getByLabel("Id of the job on the platform").fill(upstream);
       await page.getByLabel("Note").fill("Rewrite of the guides, from the terminal");
-      await page.getByRole("button", { name: "Adopt job" }).click();
+      await page.getByRole("button", { name: "Import job" }).click();
       const job = await jobOf(page);
       await expect(page.getByRole("heading", { level: 1 })).toHaveText("Rewrite of the guides, from the terminal");
       await expect(badge(page, job)).toHaveAttribute("data-status", "active");
 
       await open(page, at("/jobs/adopt"));
       await page.getByLabel("Id of the job on the platform").fill(upstream);
-      await page.getByRole("button", { name: "Adopt job" }).click();
+      await page.getByRole("button", { name: "Import job" }).click();
       await expect(page.getByRole("alert")).toContainText("here already");
-      await page.getByRole("link", { name: "Go to it" }).click();
-      await expect(page).toHaveURL(at(javaScriptEnabled ? `/jobs/${job}` : "/jobs"));
+      await page.getByRole("link", { name: "View it" }).click();
+      await expect(page).toHaveURL(at(`/jobs/${job}`));
     });
   });
 }

@@ -36,7 +36,7 @@ test("the rail and g t lead to the templates, whose scorecards say how their job
   await expect(page.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]")).toHaveText("Templates");
   await expect(entry(page, "Check a page")).toContainText(/Runs\s*3.*67 %.*33 %.*0 %.*\d+ min \d+ s/s);
   await expect(entry(page, "Troubleshooting section")).toContainText(/Runs\s*1/);
-  await expect(page.getByText("A run is a job that the agent took.")).toBeVisible();
+  await expect(page.getByText("A run is a job that the agent accepted.")).toBeVisible();
 });
 
 for (const javaScriptEnabled of [true, false]) {
@@ -78,9 +78,11 @@ for (const javaScriptEnabled of [true, false]) {
 
       await page.goto(TEMPLATES);
       await expect(entry(page, name)).toContainText(/Runs\s*1/);
+      if (javaScriptEnabled) await interactive(page);
       await entry(page, name).getByText("Delete…").click();
       await entry(page, name).getByRole("button", { name: /^Delete/ }).click();
       await expect(entry(page, name)).toHaveCount(0);
+      if (javaScriptEnabled) await expect(page.getByRole("status").getByText("Template deleted")).toBeVisible();
       await page.goto(at(`/jobs/${job}`));
       await expect(facts).toContainText("(deleted)");
     });

@@ -4,8 +4,8 @@ import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
 test("an administrator sees from the meter how each operation goes and what is left of each limit", async ({ page, api }) => {
   const job = await api.start("emulator:slow Look at the limits");
   await open(page, at(""));
-  await page.getByRole("region", { name: "Budget of upstream calls" }).getByRole("link", { name: "Details" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "Upstream" })).toBeVisible();
+  await page.getByRole("region", { name: "Hourly budget" }).getByRole("link", { name: "Details" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Platform" })).toBeVisible();
   await interactive(page);
   const operations = page.getByRole("table", { name: "Operations" });
   await expect(operations.getByRole("row", { name: /^Job starts/ })).toContainText("In use");
@@ -41,8 +41,8 @@ test("while the upstream is down, pages show what is stored and say so", async (
   // Five questions that fail open the breaker.
   for (let days = 1; days <= 5; days++) await page.goto(at(`/analytics?from=2026-01-0${days}&to=2026-01-10`));
   await open(page, at("/jobs"));
-  await expect(page.getByText("The platform does not answer as it should")).toBeVisible();
+  await expect(page.getByText("The platform is failing")).toBeVisible();
   await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
   await open(page, "/admin/upstream");
-  await expect(page.getByRole("row", { name: /^Analytics questions Resting/ })).toBeVisible();
+  await expect(page.getByRole("row", { name: /^Analytics requests Paused/ })).toBeVisible();
 });

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, jobs::templates::Posted};
+use crate::server::{auth::guard, forms, jobs::templates::Posted};
 
 /// The project's templates by name, each with its scorecard.
 #[server(prefix = "/api", endpoint = "templates/list")]
@@ -45,6 +45,6 @@ pub async fn remove_template(project: String, template: String) -> Result<(), Ap
     let caller = guard::of::<RemoveTemplate>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.remove_template(&caller, &project, &template).await?;
-    leptos_axum::redirect(&format!("/p/{project}/templates"));
+    forms::lead_to(&format!("/p/{project}/templates"));
     Ok(())
 }

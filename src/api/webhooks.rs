@@ -2,19 +2,24 @@
 
 use leptos::prelude::*;
 
+#[cfg(feature = "ssr")]
+use crate::api::flash::Said;
 use crate::error::AppError;
+#[cfg(feature = "ssr")]
+use crate::model::links::{WEBHOOKS, webhook_log};
 use crate::model::webhook::{NewSecret, WebhookDelivery, Webhooks};
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
+use crate::server::{auth::guard, flash, forms};
 
 #[cfg(feature = "ssr")]
-const PAGE: &str = "/admin/webhooks";
+const COPY: &str =
+    "Copy its secret now: it is shown only once. Receivers use it to check that an event is from Docket.";
 
-/// All webhooks; with the secret that the caller has just made, once.
+/// All webhooks.
 #[server(name = GetWebhooks, prefix = "/api", endpoint = "webhooks/list")]
 pub async fn list_webhooks() -> Result<Webhooks, AppError> {
     let caller = guard::of::<GetWebhooks>()?;
-    caller.panel.webhooks.list(&caller.user.id).await
+    caller.panel.webhooks.list().await
 }
 
 /// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the answer is shown once.
@@ -23,7 +28,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
     let caller = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
     let made = caller.panel.webhooks.add(&caller.actor(), &project, &kind, &address).await?;
-    leptos_axum::redirect(PAGE);
+    flash::lead_to(WEBHOOKS, said("Webhook added.", &made));
     Ok(made)
 }
 
@@ -32,7 +37,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<RenewWebhook>()?;
     let made = caller.panel.webhooks.renew(&caller.actor(), &webhook).await?;
-    leptos_axum::redirect(PAGE);
+    flash::lead_to(WEBHOOKS, said("The webhook has a new secret.", &made));
     Ok(made)
 }
 
@@ -41,7 +46,7 @@ pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<EnableWebhook>()?;
     caller.panel.webhooks.enable(&caller.actor(), &webhook).await?;
-    leptos_axum::redirect(PAGE);
+    flash::lead_to(WEBHOOKS, Said::new("Webhook enabled."));
     Ok(())
 }
 
@@ -50,7 +55,7 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<DisableWebhook>()?;
     caller.panel.webhooks.disable(&caller.actor(), &webhook).await?;
-    leptos_axum::redirect(PAGE);
+    flash::lead_to(WEBHOOKS, Said::new("Webhook disabled."));
     Ok(())
 }
 
@@ -59,7 +64,7 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveWebhook>()?;
     caller.panel.webhooks.remove(&caller.actor(), &webhook).await?;
-    leptos_axum::redirect(PAGE);
+    flash::lead_to(WEBHOOKS, Said::new("Webhook deleted."));
     Ok(())
 }
 
@@ -68,7 +73,7 @@ pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
 pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<TestWebhook>()?;
     let tried = caller.panel.webhooks.test(&caller.actor(), &webhook).await?;
-    leptos_axum::redirect(&format!("{PAGE}?webhook={webhook}"));
+    forms::lead_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }
 
@@ -83,6 +88,15 @@ pub async fn webhook_deliveries(webhook: String) -> Result<Vec<WebhookDelivery>,
 pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<RetryDelivery>()?;
     let (webhook, tried) = caller.panel.webhooks.send_again(&caller.actor(), &delivery).await?;
-    leptos_axum::redirect(&format!("{PAGE}?webhook={webhook}"));
+    forms::lead_to(&webhook_log(webhook.as_str()));
     Ok(tried)
+}
+
+/// What is said of a webhook that was added or has a new secret, with the secret if it has one.
+#[cfg(feature = "ssr")]
+fn said(sentence: &str, made: &NewSecret) -> Said {
+    match &made.secret {
+        Some(secret) => Said::new(format!("{sentence} {COPY}")).with_secret(secret.clone()),
+        None => Said::new(sentence),
+    }
 }

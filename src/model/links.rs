@@ -100,6 +100,12 @@ pub fn new_job_from(project: &str, job: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("from", job)])
 }
 
+/// The first page of a project that `sentence` names by its path.
+pub fn named_in(sentence: &str) -> Option<&str> {
+    let words = sentence.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ':']));
+    words.into_iter().find(|word| word.starts_with("/p/"))
+}
+
 /// Sign-in, to come back to `next` afterwards.
 pub fn login(next: &str) -> String {
     with_query("/login", &[("next", next)])
@@ -113,6 +119,12 @@ pub fn single_sign_on(next: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_is_found_in_the_sentence_that_names_it() {
+        assert_eq!(named_in("It is here: /p/docs/jobs/1."), Some("/p/docs/jobs/1"));
+        assert_eq!(named_in("See https://x.example/p/docs."), None);
+    }
 
     #[test]
     fn a_prompt_survives_its_address() {

@@ -37,8 +37,6 @@ pub struct Webhook {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhooks {
     pub webhooks: Vec<Webhook>,
-    /// A secret that the caller has just made; told once.
-    pub secret: Option<NewSecret>,
 }
 
 /// What was made, with the one chance to read it.

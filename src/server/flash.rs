@@ -64,15 +64,21 @@ impl Done {
 
 /// Answers a form: whoever posted it as a plain one is led to `page`, and told there what it did.
 pub fn answer(page: &str, outcome: Result<Said, AppError>) -> Result<Said, AppError> {
-    if let Ok(said) = &outcome
-        && forms::is_plain()
-    {
-        if let Some(done) = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Done>().cloned()) {
-            done.set(said.clone());
-        }
-        leptos_axum::redirect(page);
+    if let Ok(said) = &outcome {
+        lead_to(page, said.clone());
     }
     outcome
+}
+
+/// Leads whoever posted a plain form to `page`, where `said` waits.
+pub fn lead_to(page: &str, said: Said) {
+    if !forms::is_plain() {
+        return;
+    }
+    if let Some(done) = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Done>().cloned()) {
+        done.set(said);
+    }
+    leptos_axum::redirect(page);
 }
 
 fn bytes_of(message: &FlashMessage) -> usize {

@@ -10,12 +10,10 @@ mod network;
 
 use std::time::Duration;
 
-use moka::future::Cache;
 use rustls::pki_types::CertificateDer;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::webhook::NewSecret;
 use crate::server::clock::Clock;
 use crate::server::config::{PublicUrl, WebhookConfig};
 use crate::server::store::Store;
@@ -25,9 +23,6 @@ use client::Client;
 /// How often due events are looked for.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How long a new secret waits for the page that shows it.
-const SECRET_SHOWN_FOR: Duration = Duration::from_secs(300);
-
 /// The webhooks of the panel. Cloning gives another handle.
 #[derive(Clone)]
 pub struct Webhooks {
@@ -36,8 +31,6 @@ pub struct Webhooks {
     public_url: PublicUrl,
     allowed: Allowed,
     client: Client,
-    /// By the id of the person who made it. In memory only: it is told once.
-    secrets: Cache<String, NewSecret>,
 }
 
 impl Webhooks {
@@ -49,8 +42,7 @@ impl Webhooks {
         clock: Clock,
     ) -> Self {
         let allowed = Allowed { private: config.private, plain_loopback: public_url.is_loopback() };
-        let secrets = Cache::builder().max_capacity(1_000).time_to_live(SECRET_SHOWN_FOR).build();
-        Self { store, clock, public_url, allowed, client: Client::new(allowed, authorities), secrets }
+        Self { store, clock, public_url, allowed, client: Client::new(allowed, authorities) }
     }
 
     /// Delivers until `stop`; then waits for what is being sent to end.

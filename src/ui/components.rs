@@ -14,5 +14,6 @@ pub mod page_job_link;
 pub mod pull_request;
 pub mod read_only;
 pub mod similar_jobs;
+pub mod table;
 pub mod tag_link;
 pub mod waiting;

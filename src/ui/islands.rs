@@ -3,6 +3,7 @@
 //!
 //! An island gets the context of the islands around it: those inside [`live::Live`] find a [`live::LiveState`].
 
+pub mod batch_form;
 pub mod browser;
 pub mod bulk;
 pub mod copy_button;
@@ -16,6 +17,7 @@ pub mod meters;
 pub mod paged_views;
 pub mod preferences;
 pub mod prompt_field;
+pub mod queue;
 pub mod ready;
 pub mod sending;
 pub mod shortcuts;

@@ -2,16 +2,24 @@
 //! server functions in `api` for their data, and must not know `server`.
 
 pub mod analytics;
+pub mod admin_upstream;
+pub mod admin_webhooks;
+pub mod adopt;
+pub mod batch;
 pub mod frame;
 pub mod home;
 pub mod job;
 pub mod jobs;
 pub mod login;
 pub mod new_job;
+pub mod new_batch;
 pub mod not_found;
 pub mod overview;
+mod outcome;
 mod page_head;
+pub mod queue;
 mod request;
 mod saved_views_bar;
 pub mod set_up;
 pub mod sign_in_step;
+pub mod templates;

@@ -19,7 +19,7 @@ async fn an_adopted_job_is_followed_like_any_other() {
         (&job["prompt"], &job["author"], &job["state"], &job["remote"]["id"]),
         (&json!("The <b>quickstart</b>\nby hand"), &json!("olga"), &json!("active"), &json!("job_7"))
     );
-    assert!(job["history"][0]["detail"].as_str().unwrap().starts_with("olga adopted it"), "{job}");
+    assert!(job["history"][0]["detail"].as_str().unwrap().starts_with("olga imported this job"), "{job}");
     app.upstream.reset().await;
     let done = job_with("job_7", "completed", "prLink", json!("https://git.example/pull/7"));
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(done)).await;
@@ -38,7 +38,7 @@ async fn without_a_note_it_says_honestly_what_it_is() {
     let operator = app.operator().await;
     let job =
         operator.ask("/api/jobs/adopt", &[("project", "docs"), ("remote_id", "job_7"), ("note", " ")]).await;
-    assert_eq!(job["prompt"], "Adopted job job_7");
+    assert_eq!(job["prompt"], "Imported job job_7");
     assert!(app.upstream.posts().await.is_empty());
 }
 

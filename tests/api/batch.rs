@@ -195,7 +195,7 @@ async fn a_batch_works_with_forms_alone() {
         [("project", "docs"), ("prompt", "No place <b>"), ("values", values), ("intent", sent.as_str())];
     let refused = operator.submit("/api/batches/prepare", &pairs, Some(&form)).await;
     let page = operator.get(refused.location().trim_start_matches(&app.origin())).await.text;
-    for words in ["has no place such as {{page}}", "No place &lt;b", "/a\n/b"] {
+    for words in ["has no placeholder such as {{page}}", "No place &lt;b", "/a\n/b"] {
         assert!(page.contains(words), "{words} is not on the page");
     }
     let pairs = [("project", "docs"), ("prompt", PROMPT), ("values", values), ("intent", sent.as_str())];

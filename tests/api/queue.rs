@@ -236,7 +236,7 @@ async fn a_cancelled_prompt_is_rejected_with_the_name_and_never_sent() {
     moved(&operator, &message, "up").await.refused(409, "conflict");
     app.clock().advance(HOUR);
     exactly(&app, 2).await;
-    assert!(operator.get("/p/docs/queue").await.text.contains("Nothing waits"));
+    assert!(operator.get("/p/docs/queue").await.text.contains("The queue is empty"));
 }
 
 #[tokio::test]

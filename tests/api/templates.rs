@@ -262,7 +262,7 @@ async fn a_scorecard_counts_every_end_of_its_own_jobs_alone() {
     );
     assert_eq!((&score("Other")["failed"], &score("Other")["runs"]), (&json!(1), &json!(1)));
     let page = operator.get("/p/docs/templates").await.text;
-    for words in ["<dd>5", "25 %", "50 %", "1 h 48 min", "A run is a job that the agent took"] {
+    for words in ["<dd>5", "25 %", "50 %", "1 h 48 min", "A run is a job that the agent accepted"] {
         assert!(page.contains(words), "{words} is not on the page");
     }
     drop(app);
@@ -343,7 +343,7 @@ async fn without_javascript_templates_are_forms_that_lead_back_to_the_list() {
     let again = operator.submit("/api/templates/save", &fields, Some(&referer)).await;
     let path = again.location().trim_start_matches(&app.origin()).to_owned();
     let page = operator.get(&path).await;
-    assert!(page.text.contains("A template has a name of its own"), "the reason is not on the page");
+    assert!(page.text.contains("A template with that name already exists"), "the reason is not on the page");
     assert!(page.text.contains("Check {{page}}"), "the text is not on the page");
 
     let id = list(&operator, "docs").await[0]["id"].as_str().unwrap().to_owned();

@@ -155,7 +155,7 @@ async fn after_repeated_failures_the_upstream_rests_and_pages_go_on() {
     assert_eq!(budgets(&operator).await["analytics"]["used"], 5, "and nothing is counted");
     let page = operator.get("/p/docs/jobs").await;
     assert_eq!(page.status, 200);
-    assert!(page.text.contains("does not answer as it should"), "the page does not say so");
+    assert!(page.text.contains("The platform is failing"), "the page does not say so");
 
     app.upstream.reset().await;
     app.upstream.on_views(good_views()).await;

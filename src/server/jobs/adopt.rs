@@ -26,9 +26,9 @@ impl Jobs {
         let adoption = Adoption {
             project,
             author: &caller.actor(),
-            text: &note.unwrap_or_else(|| format!("Adopted job {}", remote.id)),
+            text: &note.unwrap_or_else(|| format!("Imported job {}", remote.id)),
             remote: &remote,
-            note: &format!("{} adopted it: it was started elsewhere.", caller.user.name),
+            note: &format!("{} imported this job: it was started elsewhere.", caller.user.name),
         };
         let job = self.store.adopt(&adoption, self.next_poll(), self.clock.now()).await.map_err(taken_or)?;
         tracing::info!(%job, remote = remote.id, "adopted");

@@ -57,7 +57,7 @@ impl Jobs {
     async fn not_waiting(&self, project: &ProjectId, message: &MessageId) -> Result<AppError, AppError> {
         Ok(match self.store.has_message(project, message).await? {
             true => AppError::conflict(
-                "That prompt does not wait in line any more: it was sent, cancelled or waits for its job.",
+                "This prompt is no longer queued: it was sent, cancelled, or waits for its job.",
             ),
             false => AppError::not_found("That prompt does not exist in this project."),
         })

@@ -99,7 +99,7 @@ impl Jobs {
                 "A project has at most {TEMPLATES_MAX} templates. Delete one that nobody uses first."
             ))),
             Err(error) if error.is_duplicate() => Err(AppError::bad_input(
-                "There is a template of that name in this project already. Choose another name.",
+                "A template with that name already exists in this project. Choose another name.",
             )),
             Err(error) => Err(error.into()),
         }
@@ -167,11 +167,11 @@ fn text(text: &str, most: u32) -> Result<String, AppError> {
     }
     let places = places(&text);
     if places.len() > PLACES_MAX {
-        return Err(AppError::bad_input(format!("A template has at most {PLACES_MAX} places.")));
+        return Err(AppError::bad_input(format!("A template has at most {PLACES_MAX} placeholders.")));
     }
     if let Some(reserved) = places.iter().find(|place| RESERVED_PLACES.contains(place)) {
         return Err(AppError::bad_input(format!(
-            "A place cannot be called {reserved}, because addresses use that word. Choose another name for it."
+            "A placeholder cannot be called {reserved}. Choose another name for it."
         )));
     }
     Ok(text)

@@ -12,15 +12,13 @@ use crate::model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as
 use crate::server::store::StoreError;
 
 impl Webhooks {
-    /// All webhooks, and the secret that `person` made last, if nobody has read it yet.
-    pub async fn list(&self, person: &str) -> Result<Listed, AppError> {
+    /// All webhooks, with what is secret in their addresses left out.
+    pub async fn list(&self) -> Result<Listed, AppError> {
         let mut webhooks = self.store.webhooks().await?;
         for webhook in &mut webhooks {
             webhook.address = address::shown(&webhook.address, webhook.kind);
         }
-        let secret = self.secrets.remove(person).await;
-        let secret = secret.filter(|made| webhooks.iter().any(|webhook| webhook.id == made.id));
-        Ok(Listed { webhooks, secret })
+        Ok(Listed { webhooks })
     }
 
     pub async fn add(
@@ -36,7 +34,7 @@ impl Webhooks {
         let (text, now) = (secret.as_deref().unwrap_or_default(), self.clock.now());
         let id = self.store.add_webhook(project, kind, url.as_str(), text, by, now).await?;
         tracing::info!(webhook = %id, %project, address = address::shown(url.as_str(), kind), "webhook added");
-        Ok(self.told_once(&by.id, id, secret).await)
+        Ok(NewSecret { id, secret })
     }
 
     /// Makes a new secret; the old one signs nothing any more.
@@ -44,7 +42,7 @@ impl Webhooks {
         let (id, secret) = (parsed(webhook)?, new_secret());
         found(self.store.set_webhook_secret(&id, &secret, by, self.clock.now()).await)?;
         tracing::info!(webhook = %id, "webhook has a new secret");
-        Ok(self.told_once(&by.id, id, Some(secret)).await)
+        Ok(NewSecret { id, secret: Some(secret) })
     }
 
     pub async fn enable(&self, by: &Actor, webhook: &str) -> Result<(), AppError> {
@@ -96,15 +94,6 @@ impl Webhooks {
             AppError::database_unavailable()
         })?;
         self.store.webhook_event(event).await?.ok_or_else(missing)
-    }
-
-    /// Keeps a secret for the next page that `person` sees.
-    async fn told_once(&self, person: &str, id: WebhookId, secret: Option<String>) -> NewSecret {
-        let made = NewSecret { id, secret };
-        if made.secret.is_some() {
-            self.secrets.insert(person.to_owned(), made.clone()).await;
-        }
-        made
     }
 }
 

@@ -2,7 +2,11 @@
 
 use leptos::prelude::*;
 
+use crate::model::links;
 use crate::ui::components::icon::{self, icon};
+
+/// What the link to the page is called that a sentence names.
+pub const NAMED_PAGE: &str = "View it";
 
 /// How loud a notice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +30,11 @@ pub fn notice(tone: Tone, content: impl IntoView) -> AnyView {
     view! { <div class=class role=role>{icon(outline)} <div>{content.into_view()}</div></div> }.into_any()
 }
 
-/// Why a form was refused; nothing where it was not.
+/// Why a form was refused, with a link to the page that the sentence names; nothing where it was not.
 pub fn problem(sentence: Option<String>) -> Option<AnyView> {
-    sentence.map(|sentence| notice(Tone::Bad, view! { <p>{sentence}</p> }))
+    sentence.map(|sentence| {
+        let page = links::named_in(&sentence).map(str::to_owned);
+        let link = page.map(|page| view! { <a class="button" href=page>{NAMED_PAGE}</a> });
+        notice(Tone::Bad, view! { <p>{sentence}</p> {link} })
+    })
 }

@@ -1,104 +1,70 @@
-//! `/admin/upstream`: how the upstream is doing, for administrators.
+//! `/admin/upstream`: the state of the platform, for administrators.
 
-use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use crate::api::call::call;
-use crate::api::upstream::GetUpstreamStatus;
+use crate::api::upstream::upstream_status;
 use crate::model::time::Timestamp;
-use crate::model::upstream::{LimitStatus, Operation, OperationStatus, UpstreamStatus};
-use crate::ui::components::icon::{self, icon};
-use crate::ui::components::loading::{self, loaded};
+use crate::model::upstream::{LimitStatus, Operation, OperationStatus};
 use crate::ui::components::moment::{ago, exactly};
-use crate::ui::components::page_head::page_head;
-use crate::ui::erase::{Erase, handler};
-use crate::ui::state::asked::Asked;
+use crate::ui::components::notice::{Tone, notice};
+use crate::ui::components::table::table;
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::page;
+
+const OPERATIONS: [&str; 4] = ["Operation", "State", "Last success", "Last error"];
+const LIMITS: [&str; 5] = ["Limit", "Project", "Used", "Waiting", "Next request"];
 
 #[component]
 pub fn AdminUpstream() -> impl IntoView {
-    let status = Asked::once(|| call(GetUpstreamStatus {}));
-    // Without JavaScript the link loads the page again.
-    let refresh = view! {
-        <a class="button" href="" rel="external" on:click=handler(move |event: MouseEvent| {
-            event.prevent_default();
-            status.again();
-        })>"Refresh"</a>
-    }
-    .into_any();
-    view! {
-        {page_head("Upstream", "How the platform behind Docket is doing".into_any(), refresh)}
-        {loaded(status, loading::rows, shown)}
-    }
-    .into_any()
-}
-
-fn shown(status: UpstreamStatus) -> AnyView {
-    view! {
-        {status.key_refused_at.map(key_refused)}
-        <section class="group">
-            <h2 id="operations">"Operations"</h2>
-            <table class="status-table" aria-labelledby="operations">
-                <thead>
-                    <tr>
-                        <th scope="col">"Operation"</th>
-                        <th scope="col">"State"</th>
-                        <th scope="col">"Last success"</th>
-                        <th scope="col">"Last error"</th>
-                    </tr>
-                </thead>
-                <tbody>{status.operations.into_iter().map(operation).collect_view()}</tbody>
-            </table>
-            <p class="faint">"Since the server started. Nothing is sent to find this out."</p>
-        </section>
-        <section class="group">
-            <h2 id="limits">"Limits of the last 60 minutes"</h2>
-            <table class="status-table" aria-labelledby="limits">
-                <thead>
-                    <tr>
-                        <th scope="col">"Limit"</th>
-                        <th scope="col">"Project"</th>
-                        <th scope="col" class="numeric">"Used"</th>
-                        <th scope="col" class="numeric">"Waiting"</th>
-                        <th scope="col">"Next call"</th>
-                    </tr>
-                </thead>
-                <tbody>{status.limits.into_iter().map(limit).collect_view()}</tbody>
-            </table>
-            <p class="faint">"Reads of jobs have no published limit: each job is read at most once per interval, more slowly as it ages."</p>
-        </section>
-    }
-    .into_any()
+    page(async move {
+        let status = upstream_status().await?;
+        let refresh = view! { <a class="button" href="">"Refresh"</a> };
+        let operations = status.operations.into_iter().map(operation).collect_view();
+        let limits = status.limits.into_iter().map(limit).collect_view();
+        Ok(view! {
+            {page_head("Platform", "The state of the platform behind Docket.", refresh)}
+            {status.key_refused_at.map(key_refused)}
+            <section class="group">
+                <h2>"Operations"</h2>
+                {table("Operations", &OPERATIONS, operations)}
+                <p class="faint">"Since the server started. Docket sends no extra requests to find this out."</p>
+            </section>
+            <section class="group">
+                <h2>"Limits of the last 60 minutes"</h2>
+                {table("Limits of the last 60 minutes", &LIMITS, limits)}
+                <p class="faint">
+                    "Checking jobs has no published limit: Docket checks each job at most once per interval, and less often as it gets older."
+                </p>
+            </section>
+        }
+        .into_any())
+    })
 }
 
 fn key_refused(at: Timestamp) -> AnyView {
-    view! {
-        <div class="notice notice-bad" role="alert">
-            {icon(icon::CROSS)}
-            <p>
-                "The platform refused Docket’s key " {ago(at)}
-                ". It may have expired, be limited to reading, or not be allowed from this address. Put a new one where DOCKET_API_KEY or DOCKET_API_KEY_FILE says."
-            </p>
-        </div>
-    }
-    .into_any()
+    let text = view! {
+        <p>
+            "The platform refused Docket’s key " {ago(at)}
+            ". The key may have expired, be read-only, or not be allowed from this address. Set a new one in DOCKET_API_KEY or DOCKET_API_KEY_FILE."
+        </p>
+    };
+    notice(Tone::Bad, text)
 }
 
 fn operation(status: OperationStatus) -> AnyView {
     let state = match (status.rests_until, status.last_success_at, status.last_error.is_some()) {
-        (Some(until), ..) => view! { "Resting, next try " {exactly(until)} }.into_any(),
+        (Some(until), ..) => view! { "Paused, next try " {exactly(until)} }.into_any(),
         (None, None, false) => "Not used yet".into_any(),
         (None, ..) => "In use".into_any(),
     };
-    let error = match status.last_error {
-        Some(failure) => view! { {ago(failure.at)} ": " {failure.message} }.into_any(),
-        None => "None".into_any(),
-    };
+    let error =
+        status.last_error.map(|failure| view! { {ago(failure.at)} ": " {failure.message} }.into_any());
     view! {
         <tr>
             <th scope="row">{name(status.operation)}</th>
-            <td data-label="State">{state}</td>
-            <td data-label="Last success">{status.last_success_at.map_or_else(|| "None".into_any(), ago)}</td>
-            <td data-label="Last error">{error}</td>
+            <td data-label="State"><span>{state}</span></td>
+            <td data-label="Last success">{status.last_success_at.map(ago).unwrap_or_else(none)}</td>
+            <td data-label="Last error"><span>{error.unwrap_or_else(none)}</span></td>
         </tr>
     }
     .into_any()
@@ -108,25 +74,29 @@ fn limit(status: LimitStatus) -> AnyView {
     let next = match (status.meter.next_fits_at, status.paused_until.is_some()) {
         (None, _) => "Now".into_any(),
         (Some(at), false) => view! { "Used up until " {exactly(at)} }.into_any(),
-        (Some(at), true) => view! { "The platform asked to wait until " {exactly(at)} }.into_any(),
+        (Some(at), true) => view! { "The platform asked Docket to wait until " {exactly(at)} }.into_any(),
     };
     view! {
         <tr>
             <th scope="row">{name(status.operation)}</th>
             <td data-label="Project">{status.project.unwrap_or_else(|| "All".to_owned())}</td>
-            <td data-label="Used" class="numeric">{format!("{} of {}", status.meter.used, status.meter.limit)}</td>
-            <td data-label="Waiting" class="numeric">{status.waiting.to_string()}</td>
-            <td data-label="Next call">{next}</td>
+            <td data-label="Used">{format!("{} of {}", status.meter.used, status.meter.limit)}</td>
+            <td data-label="Waiting">{status.waiting.to_string()}</td>
+            <td data-label="Next request"><span>{next}</span></td>
         </tr>
     }
     .into_any()
+}
+
+fn none() -> AnyView {
+    "None".into_any()
 }
 
 fn name(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Job starts",
         Operation::FollowUp => "Follow-ups",
-        Operation::Read => "Reads of jobs",
-        Operation::Views => "Analytics questions",
+        Operation::Read => "Job checks",
+        Operation::Views => "Analytics requests",
     }
 }

@@ -1,103 +1,56 @@
-//! `/admin/webhooks`: where others are told that jobs came to rest, for administrators. With `?webhook=`, what became of
-//! the events of one.
+//! `/admin/webhooks`: where other systems are notified that jobs finished, for administrators. With `?webhook=`, the log of one webhook.
 
 mod add;
 mod list;
 mod log;
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
-use crate::api::call::call;
 use crate::api::webhooks::{
-    AddWebhook, DisableWebhook, EnableWebhook, GetWebhookDeliveries, GetWebhooks, RemoveWebhook,
-    RenewWebhook, RetryDelivery, TestWebhook,
+    AddWebhook, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryDelivery, TestWebhook,
+    list_webhooks, webhook_deliveries,
 };
-use crate::error::AppError;
-use crate::model::user::Role;
-use crate::model::webhook::NewSecret;
-use crate::ui::components::failure;
-use crate::ui::components::loading::{self, loaded, nothing, suspended};
-use crate::ui::components::page_head::page_head;
-use crate::ui::erase::{Erase, effect};
-use crate::ui::state::address;
-use crate::ui::state::asked::Asked;
-use crate::ui::state::post::Post;
-use crate::ui::state::session;
+use crate::ui::components::form::post_form;
+use crate::ui::pages::outcome::outcome_of;
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::{self, page};
 
-const GONE: &str = "That cannot be done with this webhook.";
+/// The forms of the page, but for a refused [`AddWebhook`].
+const FORMS: [&str; 7] = [
+    AddWebhook::PATH,
+    EnableWebhook::PATH,
+    DisableWebhook::PATH,
+    RemoveWebhook::PATH,
+    RenewWebhook::PATH,
+    TestWebhook::PATH,
+    RetryDelivery::PATH,
+];
 
-/// The forms of this page but the one that adds: plain posts, each answered by this page.
-#[derive(Clone, Copy)]
-struct Posts {
-    enable: Post,
-    disable: Post,
-    remove: Post,
-    renew: Post,
-    test: Post,
-    retry: Post,
-}
-
-/// Another webhook's log is another page.
 #[component]
 pub fn AdminWebhooks() -> impl IntoView {
-    let query = address::query();
-    let chosen = Memo::new(move |_| query.read().get("webhook"));
-    view! { {move || page(chosen.get())} }.into_any()
-}
-
-fn page(chosen: Option<String>) -> AnyView {
-    let webhooks = Asked::once(|| call(GetWebhooks {}));
-    let events = chosen
-        .clone()
-        .map(|webhook| Asked::once(move || call(GetWebhookDeliveries { webhook: webhook.clone() })));
-    let posts = Posts {
-        enable: Post::to::<EnableWebhook>(GONE),
-        disable: Post::to::<DisableWebhook>(GONE),
-        remove: Post::to::<RemoveWebhook>(GONE),
-        renew: Post::to::<RenewWebhook>(GONE),
-        test: Post::to::<TestWebhook>(GONE),
-        retry: Post::to::<RetryDelivery>(GONE),
-    };
-    let add = Post::to::<AddWebhook>(add::MISTAKE);
-    let has_log = chosen.is_some();
-    effect(move || {
-        // From a log, the answer leads to a page that asks by itself; a secret is told to who asks first.
-        if let (Some(Ok(_)), false) = (add.outcome::<NewSecret>(), has_log) {
-            webhooks.again();
+    let chosen = request::query().get("webhook");
+    let projects = request::session().projects;
+    let not_added = request::flash(AddWebhook::PATH).filter(|message| message.outcome.is_err());
+    let said = outcome_of(&FORMS).filter(|_| not_added.is_none());
+    page(async move {
+        let listed = list_webhooks().await?;
+        let log = match &chosen {
+            Some(webhook) => Some(log::log(webhook_deliveries(webhook.clone()).await?)),
+            None => None,
+        };
+        Ok(view! {
+            {page_head("Webhooks", "Notify other systems when jobs finish.", ())}
+            {said}
+            {list::list(listed, chosen.as_deref())}
+            {log}
+            {add::form(projects, not_added.as_ref())}
         }
-    });
-    let session = session::get();
-    let form = move || match session.get() {
-        Some(Ok(session)) if session.role == Role::Admin => add::form(add, session.projects),
-        _ => ().into_any(),
-    };
-    view! {
-        {page_head("Webhooks", "Who is told when a job comes to rest".into_any(), ().into_any())}
-        {failure::of_form(posts.problem())}
-        {loaded(webhooks, loading::rows, move |listed| list::list(listed, chosen.as_deref(), posts))}
-        {events.map(|events| loaded(events, loading::rows, move |events| log::log(events, posts.retry)))}
-        {suspended(nothing, Arc::new(form))}
-    }
-    .into_any()
-}
-
-impl Posts {
-    /// Why the last of them failed, if it did.
-    fn problem(self) -> Option<AppError> {
-        let Self { enable, disable, remove, renew, test, retry } = self;
-        [enable, disable, remove, renew, test, retry].into_iter().find_map(Post::problem)
-    }
+        .into_any())
+    })
 }
 
 /// A form that is one button, about the one thing named by `id`.
-fn button(post: Post, field: &'static str, id: String, label: &'static str) -> AnyView {
-    view! {
-        <form method="post" action=post.url>
-            <input type="hidden" name=field value=id />
-            <button type="submit" class="button">{label}</button>
-        </form>
-    }
-    .into_any()
+fn button(path: &'static str, field: &'static str, id: String, label: &'static str) -> AnyView {
+    post_form("", path, vec![(field, id)], view! { <button type="submit" class="button">{label}</button> })
 }

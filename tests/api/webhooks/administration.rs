@@ -21,7 +21,7 @@ async fn a_disabled_webhook_is_told_nothing_that_waited_and_a_removed_one_is_gon
     assert_eq!(test(&admin, &webhook).await["status"], 500);
 
     admin.ask("/api/webhooks/remove", &fields).await;
-    assert_eq!(admin.ask("/api/webhooks/list", &[]).await, json!({"webhooks": [], "secret": null}));
+    assert_eq!(admin.ask("/api/webhooks/list", &[]).await, json!({"webhooks": []}));
     for endpoint in ["enable", "disable", "remove", "renew", "test"] {
         admin.post(&format!("/api/webhooks/{endpoint}"), &fields).await.refused(404, "not_found");
     }
@@ -38,8 +38,8 @@ async fn a_secret_is_told_once_and_a_new_one_takes_its_place() {
     let webhook = hooked(&admin, &receiver).await;
     let secret = webhook["secret"].as_str().unwrap();
     assert!(secret.starts_with("whsec_") && secret.len() == 6 + 43, "{secret}");
-    assert_eq!(admin.ask("/api/webhooks/list", &[]).await["secret"], webhook);
-    assert_eq!(admin.ask("/api/webhooks/list", &[]).await["secret"], json!(null));
+    let listed = admin.ask("/api/webhooks/list", &[]).await.to_string();
+    assert!(listed.contains(id(&webhook)) && !listed.contains("whsec_"), "{listed}");
     test(&admin, &webhook).await;
     let told = verified(&heard(&receiver).await[0], secret);
     assert_eq!((&told["type"], &told["job"]), (&json!("webhook.test"), &json!(null)));
@@ -196,9 +196,9 @@ async fn forms_without_javascript_add_test_and_delete() {
     let refused = [("project", "docs"), ("kind", "json"), ("address", "http://hooks.example/")];
     let refused = admin.submit("/api/webhooks/add", &refused, Some(&page)).await;
     let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
-    assert!(admin.get(&path).await.text.contains("The address must begin with https://"), "{path}");
+    assert!(admin.get(&path).await.text.contains("use https"), "{path}");
 
     let removed = admin.submit("/api/webhooks/remove", &[("webhook", id(&webhook))], Some(&page)).await;
     assert_eq!(removed.location(), "/admin/webhooks");
-    assert!(admin.get("/admin/webhooks").await.text.contains("Nobody is told yet"));
+    assert!(admin.get("/admin/webhooks").await.text.contains("No webhooks yet"));
 }

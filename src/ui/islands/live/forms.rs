@@ -19,6 +19,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::job::Filed;
 use crate::model::links;
 use crate::ui::charts::number::counted;
+use crate::ui::components::notice::NAMED_PAGE;
 use crate::ui::islands::toasts::Undo;
 use crate::ui::islands::{browser, json};
 
@@ -102,7 +103,7 @@ fn say(live: LiveState, form: &HtmlFormElement, answer: &str, done: Option<Strin
 }
 
 /// Says why `form` was refused, above it; without an error, takes that away.
-fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
+pub fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
     let before: Option<Element> = form.previous_element_sibling().filter(|element| element.class_list().contains(PROBLEM));
     if let Some(before) = before {
         before.remove();
@@ -115,6 +116,12 @@ fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
     if let Ok(text) = document().create_element("p") {
         text.set_text_content(Some(&error.message));
         let _ = said.append_child(&text);
+    }
+    if let (Some(page), Ok(link)) = (links::named_in(&error.message), document().create_element("a")) {
+        let _ = link.set_attribute("href", page);
+        link.set_class_name("button");
+        link.set_text_content(Some(NAMED_PAGE));
+        let _ = said.append_child(&link);
     }
     if form.parent_node().is_some_and(|parent| parent.insert_before(&said, Some(form)).is_ok()) {
         if let Ok(said) = said.dyn_into::<HtmlElement>() {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Function, Reflect};
-use leptos::web_sys::{Document, Element, Node};
+use leptos::web_sys::{Document, Element, HtmlElement, Node};
 
 use super::forms::PROBLEM;
 use super::{LiveState, ages};
@@ -85,13 +85,51 @@ pub(super) fn refresh(live: LiveState, reason: Reason) {
     });
 }
 
+/// What has the focus, and the keyed element around it.
+struct Focus {
+    element: HtmlElement,
+    row: Option<Element>,
+}
+
+impl Focus {
+    fn now() -> Option<Self> {
+        let element = document().active_element().filter(|element| element.local_name() != "body")?;
+        let row = element.closest("[data-key]").ok().flatten();
+        Some(Self { element: element.dyn_into().ok()?, row })
+    }
+
+    /// Gives it back where it was lost: to the element itself, if that was only moved; else to what is marked with `data-focus` in its
+    /// row; else to the page.
+    fn keep(self) {
+        if document().active_element().is_some_and(|element| element.local_name() != "body") {
+            return;
+        }
+        if self.element.is_connected() {
+            let _ = self.element.focus();
+            return;
+        }
+        let row = self.row.filter(|row| row.is_connected());
+        let next = match row.and_then(|row| row.query_selector("[data-focus]").ok().flatten()) {
+            Some(next) => Some(next),
+            None => document().get_element_by_id("content"),
+        };
+        if let Some(next) = next.and_then(|next| next.dyn_into::<HtmlElement>().ok()) {
+            let _ = next.focus();
+        }
+    }
+}
+
 fn replace(live: LiveState, page: &Document, reason: Reason) {
     let mut fresh = Vec::new();
+    let focus = Focus::now();
     for region in elements(&document().into(), reason.regions()) {
         let name = region.get_attribute(REGION).unwrap_or_default();
         if let Ok(Some(now)) = page.query_selector(&format!("[{REGION}=\"{name}\"]")) {
             morph(&region, &now, &mut fresh);
         }
+    }
+    if let Some(focus) = focus {
+        focus.keep();
     }
     ages::tick();
     let hydrate = Reflect::get(&window(), &"__hydrateIsland".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());

@@ -1,39 +1,44 @@
 //! The form that adds a webhook.
 
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
+use crate::api::flash::FlashMessage;
+use crate::api::webhooks::AddWebhook;
 use crate::model::user::Project;
-use crate::ui::components::failure;
-use crate::ui::components::submit_button::submit_button;
+use crate::ui::components::form::submit_button;
+use crate::ui::pages::outcome::outcome;
 
-use crate::ui::state::post::Post;
+/// The formats, as they are posted and as people see them.
+const FORMATS: [(&str, &str); 2] =
+    [("json", "JSON, signed with HMAC-SHA-256"), ("slack", "A message for Slack or a compatible service")];
 
-/// What a person can have done wrong in it.
-pub(super) const MISTAKE: &str = "The address must begin with https://, have no user or password in it, and not lead into a private network.";
-
-pub(super) fn form(add: Post, projects: Vec<Project>) -> AnyView {
-    let options = projects
-        .into_iter()
-        .map(|project| view! { <option value=project.id.to_string()>{project.name}</option> }.into_any())
-        .collect_view();
+/// `refused` is what came of it, with what was typed.
+pub(super) fn form(projects: Vec<Project>, refused: Option<&FlashMessage>) -> AnyView {
+    let typed = |name: &str| refused.map(|refused| refused.typed(name).to_owned()).unwrap_or_default();
+    let (chosen, format) = (typed("project"), typed("kind"));
+    let projects = projects.into_iter().map(|project| {
+        let is_chosen = project.id.as_str() == chosen;
+        view! { <option value=project.id.to_string() selected=is_chosen>{project.name}</option> }
+    });
+    let formats =
+        FORMATS.map(|(value, name)| view! { <option value=value selected=value == format>{name}</option> });
     view! {
         <section class="group narrow">
             <h2>"Add a webhook"</h2>
-            {move || failure::of_form(add.problem())}
-            <form class="stack" method="post" action=add.url on:submit=add.submitting()>
+            {refused.and_then(outcome)}
+            <form class="stack" method="post" action=AddWebhook::PATH>
                 <label class="field-label" for="project">"Project"</label>
-                <select id="project" class="field" name="project">{options}</select>
-                <label class="field-label" for="kind">"Form"</label>
-                <select id="kind" class="field" name="kind">
-                    <option value="json">"JSON, signed with HMAC-SHA-256"</option>
-                    <option value="slack">"A message for Slack, or what takes the same"</option>
-                </select>
+                <select id="project" class="field" name="project">{projects.collect_view()}</select>
+                <label class="field-label" for="kind">"Format"</label>
+                <select id="kind" class="field" name="kind">{formats.into_iter().collect_view()}</select>
                 <label class="field-label" for="address">"Address"</label>
                 <input
                     id="address"
                     class="field"
                     type="url"
                     name="address"
+                    value=typed("address")
                     placeholder="https://hooks.example.com/docket"
                     required
                     autocomplete="off"
@@ -41,9 +46,9 @@ pub(super) fn form(add: Post, projects: Vec<Project>) -> AnyView {
                     aria-describedby="address-hint"
                 />
                 <p class="hint" id="address-hint">
-                    "Told of each job that completes, fails, is archived, is not taken or is given up: its title, author, state and links."
+                    "Docket sends each job that is completed, failed, archived, not accepted or no longer tracked: its title, author, state and links."
                 </p>
-                {submit_button(add, "Add webhook", "Adding…")}
+                {submit_button("Add webhook")}
             </form>
         </section>
     }

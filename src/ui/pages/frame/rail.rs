@@ -31,7 +31,7 @@ pub(super) fn settings(session: &CurrentSession) -> AnyView {
     let administration = (session.role == Role::Admin).then(|| {
         [
             (links::USERS, icon::PERSON, "People"),
-            (links::UPSTREAM, icon::ANALYTICS, "Upstream"),
+            (links::UPSTREAM, icon::ANALYTICS, "Platform"),
             (links::WEBHOOKS, icon::SENDING, "Webhooks"),
             (links::AUDIT, icon::CLOCK, "Audit log"),
         ]

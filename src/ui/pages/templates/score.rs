@@ -5,9 +5,8 @@ use leptos::prelude::*;
 use crate::model::saved_template::{Scorecard, percent};
 use crate::ui::charts::number::grouped;
 
-
 /// What is counted, for the foot of the list.
-pub(super) const EXPLAINED: &str = "A run is a job that the agent took. Shares are of the runs that are completed, failed or archived upstream now. The time is the median from being taken to the first end.";
+pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed, failed or archived on the platform. The time is the median from acceptance to the first end.";
 
 pub(super) fn score(score: &Scorecard) -> AnyView {
     if score.runs == 0 {
