@@ -4,6 +4,7 @@
 pub mod account;
 pub mod analytics;
 pub mod annotations;
+pub mod audit;
 pub mod batches;
 pub mod filing;
 pub mod flash;

@@ -7,7 +7,7 @@ use leptos_router::{SsrMode, path};
 
 use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
-use crate::ui::pages::{home, jobs, login, not_found, overview, set_up};
+use crate::ui::pages::{home, jobs, login, not_found, overview, set_up, settings};
 
 /// The document around the app: everything a browser needs before the first pixel.
 /// `theme` is `light` or `dark` where the person chose one.
@@ -50,7 +50,9 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("jobs") view=jobs::Jobs />
                 </ParentRoute>
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>
-                    <Route path=path!("account") view=not_found::NotFound />
+                    <Route path=path!("account") view=settings::account::Account />
+                    <Route path=path!("admin/users") view=settings::users::Users />
+                    <Route path=path!("admin/audit") view=settings::audit::Audit />
                 </ParentRoute>
             </Routes>
         </Router>

@@ -3,6 +3,8 @@
 //! One crate, built twice: `ssr` is the server, which renders every page; `hydrate` the WebAssembly with the islands of those pages.
 //! `docs/ARCHITECTURE.md` has the code map and the invariants.
 
+#![recursion_limit = "256"]
+
 pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;

@@ -41,6 +41,12 @@ impl FlashMessage {
         self.outcome.as_ref().err()
     }
 
+    /// The values of the field `name`, of which a form may have several and each may be a list with commas.
+    pub fn list_typed(&self, name: &str) -> Vec<&str> {
+        let fields = self.typed.iter().filter(|(typed, _)| self.outcome.is_err() && typed == name);
+        fields.flat_map(|(_, value)| value.split(',')).collect()
+    }
+
     /// What stood in the field `name` of a form that was refused; else nothing.
     pub fn typed(&self, name: &str) -> &str {
         let field = self.typed.iter().find(|(typed, _)| typed == name);

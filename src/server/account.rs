@@ -3,19 +3,32 @@
 use secrecy::SecretString;
 
 use crate::error::AppError;
+use crate::model::account::{Account, SignedIn};
 use crate::model::id::SessionId;
 use crate::api::flash::Said;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::password::{self, Verdict};
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{address, sign_in};
-use crate::server::store::sessions::SignedIn;
 
-/// Where the caller is signed in, the last used first.
-pub async fn sessions(caller: &Caller) -> Result<Vec<SignedIn>, AppError> {
+/// The caller's own account, for its page.
+pub async fn account(caller: &Caller) -> Result<Account, AppError> {
     let Caller { panel, user, .. } = caller;
     let idle_since = Sessions::new(panel).idle_since();
-    Ok(panel.store.sessions_of(&user.id, panel.clock.now(), idle_since).await?)
+    let sessions = panel.store.sessions_of(&user.id, panel.clock.now(), idle_since).await?;
+    let sessions = sessions.into_iter().map(|session| SignedIn {
+        is_here: caller.session.as_ref() == Some(&session.id_hash),
+        id: session.id_hash,
+        device: session.device,
+        address: session.address,
+        since: session.created_at,
+        last_used: session.last_used_at,
+    });
+    Ok(Account {
+        sees_all_projects: caller.projects().len() == panel.projects.len(),
+        sessions: sessions.collect(),
+        second_factor: panel.second_factors.state(user).await?,
+    })
 }
 
 /// Sets a new password for whoever knows the old one. All sessions end, and the caller goes on in a new one.

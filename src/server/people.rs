@@ -3,13 +3,38 @@
 use crate::error::AppError;
 use crate::model::id::{PersonId, ProjectId};
 use crate::api::flash::Said;
+use crate::model::people::{People, Person, PersonState};
 use crate::model::user::{Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{sign_in, token};
+use crate::server::store::invitations::Invited;
 use crate::server::store::users::User;
 
 /// How long a one-time link is good.
 const LINK_SECONDS: i64 = 48 * 3600;
+
+/// Everybody, for the page of people.
+pub async fn all(caller: &Caller) -> Result<People, AppError> {
+    let (panel, now) = (&caller.panel, caller.panel.clock.now());
+    let guarded = panel.store.with_second_factor().await?;
+    let person = |Invited { user, until }| Person {
+        state: match until {
+            _ if user.disabled => PersonState::Disabled,
+            Some(until) if until <= now => PersonState::InvitationOver,
+            Some(_) => PersonState::Invited,
+            None => PersonState::Active,
+        },
+        is_you: user.id == caller.user.id,
+        has_second_factor: guarded.contains(&user.id),
+        projects: user.projects.map(|projects| projects.iter().map(ToString::to_string).collect()),
+        id: user.id,
+        name: user.name,
+        role: user.role,
+        last_seen: user.last_seen_at,
+    };
+    let people = panel.store.people().await?.into_iter().map(person).collect();
+    Ok(People { people, projects: panel.projects.to_vec() })
+}
 
 /// Adds somebody, and makes the link at which they choose a password.
 pub async fn invite(

@@ -12,5 +12,6 @@ pub mod notice;
 pub mod other_ways;
 pub mod pull_request;
 pub mod similar_jobs;
+pub mod table;
 pub mod tag_link;
 pub mod waiting;

@@ -11,4 +11,5 @@ mod page_head;
 mod request;
 mod saved_views_bar;
 pub mod set_up;
+pub mod settings;
 pub mod sign_in_step;
