@@ -9,6 +9,7 @@ use url::form_urlencoded::byte_serialize;
 use super::backend::AuthSession;
 use super::guard::Caller;
 use super::roles::{self, Access};
+use super::origin::came_from;
 use super::sign_in::{self, is_own_path};
 use super::{address, session_store, single_sign_on, trusted_header};
 use crate::error::{AppError, ErrorCode};
@@ -82,7 +83,7 @@ fn turn_away(request: &Request) -> Response {
     }
     // A plain form comes back to the page it was on, a page to itself.
     let wanted = if request.uri().path().starts_with("/api/") {
-        referer_path(request).unwrap_or_else(|| "/".to_owned())
+        came_from(request.headers())
     } else {
         request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned()
     };
@@ -100,11 +101,4 @@ fn wants_html(request: &Request) -> bool {
     let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let api = request.uri().path().starts_with("/api/");
     accept.map_or(!api, |accept| accept.contains("text/html") || (!api && accept.contains("*/*")))
-}
-
-/// Path and query of the page the request came from; the origin check has made sure that it is ours.
-fn referer_path(request: &Request) -> Option<String> {
-    let referer = url::Url::parse(request.headers().get(header::REFERER)?.to_str().ok()?).ok()?;
-    let query = referer.query().map_or_else(String::new, |query| format!("?{query}"));
-    Some(format!("{}{query}", referer.path()))
 }

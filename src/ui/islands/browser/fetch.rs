@@ -58,6 +58,8 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
 async fn page(address: &str) -> Result<Result<Document, AppError>, JsValue> {
     let headers = Headers::new()?;
     headers.set("Accept", "text/html")?;
+    // No person goes to the page: what waits to be told once is not for this.
+    headers.set("X-Requested-With", "fetch")?;
     let request = RequestInit::new();
     request.set_headers(&headers);
     let (response, text) = fetched(address, &request).await?;
