@@ -39,7 +39,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
     if password::verify(SecretString::from(old), stored).await.map_err(failed)? == Verdict::Wrong {
         return Err(AppError::bad_input(
-            "That is not your present password, so nothing was changed. Try again.",
+            "That is not your current password, so nothing was changed. Try again.",
         ));
     }
     attempt.succeeded().await;
@@ -60,10 +60,10 @@ pub async fn sign_out(caller: &Caller, session: &str) -> Result<Said, AppError> 
     let (by, now) = (caller.actor(), caller.panel.clock.now());
     if !caller.panel.store.end_session(session.as_str(), &by, now).await? {
         return Err(AppError::not_found(
-            "That session is over already. Reload the page to see those there are.",
+            "That session has already ended. Reload the page to see the current ones.",
         ));
     }
-    Ok(Said::new("That session is ended."))
+    Ok(Said::new("That session was ended."))
 }
 
 /// Ends all of the caller's sessions but the one at hand.
@@ -73,8 +73,8 @@ pub async fn sign_out_others(caller: &Caller) -> Result<Said, AppError> {
     let ended = caller.panel.store.end_other_sessions(this, &by, now).await?;
     Ok(Said::new(match ended {
         0 => "You were signed in nowhere else.".to_owned(),
-        1 => "One other session is ended.".to_owned(),
-        ended => format!("{ended} other sessions are ended."),
+        1 => "One other session was ended.".to_owned(),
+        ended => format!("{ended} other sessions were ended."),
     }))
 }
 

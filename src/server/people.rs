@@ -51,7 +51,7 @@ pub async fn invite(
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
     if !panel.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
         return Err(AppError::conflict(format!(
-            "There is somebody called {name} already. Choose another name."
+            "The username {name} is taken. Choose another one."
         )));
     }
     tracing::info!(name, %role, by = caller.user.name, "invited");
@@ -78,7 +78,7 @@ pub async fn withdraw(caller: &Caller, user: &str) -> Result<Said, AppError> {
         return Err(has_come(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation withdrawn");
-    Ok(Said::new(format!("{} is not invited any more; the link does nothing.", user.name)))
+    Ok(Said::new(format!("The invitation of {} was withdrawn. The link no longer works.", user.name)))
 }
 
 /// Gives somebody another role and other projects, from their next request on. They have to sign in again.
@@ -150,7 +150,7 @@ fn address(caller: &Caller, name: &str, secret: &str) -> String {
 
 fn told_of(name: &str, link: String) -> Said {
     Said::new(format!(
-        "{name} is invited. Send them this link: it is shown this once, works once, and is good for 48 hours."
+        "{name} is invited. Send them this link. It is shown only once, works once, and expires after 48 hours."
     ))
     .with_secret(link)
 }
@@ -161,7 +161,7 @@ fn has_come(user: &User) -> AppError {
 
 fn last_administrator(user: &User) -> AppError {
     AppError::conflict(format!(
-        "{} is the last administrator. Make somebody else one first, then try again.",
+        "{} is the last administrator. Make another person an administrator first.",
         user.name
     ))
 }
