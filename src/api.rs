@@ -4,6 +4,7 @@
 pub mod account;
 pub mod analytics;
 pub mod annotations;
+pub mod audit;
 pub mod batches;
 pub mod filing;
 pub mod flash;
@@ -17,3 +18,7 @@ pub mod templates;
 pub mod upstream;
 pub mod users;
 pub mod webhooks;
+
+/// The header of what an open page asks for by itself. Such a request is no use of the session, spends no call upstream that it can do
+/// without, and is told nothing that is told once.
+pub const REFRESH_HEADER: &str = "docket-refresh";

@@ -9,7 +9,7 @@ use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
     admin_upstream, admin_webhooks, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job, not_found, overview, queue, set_up,
-    templates,
+    settings, templates,
 };
 
 /// The document around the app: everything a browser needs before the first pixel.
@@ -61,9 +61,11 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("templates") view=templates::Templates />
                 </ParentRoute>
                 <ParentRoute path=path!("") view=SettingsFrame ssr=SsrMode::Async>
-                    <Route path=path!("account") view=not_found::NotFound />
                     <Route path=path!("admin/upstream") view=admin_upstream::AdminUpstream />
                     <Route path=path!("admin/webhooks") view=admin_webhooks::AdminWebhooks />
+                    <Route path=path!("account") view=settings::account::Account />
+                    <Route path=path!("admin/users") view=settings::users::Users />
+                    <Route path=path!("admin/audit") view=settings::audit::Audit />
                 </ParentRoute>
             </Routes>
         </Router>

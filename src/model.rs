@@ -1,10 +1,12 @@
 //! The words of the domain: plain data and pure logic, shared by server and browser.
 //! Must not know sqlx, axum, reqwest, leptos or the browser.
 
+pub mod account;
 pub mod address;
 pub mod analytics_query;
 pub mod analytics_report;
 pub mod audit;
+pub mod audit_query;
 pub mod batch;
 pub mod budget;
 pub mod day;
@@ -17,6 +19,7 @@ pub mod links;
 pub mod name;
 pub mod page_path;
 pub mod paging;
+pub mod people;
 pub mod preset;
 pub mod queue;
 pub mod saved_template;

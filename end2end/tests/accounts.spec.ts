@@ -24,7 +24,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page.getByRole("heading", { name: "People" })).toBeVisible();
     await page.getByLabel("Username").fill("ivan");
     await page.getByRole("group", { name: "Only these projects" }).last().getByLabel("Acme Docs").check();
-    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByRole("button", { name: "Create invite link" }).click();
     await expect(page.getByRole("status").filter({ hasText: "ivan is invited." })).toBeVisible();
     const address = (await link(page).textContent()) ?? "";
     await expect(row(page, "ivan")).toContainText("Invited");
@@ -69,11 +69,11 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(places.getByRole("row")).toHaveCount(3);
     await expect(places.getByText("This session")).toHaveCount(1);
 
-    await here.getByLabel("Present password").fill("not the password");
+    await here.getByLabel("Current password").fill("not the password");
     await here.getByLabel("New password").fill(CHOSEN);
     await here.getByRole("button", { name: "Change password" }).click();
-    await expect(here.getByRole("alert")).toContainText("That is not your present password");
-    await here.getByLabel("Present password").fill(person.password);
+    await expect(here.getByRole("alert")).toContainText("That is not your current password");
+    await here.getByLabel("Current password").fill(person.password);
     await here.getByLabel("New password").fill(CHOSEN);
     await here.getByRole("button", { name: "Change password" }).click();
     await expect(here.getByRole("status").filter({ hasText: "Your password is changed." })).toBeVisible();
@@ -102,8 +102,8 @@ test("a refused invitation keeps what was typed", async ({ page, person }) => {
   await open(page, USERS);
   await page.getByLabel("Username").fill(person.username);
   await page.getByLabel("Role").last().selectOption("operator");
-  await page.getByRole("button", { name: "Make a link" }).click();
-  await expect(page.getByRole("alert")).toContainText(`There is somebody called ${person.username} already.`);
+  await page.getByRole("button", { name: "Create invite link" }).click();
+  await expect(page.getByRole("alert")).toContainText(`The username ${person.username} is taken.`);
   await expect(page.getByLabel("Username")).toHaveValue(person.username);
   await expect(page.getByLabel("Role").last()).toHaveValue("operator");
 });

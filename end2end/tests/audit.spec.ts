@@ -35,7 +35,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page).toHaveURL(new RegExp(`/jobs/${job}$`));
 
     await page.goto(`${AUDIT}?project=nowhere`);
-    await expect(page.getByText("No record fits")).toBeVisible();
+    await expect(page.getByText("No matching records")).toBeVisible();
     await page.getByRole("link", { name: "All records" }).last().click();
     await expect(page).toHaveURL(new RegExp(`${AUDIT}$`));
     await expect(rows(page)).not.toHaveCount(0);

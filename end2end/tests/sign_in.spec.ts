@@ -8,7 +8,7 @@ test("a wrong password is answered with a sentence, and the name is still there"
   await open(page, "/login");
   await expect(page.getByLabel("Username")).toBeFocused();
   await fillInSignIn(page, { ...demo.administrator, password: "not the password" });
-  await expect(page.getByRole("alert")).toHaveText("That username and password do not belong together.");
+  await expect(page.getByRole("alert")).toHaveText("Incorrect username or password.");
   await expect(page.getByLabel("Username")).toHaveValue(demo.administrator.username);
   await page.getByLabel("Password").fill(demo.administrator.password);
   await page.getByLabel("Password").press("Enter");

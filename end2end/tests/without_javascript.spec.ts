@@ -56,7 +56,7 @@ test.describe("from sign-in to sign-out", () => {
   test("a wrong password is answered with a sentence, and the way on is kept", async ({ page, demo }) => {
     await page.goto(at("/analytics"));
     await fillInSignIn(page, { ...demo.administrator, password: "not the password" });
-    await expect(page.getByRole("alert")).toHaveText("That username and password do not belong together.");
+    await expect(page.getByRole("alert")).toHaveText("Incorrect username or password.");
     await fillInSignIn(page, demo.administrator);
     await expect(page).toHaveURL(at("/analytics"));
   });

@@ -4,10 +4,18 @@ use leptos::prelude::*;
 
 use crate::error::AppError;
 use crate::api::flash::Said;
+use crate::model::account::Account;
 #[cfg(feature = "ssr")]
 use crate::server::{account, auth::guard, flash};
 #[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
+
+/// What the caller's account page shows: their sessions, what they may see, and where they are with their second factor.
+#[server(name = GetAccount, prefix = "/api", endpoint = "account/get")]
+pub async fn account() -> Result<Account, AppError> {
+    let caller = guard::of::<GetAccount>()?;
+    account::account(&caller).await
+}
 
 /// Sets a new password for whoever knows the `old` one, and ends all other sessions.
 #[server(prefix = "/api", endpoint = "account/password")]

@@ -1,5 +1,8 @@
 //! What came of a plain form, for the page that follows it: without JavaScript, the browser shows that page and nothing else.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
@@ -25,6 +28,33 @@ pub struct FlashMessage {
     pub typed: Vec<(String, String)>,
 }
 
+/// The message that waits for a browser while a page is rendered for it. A page that does not show it leaves it for the next.
+#[derive(Debug, Clone)]
+pub struct Waiting {
+    message: Arc<FlashMessage>,
+    shown: Arc<AtomicBool>,
+}
+
+impl Waiting {
+    pub fn new(message: FlashMessage) -> Self {
+        Self { message: Arc::new(message), shown: Arc::default() }
+    }
+
+    /// The message, if it is about the form that was posted to `endpoint`. Whoever asks must show it: it is told once.
+    pub fn about(&self, endpoint: &str) -> Option<FlashMessage> {
+        let is_about = self.message.form == endpoint;
+        if is_about {
+            self.shown.store(true, Ordering::Relaxed);
+        }
+        is_about.then(|| (*self.message).clone())
+    }
+
+    /// The message, if no page has asked for it.
+    pub fn left(&self) -> Option<FlashMessage> {
+        (!self.shown.load(Ordering::Relaxed)).then(|| (*self.message).clone())
+    }
+}
+
 impl Said {
     pub fn new(sentence: impl Into<String>) -> Self {
         Self { sentence: sentence.into(), secret: None }
@@ -39,6 +69,12 @@ impl FlashMessage {
     /// Why the form was refused, if it was.
     pub fn problem(&self) -> Option<&AppError> {
         self.outcome.as_ref().err()
+    }
+
+    /// The values of the field `name`, of which a form may have several and each may be a list with commas.
+    pub fn list_typed(&self, name: &str) -> Vec<&str> {
+        let fields = self.typed.iter().filter(|(typed, _)| self.outcome.is_err() && typed == name);
+        fields.flat_map(|(_, value)| value.split(',')).collect()
     }
 
     /// What stood in the field `name` of a form that was refused; else nothing.

@@ -10,7 +10,7 @@ use crate::server::{auth::guard, flash};
 use crate::model::links::ACCOUNT;
 
 #[cfg(feature = "ssr")]
-const KEEP: &str = "Keep these recovery codes where you find them without your authenticator: each signs you in once. They are shown this once.";
+const KEEP: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";
 
 /// Proposes a secret for the caller's authenticator. It binds once it is confirmed.
 #[server(prefix = "/api", endpoint = "second-factor/begin")]
@@ -39,7 +39,7 @@ pub async fn renew_recovery_codes(code: String) -> Result<Said, AppError> {
     let caller = guard::of::<RenewRecoveryCodes>()?;
     let renewed = caller.panel.second_factors.renew_codes(&caller.user, &code).await;
     let said = renewed.map(|codes| {
-        Said::new(format!("Your old recovery codes are good no more. {KEEP}")).with_secret(codes.join(" "))
+        Said::new(format!("Your old recovery codes no longer work. {KEEP}")).with_secret(codes.join(" "))
     });
     flash::answer(ACCOUNT, said)
 }

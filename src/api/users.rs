@@ -5,10 +5,18 @@ use leptos::prelude::*;
 
 use crate::error::AppError;
 use crate::api::flash::Said;
+use crate::model::people::People;
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, flash, people};
 #[cfg(feature = "ssr")]
 use crate::model::links::USERS;
+
+/// Everybody who has an account or was invited.
+#[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]
+pub async fn list_people() -> Result<People, AppError> {
+    let caller = guard::of::<GetPeople>()?;
+    people::all(&caller).await
+}
 
 /// Invites somebody; the `secret` in the answer is a one-time link, told this once.
 #[server(prefix = "/api", endpoint = "users/invite")]

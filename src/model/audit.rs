@@ -3,8 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
+use crate::error::AppError;
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
 
 /// Everything that is written down. The order is that of [`WORDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +124,7 @@ pub struct Deed {
 }
 
 /// A record as it is kept. Words that this version does not know are kept and shown as they are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub number: i64,
     pub at: Timestamp,
@@ -132,6 +136,35 @@ pub struct Record {
     pub project: String,
     pub subject: String,
     pub detail: String,
+}
+
+/// One page of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditPage {
+    /// Those that fit, the newest first.
+    pub records: Vec<Record>,
+    /// What is wrong with the question, if anything; then there are no records.
+    pub problem: Option<AppError>,
+    /// The number that the next page is asked for with; nothing on the last one.
+    pub next: Option<i64>,
+    /// Everybody who did anything.
+    pub people: Vec<String>,
+    pub projects: Vec<Project>,
+    /// What the check came to, if it was asked for.
+    pub check: Option<AuditCheck>,
+}
+
+/// What reading every record came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditCheck {
+    /// Up to which record retention removed them; 0 if it never did.
+    pub removed_up_to: i64,
+    /// The number of the last record, as far as the chain holds.
+    pub last: i64,
+    /// The same with its hash, as it is kept elsewhere.
+    pub link: String,
+    /// Where the chain breaks, and how.
+    pub fault: Option<String>,
 }
 
 impl Action {

@@ -3,19 +3,32 @@
 use secrecy::SecretString;
 
 use crate::error::AppError;
+use crate::model::account::{Account, SignedIn};
 use crate::model::id::SessionId;
 use crate::api::flash::Said;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::password::{self, Verdict};
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{address, sign_in};
-use crate::server::store::sessions::SignedIn;
 
-/// Where the caller is signed in, the last used first.
-pub async fn sessions(caller: &Caller) -> Result<Vec<SignedIn>, AppError> {
+/// The caller's own account, for its page.
+pub async fn account(caller: &Caller) -> Result<Account, AppError> {
     let Caller { panel, user, .. } = caller;
     let idle_since = Sessions::new(panel).idle_since();
-    Ok(panel.store.sessions_of(&user.id, panel.clock.now(), idle_since).await?)
+    let sessions = panel.store.sessions_of(&user.id, panel.clock.now(), idle_since).await?;
+    let sessions = sessions.into_iter().map(|session| SignedIn {
+        is_here: caller.session.as_ref() == Some(&session.id_hash),
+        id: session.id_hash,
+        device: session.device,
+        address: session.address,
+        since: session.created_at,
+        last_used: session.last_used_at,
+    });
+    Ok(Account {
+        sees_all_projects: caller.projects().len() == panel.projects.len(),
+        sessions: sessions.collect(),
+        second_factor: panel.second_factors.state(user).await?,
+    })
 }
 
 /// Sets a new password for whoever knows the old one. All sessions end, and the caller goes on in a new one.
@@ -26,7 +39,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
     if password::verify(SecretString::from(old), stored).await.map_err(failed)? == Verdict::Wrong {
         return Err(AppError::bad_input(
-            "That is not your present password, so nothing was changed. Try again.",
+            "That is not your current password, so nothing was changed. Try again.",
         ));
     }
     attempt.succeeded().await;
@@ -47,10 +60,10 @@ pub async fn sign_out(caller: &Caller, session: &str) -> Result<Said, AppError> 
     let (by, now) = (caller.actor(), caller.panel.clock.now());
     if !caller.panel.store.end_session(session.as_str(), &by, now).await? {
         return Err(AppError::not_found(
-            "That session is over already. Reload the page to see those there are.",
+            "That session has already ended. Reload the page to see the current ones.",
         ));
     }
-    Ok(Said::new("That session is ended."))
+    Ok(Said::new("That session was ended."))
 }
 
 /// Ends all of the caller's sessions but the one at hand.
@@ -60,8 +73,8 @@ pub async fn sign_out_others(caller: &Caller) -> Result<Said, AppError> {
     let ended = caller.panel.store.end_other_sessions(this, &by, now).await?;
     Ok(Said::new(match ended {
         0 => "You were signed in nowhere else.".to_owned(),
-        1 => "One other session is ended.".to_owned(),
-        ended => format!("{ended} other sessions are ended."),
+        1 => "One other session was ended.".to_owned(),
+        ended => format!("{ended} other sessions were ended."),
     }))
 }
 

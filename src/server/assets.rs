@@ -1,6 +1,7 @@
 //! The front end's files, inside the binary: already compressed, under names that change with the content.
 //! Must not compress or read a disk at run time (in a debug build `rust-embed` reads `target/site`).
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use axum::Router;
@@ -17,6 +18,11 @@ use sha2::{Digest, Sha256};
 // Type declarations are for bundlers; browsers never ask for them.
 #[exclude = "*.d.ts*"]
 struct Site;
+
+/// What is beside the package also where no front end was built. A build copies it into the site.
+#[derive(Embed)]
+#[folder = "public/"]
+struct Public;
 
 /// What cargo-leptos calls the folder of wasm, js and css.
 const PACKAGE: &str = "pkg";
@@ -42,7 +48,8 @@ pub fn package_dir() -> String {
 /// The routes of all files. They need no session: they are the same for everybody.
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let plain = Site::iter().filter(|name| !name.contains('/') && !is_compressed(name));
-    plain.fold(
+    let plain: BTreeSet<_> = plain.chain(Public::iter()).collect();
+    plain.into_iter().fold(
         Router::new().route(&format!("/{PACKAGE}/{{version}}/{{*name}}"), get(packaged)),
         |router, name| {
             router.route(
@@ -93,7 +100,7 @@ fn best_encoding(name: &str, request: &HeaderMap) -> Option<(EmbeddedFile, Optio
         .into_iter()
         .filter(|(encoding, _)| accepts(accepted, encoding))
         .find_map(|(encoding, suffix)| Some((Site::get(&format!("{name}.{suffix}"))?, Some(encoding))))
-        .or_else(|| Some((Site::get(name)?, None)))
+        .or_else(|| Some((Site::get(name).or_else(|| Public::get(name))?, None)))
 }
 
 /// Whether an `Accept-Encoding` names `encoding` with a weight above 0.

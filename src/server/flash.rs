@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use moka::future::Cache;
+use moka::policy::EvictionPolicy;
 
 use super::auth::token;
 use super::forms;
@@ -14,14 +15,31 @@ use crate::api::flash::{FlashMessage, Said};
 use crate::error::AppError;
 
 /// How long a message waits for its page.
-const KEPT_FOR: Duration = Duration::from_secs(300);
+pub const KEPT_FOR: Duration = Duration::from_secs(300);
 
-/// How much all messages together may hold, in bytes; beyond that, the oldest go.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// How much the messages of all people together may hold, in bytes; beyond that, the oldest go.
+const PEOPLES_BYTES: u64 = 16 * 1024 * 1024;
 
-/// By an id that only the browser knows which posted the form. Cloning gives another handle.
+/// The same for those of strangers, who can post as much as they like and must not push out the others'.
+const STRANGERS_BYTES: u64 = 1024 * 1024;
+
+/// How many fields are kept of a form, and how long each may be, in bytes. For people the body's own limit is enough.
+const PEOPLES_FIELDS: (usize, usize) = (256, usize::MAX);
+const STRANGERS_FIELDS: (usize, usize) = (8, 256);
+
+/// What is never kept of a form.
+const SECRETS: [&str; 5] = ["password", "old", "new", "code", "token"];
+
+/// What a message takes beside its texts, and each of its fields.
+const OVERHEAD: usize = 200;
+const OVERHEAD_OF_FIELD: usize = 64;
+
+/// By an id that only the browser knows which posted the form, and whoever is signed in there. Cloning gives another handle.
 #[derive(Clone)]
-pub struct Flash(Cache<String, FlashMessage>);
+pub struct Flash {
+    peoples: Cache<String, FlashMessage>,
+    strangers: Cache<String, FlashMessage>,
+}
 
 /// Where a server function leaves what it did, for the page that follows its form. In the request's extensions.
 #[derive(Clone, Default)]
@@ -29,20 +47,28 @@ pub struct Done(Arc<Mutex<Option<Said>>>);
 
 impl Flash {
     pub fn new() -> Self {
-        let weigher = |_: &String, message: &FlashMessage| u32::try_from(bytes_of(message)).unwrap_or(u32::MAX);
-        Self(Cache::builder().max_capacity(MOST_BYTES).weigher(weigher).time_to_live(KEPT_FOR).build())
+        Self { peoples: cache(PEOPLES_BYTES), strangers: cache(STRANGERS_BYTES) }
     }
 
-    /// Keeps a message, and gives the id to ask for it.
-    pub async fn keep(&self, message: FlashMessage) -> String {
+    /// Keeps a message for `person`, nobody's if they are not signed in, and gives the id to ask for it.
+    pub async fn keep(&self, person: Option<&str>, message: FlashMessage) -> String {
         let id = token::new();
-        self.0.insert(id.clone(), message).await;
+        self.put(person, &id, message).await;
         id
     }
 
-    /// The message of that id, once.
-    pub async fn take(&self, id: &str) -> Option<FlashMessage> {
-        self.0.remove(id).await
+    /// The message of that id for `person`. It is there no more afterwards.
+    pub async fn take(&self, person: Option<&str>, id: &str) -> Option<FlashMessage> {
+        self.of(person).remove(&key(person, id)).await
+    }
+
+    /// Keeps a message that was taken and not shown.
+    pub async fn put(&self, person: Option<&str>, id: &str, message: FlashMessage) {
+        self.of(person).insert(key(person, id), message).await;
+    }
+
+    fn of(&self, person: Option<&str>) -> &Cache<String, FlashMessage> {
+        if person.is_some() { &self.peoples } else { &self.strangers }
     }
 }
 
@@ -81,11 +107,89 @@ pub fn lead_to(page: &str, said: Said) {
     leptos_axum::redirect(page);
 }
 
+/// Of the fields of a form, those that are kept for whoever has to correct it.
+pub fn kept(is_known: bool, fields: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let (most, longest) = if is_known { PEOPLES_FIELDS } else { STRANGERS_FIELDS };
+    let fields = fields.filter(|(name, value)| {
+        !SECRETS.contains(&name.as_str()) && name.len() <= longest && value.len() <= longest
+    });
+    fields.take(most).collect()
+}
+
+fn cache(bytes: u64) -> Cache<String, FlashMessage> {
+    let weigher = |_: &String, message: &FlashMessage| u32::try_from(bytes_of(message)).unwrap_or(u32::MAX);
+    Cache::builder()
+        .max_capacity(bytes)
+        .weigher(weigher)
+        // The default keeps what is asked for often, so that a full cache would take nothing new.
+        .eviction_policy(EvictionPolicy::lru())
+        .time_to_live(KEPT_FOR)
+        .build()
+}
+
+fn key(person: Option<&str>, id: &str) -> String {
+    format!("{} {id}", person.unwrap_or_default())
+}
+
 fn bytes_of(message: &FlashMessage) -> usize {
-    let typed: usize = message.typed.iter().map(|(name, value)| name.len() + value.len()).sum();
+    let typed = message.typed.iter().map(|(name, value)| name.len() + value.len() + OVERHEAD_OF_FIELD);
     let outcome = match &message.outcome {
         Ok(said) => said.sentence.len() + said.secret.as_ref().map_or(0, String::len),
         Err(error) => error.message.len(),
     };
-    200 + message.form.len() + outcome + typed
+    OVERHEAD + message.form.len() + outcome + typed.sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(bytes: usize) -> FlashMessage {
+        let typed = vec![("prompt".to_owned(), "x".repeat(bytes))];
+        FlashMessage { form: "/api/x".to_owned(), outcome: Err(AppError::internal()), typed }
+    }
+
+    #[tokio::test]
+    async fn messages_take_a_bounded_memory_and_the_newest_stay() {
+        let flash = Flash::new();
+        let mut ids = Vec::new();
+        for _ in 0..100 {
+            ids.push(flash.keep(Some("ada"), message(1024 * 1024)).await);
+            flash.peoples.run_pending_tasks().await;
+        }
+        assert!(flash.peoples.weighted_size() <= PEOPLES_BYTES, "{}", flash.peoples.weighted_size());
+        assert!(flash.take(Some("ada"), &ids[0]).await.is_none());
+        assert!(flash.take(Some("ada"), &ids[99]).await.is_some(), "the last one was not taken in");
+    }
+
+    #[tokio::test]
+    async fn strangers_push_out_nobody_elses_message() {
+        let flash = Flash::new();
+        let id = flash.keep(Some("ada"), message(10)).await;
+        for _ in 0..100 {
+            flash.keep(None, message(1024 * 1024)).await;
+            flash.strangers.run_pending_tasks().await;
+        }
+        assert!(flash.strangers.weighted_size() <= STRANGERS_BYTES, "{}", flash.strangers.weighted_size());
+        assert!(flash.take(Some("ada"), &id).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_message_is_for_one_person_and_once() {
+        let flash = Flash::new();
+        let id = flash.keep(Some("ada"), message(10)).await;
+        assert!(flash.take(None, &id).await.is_none());
+        assert!(flash.take(Some("olga"), &id).await.is_none());
+        assert!(flash.take(Some("ada"), &id).await.is_some());
+        assert!(flash.take(Some("ada"), &id).await.is_none());
+    }
+
+    #[test]
+    fn of_a_strangers_form_only_what_is_short_is_kept() {
+        let field = |name: &str, bytes| (name.to_owned(), "x".repeat(bytes));
+        let fields = || [field("username", 10), field("next", 300), field("password", 10)].into_iter();
+        assert_eq!(kept(false, fields()), [field("username", 10)]);
+        assert_eq!(kept(true, fields()), [field("username", 10), field("next", 300)]);
+        assert_eq!(kept(false, (0..100).map(|n| field(&format!("f{n}"), 1))).len(), 8);
+    }
 }

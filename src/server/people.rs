@@ -3,13 +3,38 @@
 use crate::error::AppError;
 use crate::model::id::{PersonId, ProjectId};
 use crate::api::flash::Said;
+use crate::model::people::{People, Person, PersonState};
 use crate::model::user::{Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{sign_in, token};
+use crate::server::store::invitations::Invited;
 use crate::server::store::users::User;
 
 /// How long a one-time link is good.
 const LINK_SECONDS: i64 = 48 * 3600;
+
+/// Everybody, for the page of people.
+pub async fn all(caller: &Caller) -> Result<People, AppError> {
+    let (panel, now) = (&caller.panel, caller.panel.clock.now());
+    let guarded = panel.store.with_second_factor().await?;
+    let person = |Invited { user, until }| Person {
+        state: match until {
+            _ if user.disabled => PersonState::Disabled,
+            Some(until) if until <= now => PersonState::InvitationOver,
+            Some(_) => PersonState::Invited,
+            None => PersonState::Active,
+        },
+        is_you: user.id == caller.user.id,
+        has_second_factor: guarded.contains(&user.id),
+        projects: user.projects.map(|projects| projects.iter().map(ToString::to_string).collect()),
+        id: user.id,
+        name: user.name,
+        role: user.role,
+        last_seen: user.last_seen_at,
+    };
+    let people = panel.store.people().await?.into_iter().map(person).collect();
+    Ok(People { people, projects: panel.projects.to_vec() })
+}
 
 /// Adds somebody, and makes the link at which they choose a password.
 pub async fn invite(
@@ -26,7 +51,7 @@ pub async fn invite(
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
     if !panel.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
         return Err(AppError::conflict(format!(
-            "There is somebody called {name} already. Choose another name."
+            "The username {name} is taken. Choose another one."
         )));
     }
     tracing::info!(name, %role, by = caller.user.name, "invited");
@@ -53,7 +78,7 @@ pub async fn withdraw(caller: &Caller, user: &str) -> Result<Said, AppError> {
         return Err(has_come(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation withdrawn");
-    Ok(Said::new(format!("{} is not invited any more; the link does nothing.", user.name)))
+    Ok(Said::new(format!("The invitation of {} was withdrawn. The link no longer works.", user.name)))
 }
 
 /// Gives somebody another role and other projects, from their next request on. They have to sign in again.
@@ -125,7 +150,7 @@ fn address(caller: &Caller, name: &str, secret: &str) -> String {
 
 fn told_of(name: &str, link: String) -> Said {
     Said::new(format!(
-        "{name} is invited. Send them this link: it is shown this once, works once, and is good for 48 hours."
+        "{name} is invited. Send them this link. It is shown only once, works once, and expires after 48 hours."
     ))
     .with_secret(link)
 }
@@ -136,7 +161,7 @@ fn has_come(user: &User) -> AppError {
 
 fn last_administrator(user: &User) -> AppError {
     AppError::conflict(format!(
-        "{} is the last administrator. Make somebody else one first, then try again.",
+        "{} is the last administrator. Make another person an administrator first.",
         user.name
     ))
 }

@@ -21,5 +21,6 @@ pub mod queue;
 mod request;
 mod saved_views_bar;
 pub mod set_up;
+pub mod settings;
 pub mod sign_in_step;
 pub mod templates;

@@ -42,7 +42,7 @@ async fn a_link_is_good_for_48_hours_and_a_new_one_ends_it() {
     app.clock().advance(Duration::from_secs(48 * 3_600));
     app.stranger().accept(&first, CHOSEN).await.refused(403, "forbidden");
     let ada = app.sign_in("ada").await;
-    assert!(ada.get("/admin/users").await.text.contains("the link is over"));
+    assert!(ada.get("/admin/users").await.text.contains("link expired"));
 
     let second = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
     let third = token(&app.manage(&ada, "renew", "ivan", &[]).await.json());
@@ -135,7 +135,7 @@ async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
     let ada = app.sign_in("ada").await;
     let page = format!("{}/admin/users", app.origin());
     for (name, role, projects, why) in [
-        ("olga", "operator", "api", "There is somebody called olga already"),
+        ("olga", "operator", "api", "The username olga is taken"),
         ("&lt;<b>", "operator", "nowhere", "There is no project nowhere here"),
         ("ivan", "emperor", "api", "A role is viewer, operator or admin."),
     ] {

@@ -29,6 +29,7 @@ mod export;
 mod faults;
 mod fields;
 mod file_modes;
+mod flash;
 mod follow_up;
 mod following;
 mod forms;

@@ -6,6 +6,7 @@ use reqwest::Method;
 
 use crate::gate::pages;
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, intent, tags};
+use crate::second_factor;
 
 /// One answer of every kind there is.
 async fn one_of_each(app: &TestApp) -> Vec<(&'static str, Answer)> {
@@ -217,4 +218,34 @@ async fn the_root_leads_to_the_first_project() {
     let app = TestApp::start().await;
     let answer = app.sign_in("vera").await.get("/").await;
     assert_eq!((answer.status, answer.location()), (302, "/p/docs"));
+}
+
+#[tokio::test]
+async fn no_page_wants_to_be_found_by_a_search_engine() {
+    let app = second_factor::app().await;
+    second_factor::switch_on(&app, &app.operator().await).await;
+    let (code, ada, stranger) =
+        (second_factor::first_step(&app, "olga").await, app.sign_in("ada").await, app.stranger());
+    let pages = pages();
+    let known = pages.iter().map(String::as_str).filter(|path| !["/", "/login", "/setup"].contains(path));
+    let shown = known.chain(["/nowhere", "/p/nowhere"]).map(|path| (&ada, path));
+    for (person, path) in shown.chain([(&stranger, "/login"), (&stranger, "/setup"), (&code, "/login/code")]) {
+        let page = person.get(path).await;
+        assert!(page.header("content-type").starts_with("text/html"), "{path}: {}", page.status);
+        let tags = tags(&page.text);
+        let robots: Vec<&str> = tags
+            .iter()
+            .filter(|tag| tag.name == "meta" && tag.attribute("name") == "robots")
+            .map(|tag| tag.attribute("content"))
+            .collect();
+        assert_eq!(robots, ["noindex"], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn robots_are_told_without_a_session_to_stay_away() {
+    let app = TestApp::start().await;
+    let robots = app.stranger().get("/robots.txt").await;
+    assert_eq!((robots.status, robots.text.as_str()), (200, "User-agent: *\nDisallow: /\n"));
+    assert!(robots.header("content-type").starts_with("text/plain"), "{:?}", robots.headers);
 }

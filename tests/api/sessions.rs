@@ -140,7 +140,7 @@ async fn signing_out_everywhere_else_leaves_the_session_at_hand() {
     let page = format!("{}/account", app.origin());
     let answer = here.submit("/api/account/sign-out-others", &[], Some(&page)).await;
     assert_eq!((answer.status, answer.location()), (302, "/account"));
-    assert!(here.get("/account").await.text.contains("2 other sessions are ended."));
+    assert!(here.get("/account").await.text.contains("2 other sessions were ended."));
     assert!(here.is_signed_in().await);
     assert!(!there.is_signed_in().await && !third.is_signed_in().await);
 }

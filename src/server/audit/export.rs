@@ -2,9 +2,10 @@
 
 use futures::{Stream, stream};
 
-use super::question::AuditQuery;
+use super::question;
 use crate::error::AppError;
 use crate::model::audit::{Action, Deed, Record};
+use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::audit::AuditFilter;
@@ -18,7 +19,7 @@ const RECORDS_A_PIECE: u32 = 1_000;
 
 /// Every record that `query` asks for, from its newest on; that it was asked for is itself a record.
 pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Result<Chunks, AppError> {
-    let filter = query.filter()?;
+    let filter = question::filter(query)?;
     let (store, now) = (&caller.panel.store, caller.panel.clock.now());
     let deed = Deed::new(Action::AuditExport).saying(format!("{format} {}", query.to_address()).trim_end());
     store.record(&caller.actor(), &deed, now).await?;

@@ -9,17 +9,16 @@ use url::form_urlencoded::byte_serialize;
 use super::backend::AuthSession;
 use super::guard::Caller;
 use super::roles::{self, Access};
+use super::origin::came_from;
 use super::sign_in::{self, is_own_path};
 use super::{address, session_store, single_sign_on, trusted_header};
+use crate::api::REFRESH_HEADER;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Deed};
 use crate::server::panel::Panel;
 
 /// Pages that answer without a session; assets are routed outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
-
-/// On what an open page asks for by itself: it does not count as use of the session, and spends no call upstream that it can do without.
-pub const REFRESH_HEADER: &str = "docket-refresh";
 
 /// Lets a signed-in person through as a [`Caller`], but to no endpoint that [`roles`] does not list, and sends everybody else
 /// to `/login`.
@@ -86,7 +85,7 @@ fn turn_away(request: &Request) -> Response {
     }
     // A plain form comes back to the page it was on, a page to itself.
     let wanted = if request.uri().path().starts_with("/api/") {
-        referer_path(request).unwrap_or_else(|| "/".to_owned())
+        came_from(request.headers())
     } else {
         request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned()
     };
@@ -104,11 +103,4 @@ fn wants_html(request: &Request) -> bool {
     let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let api = request.uri().path().starts_with("/api/");
     accept.map_or(!api, |accept| accept.contains("text/html") || (!api && accept.contains("*/*")))
-}
-
-/// Path and query of the page the request came from; the origin check has made sure that it is ours.
-fn referer_path(request: &Request) -> Option<String> {
-    let referer = url::Url::parse(request.headers().get(header::REFERER)?.to_str().ok()?).ok()?;
-    let query = referer.query().map_or_else(String::new, |query| format!("?{query}"));
-    Some(format!("{}{query}", referer.path()))
 }

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::sign_in::own_path;
 use crate::error::{AppError, ErrorCode};
 use crate::server::panel::Panel;
 
@@ -26,6 +27,17 @@ pub async fn same_origin(State(panel): State<Panel>, mut request: Request, next:
         request.headers_mut().remove(header::REFERER);
     }
     next.run(request).await
+}
+
+/// Path and query of the page that a form was on, `/` if that is not known. To be asked behind [`same_origin`].
+pub fn came_from(headers: &HeaderMap) -> String {
+    let referer = headers.get(header::REFERER).and_then(|referer| url::Url::parse(referer.to_str().ok()?).ok());
+    let path = referer.map(|referer| {
+        let query = referer.query().map(|query| format!("?{query}")).unwrap_or_default();
+        format!("{}{query}", referer.path())
+    });
+    // `//elsewhere.example/` is a path of ours, and another site's address where we lead to it.
+    own_path(path.as_deref())
 }
 
 /// `Sec-Fetch-Site` decides where the browser sends it, else `Origin`; a request with neither is refused. No page brings
@@ -83,6 +95,16 @@ mod tests {
         ]));
         assert!(!allowed(&[("origin", "null")]));
         assert!(!allowed(&[("origin", "https://docket.example.evil")]));
+    }
+
+    #[test]
+    fn a_form_leads_back_to_a_page_of_ours_and_nowhere_else() {
+        let led = |referer| came_from(&headers(&[("referer", referer)]));
+        assert_eq!(led("https://docket.example/p/docs/jobs?q=a+b&x=%2F#top"), "/p/docs/jobs?q=a+b&x=%2F");
+        for odd in ["https://docket.example//evil.example/x", "https://docket.example/api/jobs/create", "x", "about:blank"] {
+            assert_eq!(led(odd), "/", "{odd}");
+        }
+        assert_eq!(came_from(&headers(&[])), "/");
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
     (
         Access::From(Role::Viewer),
         &[
+            "/api/account/get",
             "/api/account/password",
             "/api/account/sign-out",
             "/api/account/sign-out-others",
@@ -74,7 +75,6 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/second-factor/renew",
             "/api/session/current",
             "/api/session/logout",
-            "/api/settings/page",
             "/api/templates/form",
             "/api/templates/list",
             "/api/upstream/budgets",
@@ -112,11 +112,13 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
     (
         Access::From(Role::Admin),
         &[
+            "/api/audit/list",
             "/api/upstream/status",
             "/api/users/change",
             "/api/users/disable",
             "/api/users/enable",
             "/api/users/invite",
+            "/api/users/list",
             "/api/users/renew",
             "/api/users/sign-out",
             "/api/users/withdraw",

@@ -10,6 +10,7 @@ use super::attempts::Attempts;
 use super::password::Verdict;
 use super::{address, password, sign_in, token, totp};
 use crate::error::AppError;
+use crate::model::account::SecondFactor as State;
 use crate::server::clock::Clock;
 use crate::server::config::PublicUrl;
 use crate::server::store::second_factors::SecondFactor;
@@ -29,23 +30,6 @@ pub struct SecondFactors {
     attempts: Attempts,
     /// What authenticators list the panel under.
     host: String,
-}
-
-/// What the account page shows.
-pub enum State {
-    /// Others vouch for the person; there is no password that a code could stand beside.
-    NoPassword,
-    Off,
-    /// Waits for its first code.
-    Proposed {
-        /// In base32.
-        secret: String,
-        /// The same for an authenticator.
-        address: String,
-    },
-    On {
-        codes_left: i64,
-    },
 }
 
 impl SecondFactors {

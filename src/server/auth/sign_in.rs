@@ -35,7 +35,7 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
         panel.store.record_refused_sign_in(username, &address, &deed, panel.clock.now()).await?;
         return Err(AppError::new(
             ErrorCode::Unauthenticated,
-            "That username and password do not belong together.",
+            "Incorrect username or password.",
         ));
     };
     if panel.second_factors.is_on(&user).await? {

@@ -6,12 +6,13 @@ use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Extension, Router};
+use url::form_urlencoded;
 
 use super::export::{file, in_words};
 use crate::error::AppError;
+use crate::model::audit_query::AuditQuery;
 use crate::model::user::Role;
 use crate::server::audit::export::export;
-use crate::server::audit::question::AuditQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::panel::Panel;
 use crate::server::sheet::Format;
@@ -27,7 +28,13 @@ pub(super) fn routes() -> Router<Panel> {
 
 async fn answer((RawQuery(query), Extension(caller)): Asked, format: Format) -> Result<Response, AppError> {
     caller.must_be(Role::Admin)?;
-    let query = AuditQuery::read(&query.unwrap_or_default());
+    let query = query.unwrap_or_default();
+    // Of a field that is there twice, the last counts, as on the page.
+    let value = |name: &str| {
+        let given = form_urlencoded::parse(query.as_bytes()).filter(|(given, _)| given == name);
+        given.last().map(|(_, value)| value.into_owned())
+    };
+    let query = AuditQuery::of(value);
     let body = export(&caller, &query, format).await?;
     Ok(file(&format!("audit-{}.{format}", caller.panel.today()), format, body))
 }

@@ -8,18 +8,16 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum_login::tower_sessions::cookie::{Cookie, SameSite, time::Duration};
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
-use url::{Url, form_urlencoded};
+use url::form_urlencoded;
 
 use super::server_fns::error_in;
-use crate::api::flash::FlashMessage;
+use crate::api::REFRESH_HEADER;
+use crate::api::flash::{FlashMessage, Waiting};
+use crate::server::auth::guard::Caller;
+use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;
-use crate::server::flash::Done;
+use crate::server::flash::{Done, KEPT_FOR, kept};
 use crate::server::panel::Panel;
-
-/// What is never kept of a form.
-const SECRETS: [&str; 5] = ["password", "old", "new", "code", "token"];
-
-const SECONDS: i64 = 300;
 
 pub(super) async fn carry(State(panel): State<Panel>, request: Request, next: Next) -> Response {
     match *request.method() {
@@ -29,58 +27,65 @@ pub(super) async fn carry(State(panel): State<Panel>, request: Request, next: Ne
     }
 }
 
-/// Hands the message that waits for this browser to the page it asks for.
+/// Hands the message that waits for this browser to the page it asks for. If that does not show it, it goes on waiting.
 async fn deliver(panel: &Panel, mut request: Request, next: Next) -> Response {
     let Some(id) = id_in(request.headers(), &panel.public_url) else { return next.run(request).await };
-    if let Some(message) = panel.flash.take(&id).await {
-        request.extensions_mut().insert(message);
+    let person = person(&request);
+    let waiting = panel.flash.take(person.as_deref(), &id).await.map(Waiting::new);
+    if let Some(waiting) = &waiting {
+        request.extensions_mut().insert(waiting.clone());
     }
     let mut response = next.run(request).await;
-    set_cookie(&mut response, String::new(), 0, &panel.public_url);
+    match waiting.and_then(|waiting| waiting.left()) {
+        Some(message) => panel.flash.put(person.as_deref(), &id, message).await,
+        None => set_cookie(&mut response, String::new(), 0, &panel.public_url),
+    }
     response
 }
 
 /// Keeps what came of a form, and leads to the page it was on.
 async fn collect(panel: &Panel, request: Request, next: Next) -> Response {
+    let person = person(&request);
     let (mut parts, body) = request.into_parts();
     // Whole already, and of a bounded size.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let done = Done::default();
     parts.extensions.insert(done.clone());
-    let (form, came_from) = (parts.uri.path().to_owned(), page_of(&parts.headers));
+    let (form, came_from) = (parts.uri.path().to_owned(), came_from(&parts.headers));
     let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
     let (outcome, typed) = if response.headers().contains_key(SERVER_FN_ERROR_HEADER) {
         let (_, error) = error_in(response).await;
-        let typed = form_urlencoded::parse(&body)
-            .filter(|(name, _)| !SECRETS.contains(&name.as_ref()))
-            .map(|(name, value)| (name.into_owned(), value.into_owned()));
+        let typed = form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.into_owned()));
         response = (StatusCode::SEE_OTHER, [(header::LOCATION, came_from)]).into_response();
-        (Err(error), typed.collect())
+        (Err(error), kept(person.is_some(), typed))
     } else {
         let Some(said) = done.take() else { return response };
         (Ok(said), Vec::new())
     };
-    let id = panel.flash.keep(FlashMessage { form, outcome, typed }).await;
-    set_cookie(&mut response, id, SECONDS, &panel.public_url);
+    let id = panel.flash.keep(person.as_deref(), FlashMessage { form, outcome, typed }).await;
+    set_cookie(&mut response, id, KEPT_FOR.as_secs() as i64, &panel.public_url);
     response
 }
 
-/// Whether a person goes to a page. What a script fetches leaves the message for that.
+/// The id of whoever is signed in.
+fn person(request: &Request) -> Option<String> {
+    request.extensions().get::<Caller>().map(|caller| caller.user.id.clone())
+}
+
+/// Whether a person goes to a page. What a script fetches, or the browser to have it ready, leaves the message for that.
 fn is_navigation(headers: &HeaderMap) -> bool {
-    headers.get("sec-fetch-mode").is_none_or(|mode| mode == "navigate")
+    let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    // Browsers say the mode over https and on their own machine only; our scripts say it themselves.
+    let is_fetched = said("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
+        || said("sec-fetch-dest").is_some_and(|destination| destination != "document")
+        || said(REFRESH_HEADER).is_some();
+    let is_ahead = ["sec-purpose", "purpose", "x-moz"].into_iter().filter_map(said).any(|why| why.contains("prefetch"));
+    !is_fetched && !is_ahead
 }
 
 fn is_plain_form(request: &Request) -> bool {
     let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     request.uri().path().starts_with("/api/") && accept.is_some_and(|accept| accept.contains("text/html"))
-}
-
-/// Path and query of the page that the form was on; the origin check has made sure that it is ours.
-fn page_of(headers: &HeaderMap) -> String {
-    let referer = headers.get(header::REFERER).and_then(|referer| Url::parse(referer.to_str().ok()?).ok());
-    let Some(referer) = referer else { return "/".to_owned() };
-    let query = referer.query().map(|query| format!("?{query}")).unwrap_or_default();
-    format!("{}{query}", referer.path())
 }
 
 fn id_in(headers: &HeaderMap, public_url: &PublicUrl) -> Option<String> {

@@ -15,7 +15,7 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 
 use crate::app::{App, shell};
 use crate::server::panel::Panel;
-use crate::api::flash::FlashMessage;
+use crate::api::flash::Waiting;
 use crate::server::auth::guard::Caller;
 use crate::ui::clock::RequestTime;
 use crate::ui::pages::login::Provider;
@@ -59,8 +59,8 @@ pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'stati
             if let Some(caller) = parts.extensions.get::<Caller>() {
                 provide_context(caller.session());
             }
-            if let Some(message) = parts.extensions.get::<FlashMessage>() {
-                provide_context(message.clone());
+            if let Some(waiting) = parts.extensions.get::<Waiting>() {
+                provide_context(waiting.clone());
             }
         }
         if let Some(single_sign_on) = &panel.single_sign_on {

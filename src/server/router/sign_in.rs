@@ -9,10 +9,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
+use leptos::server_fn::ServerFn;
 use serde::Deserialize;
 
 use super::pages::theme_of;
-use crate::api::flash::FlashMessage;
+use crate::api::flash::Waiting;
+use crate::api::session::EnterCode;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, Deed};
 use crate::server::auth::address;
@@ -41,14 +43,15 @@ type Fields<T> = Result<Query<T>, QueryRejection>;
 async fn code_page(
     State(panel): State<Panel>,
     headers: HeaderMap,
-    refused: Option<Extension<FlashMessage>>,
+    told: Option<Extension<Waiting>>,
 ) -> Result<Response, AppError> {
     let token = step_cookie::get(Purpose::SecondFactor, &headers, &panel.public_url);
     if !panel.second_factors.waits(&token.unwrap_or_default()).await? {
         return Ok(Redirect::to("/login").into_response());
     }
-    let code = refused.and_then(|Extension(message)| message.problem().map(|error| error.message.clone()));
-    Ok(shown(StatusCode::OK, sign_in_step::code(&document(&panel, &headers), code)))
+    let message = told.and_then(|Extension(waiting)| waiting.about(EnterCode::PATH));
+    let refused = message.and_then(|message| message.problem().map(|error| error.message.clone()));
+    Ok(shown(StatusCode::OK, sign_in_step::code(&document(&panel, &headers), refused)))
 }
 
 #[derive(Default, Deserialize)]

@@ -7,7 +7,8 @@ use leptos_router::hooks::{use_params_map, use_url};
 use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
-use crate::api::flash::FlashMessage;
+use crate::api::REFRESH_HEADER;
+use crate::api::flash::{FlashMessage, Waiting};
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::{CurrentSession, Role};
 use crate::ui::components::failure::failure;
@@ -59,9 +60,10 @@ pub(super) fn session() -> CurrentSession {
     })
 }
 
-/// What came of the form that this browser sent to `endpoint`, if the page is the answer to it. To be asked before anything is awaited.
+/// What came of the form that this browser sent to `endpoint`, to be shown by the page: it is told once. To be asked before anything is
+/// awaited.
 pub(super) fn flash(endpoint: &str) -> Option<FlashMessage> {
-    use_context::<FlashMessage>().filter(|message| message.form == endpoint)
+    use_context::<Waiting>().and_then(|waiting| waiting.about(endpoint))
 }
 
 pub(super) fn set_status(code: ErrorCode) {
@@ -73,7 +75,7 @@ pub(super) fn set_status(code: ErrorCode) {
 
 /// Whether an open page asks for itself again, to show what is new: `islands::live::refresh`.
 pub(super) fn is_refresh() -> bool {
-    use_context::<axum::http::request::Parts>().is_some_and(|parts| parts.headers.contains_key("docket-refresh"))
+    use_context::<axum::http::request::Parts>().is_some_and(|parts| parts.headers.contains_key(REFRESH_HEADER))
 }
 
 /// The fields of a query, decoded.

@@ -9,6 +9,7 @@ use web_sys::js_sys::Reflect;
 use web_sys::{Document, DomParser, Headers, RequestInit, Response, SupportedType};
 
 use super::Reply;
+use crate::api::REFRESH_HEADER;
 use crate::error::{AppError, ErrorCode};
 use crate::ui::islands::json;
 
@@ -58,8 +59,8 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
 async fn page(address: &str) -> Result<Result<Document, AppError>, JsValue> {
     let headers = Headers::new()?;
     headers.set("Accept", "text/html")?;
-    // It is not the person who asks: see `server::auth::gate`.
-    headers.set("Docket-Refresh", "1")?;
+    // No person goes to the page: the session is not used by it, and what waits to be told once is not for it.
+    headers.set(REFRESH_HEADER, "1")?;
     let request = RequestInit::new();
     request.set_headers(&headers);
     let (response, text) = fetched(address, &request).await?;

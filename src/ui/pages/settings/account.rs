@@ -1,90 +1,119 @@
-//! `/account`: a person's own account: the password, and where they are signed in.
+//! `/account`: a person's own account: the password, where they are signed in, and the second factor.
 
+use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::notice;
-use crate::api::account::{ChangePassword, EndOtherSessions, EndSession};
-use crate::model::settings::Told;
-use crate::model::time::Timestamp;
+use super::{outcome_of, second_factor};
+use crate::api::account::{ChangePassword, EndOtherSessions, EndSession, account};
+use crate::model::account::SignedIn;
 use crate::model::user::CurrentSession;
-use crate::ui::components::moment::age;
-use crate::ui::markup::{Markup, markup};
+use crate::ui::components::form::{post_form, submit_button};
+use crate::ui::components::moment::ago;
+use crate::ui::components::table::{ACTIONS, table};
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::{self, page};
 
-/// What the page is about.
-pub struct Account<'a> {
-    pub who: &'a CurrentSession,
-    /// Whether they may see all projects.
-    pub sees_all: bool,
-    /// Where they are signed in.
-    pub places: Vec<Place>,
-    pub now: Timestamp,
-}
-
-/// Where somebody is signed in.
-pub struct Place {
-    pub id: String,
-    pub device: String,
-    pub address: String,
-    pub since: Timestamp,
-    pub last_used: Timestamp,
-    /// Whether this page was asked for there.
-    pub is_here: bool,
-}
-
-pub fn drawn(account: &Account, told: Option<&Told>) -> Markup {
-    [facts(account), password(told), sessions(account, told)].into_iter().collect()
-}
-
-fn facts(Account { who, sees_all, .. }: &Account) -> Markup {
-    let names: Vec<&str> = who.projects.iter().map(|project| project.name.as_str()).collect();
-    let projects = if *sees_all { "All projects".to_owned() } else { names.join(", ") };
-    markup(
-        r#"<p>You are <strong>{}</strong>, with the role <strong>{}</strong>. You see: {}.</p><p class="faint">An administrator can change that.</p>"#,
-        &[&who.username, &who.role.as_str(), &projects],
-    )
-}
-
-fn password(told: Option<&Told>) -> Markup {
-    markup(
-        r#"<section class="group narrow"><h2>Password</h2>{}<form class="stack" method="post" action="{}"><label class="field-label" for="old">Present password</label><input id="old" class="field" type="password" name="old" autocomplete="current-password" required><label class="field-label" for="new">New password</label><input id="new" class="field" type="password" name="new" autocomplete="new-password" minlength="12" required aria-describedby="new-hint"><p class="hint" id="new-hint">At least 12 characters; a few words that do not belong together are good. You are signed out everywhere else.</p><button class="button button-primary" type="submit">Change password</button></form></section>"#,
-        &[&notice::about(told, &[ChangePassword::PATH]), &ChangePassword::PATH],
-    )
-}
-
-fn sessions(Account { places, now, .. }: &Account, told: Option<&Told>) -> Markup {
-    let rows: Markup = places.iter().map(|place| session(place, *now)).collect();
-    let others = places.iter().any(|place| !place.is_here).then(|| {
-        markup(
-            r#"<form method="post" action="{}"><button class="button" type="submit">Sign out everywhere else</button></form>"#,
-            &[&EndOtherSessions::PATH],
-        )
+#[component]
+pub fn Account() -> impl IntoView {
+    let session = request::session();
+    let of_password = outcome_of(&[ChangePassword::PATH]);
+    let of_sessions = outcome_of(&[EndSession::PATH, EndOtherSessions::PATH]);
+    let of_factor = outcome_of(&second_factor::FORMS);
+    let head = page_head("Account", "Your password, your sessions and your second factor", ());
+    let content = page(async move {
+        let account = account().await?;
+        Ok(view! {
+            {facts(&session, account.sees_all_projects)}
+            {password(of_password)}
+            {sessions(account.sessions, of_sessions)}
+            {second_factor::second_factor(account.second_factor, of_factor)}
+        }
+        .into_any())
     });
-    markup(
-        r#"<section class="group"><h2 id="sessions">Where you are signed in</h2>{}<table class="status-table" aria-labelledby="sessions"><thead><tr><th scope="col">Device</th><th scope="col">Address</th><th scope="col">Signed in</th><th scope="col">Last use</th><th scope="col"><span class="visually-hidden">Actions</span></th></tr></thead><tbody>{}</tbody></table>{}</section>"#,
-        &[
-            &notice::about(told, &[EndSession::PATH, EndOtherSessions::PATH]),
-            &rows,
-            &others.unwrap_or_default(),
-        ],
-    )
+    view! { {head} {content} }
 }
 
-fn session(place: &Place, now: Timestamp) -> Markup {
-    let action = match place.is_here {
-        true => markup("This session", &[]),
-        false => markup(
-            r#"<form method="post" action="{}"><input type="hidden" name="session" value="{}"><button class="button" type="submit">Sign out<span class="visually-hidden">: {}</span></button></form>"#,
-            &[&EndSession::PATH, &place.id, &place.device],
-        ),
+fn facts(session: &CurrentSession, sees_all: bool) -> AnyView {
+    let names = || session.projects.iter().map(|project| project.name.as_str()).collect::<Vec<_>>().join(", ");
+    let projects = if sees_all { "all projects".to_owned() } else { names() };
+    view! {
+        <p>
+            "You are " <strong>{session.username.clone()}</strong> ", with the role " <strong>{session.role.as_str()}</strong>
+            ". You have access to " {projects} "."
+        </p>
+        <p class="faint">"An administrator can change that."</p>
+    }
+    .into_any()
+}
+
+fn password(outcome: Option<AnyView>) -> AnyView {
+    let fields = view! {
+        <label class="field-label" for="old">"Current password"</label>
+        <input id="old" class="field" type="password" name="old" autocomplete="current-password" required />
+        <label class="field-label" for="new">"New password"</label>
+        <input
+            id="new"
+            class="field"
+            type="password"
+            name="new"
+            autocomplete="new-password"
+            minlength="12"
+            required
+            aria-describedby="new-hint"
+        />
+        <p class="hint" id="new-hint">
+            "At least 12 characters. A few unrelated words work well. You are signed out everywhere else."
+        </p>
+        {submit_button("Change password")}
     };
-    markup(
-        r#"<tr><th scope="row">{}</th><td data-label="Address">{}</td><td data-label="Signed in">{}</td><td data-label="Last use">{}</td><td><div class="actions">{}</div></td></tr>"#,
-        &[&place.device, &place.address, &moment(place.since, now), &moment(place.last_used, now), &action],
-    )
+    view! {
+        <section class="group narrow">
+            <h2>"Password"</h2>
+            {outcome}
+            {post_form("stack", ChangePassword::PATH, Vec::new(), fields)}
+        </section>
+    }
+    .into_any()
 }
 
-/// How long ago, with the full time on hover.
-pub(super) fn moment(at: Timestamp, now: Timestamp) -> Markup {
-    let full = at.to_string();
-    markup(r#"<time datetime="{}" title="{}">{}</time>"#, &[&full, &full, &age(at, now)])
+fn sessions(sessions: Vec<SignedIn>, outcome: Option<AnyView>) -> AnyView {
+    let others = sessions.iter().any(|session| !session.is_here).then(|| {
+        let button = view! { <button class="button" type="submit">"Sign out everywhere else"</button> };
+        post_form("", EndOtherSessions::PATH, Vec::new(), button)
+    });
+    let heads = ["Device", "Address", "Signed in", "Last used", ACTIONS];
+    view! {
+        <section class="group">
+            <h2>"Where you are signed in"</h2>
+            {outcome}
+            {table("Where you are signed in", &heads, sessions.into_iter().map(row).collect_view())}
+            {others}
+        </section>
+    }
+    .into_any()
+}
+
+fn row(session: SignedIn) -> AnyView {
+    let action = if session.is_here {
+        "This session".into_any()
+    } else {
+        let button = view! {
+            <button class="button" type="submit">
+                "Sign out" <span class="visually-hidden">": " {session.device.clone()}</span>
+            </button>
+        };
+        post_form("", EndSession::PATH, vec![("session", session.id)], button)
+    };
+    view! {
+        <tr>
+            <th scope="row">{session.device}</th>
+            <td data-label="Address">{session.address}</td>
+            <td data-label="Signed in">{ago(session.since)}</td>
+            <td data-label="Last used">{ago(session.last_used)}</td>
+            <td>
+                <div class="actions">{action}</div>
+            </td>
+        </tr>
+    }
+    .into_any()
 }

@@ -1,120 +1,162 @@
 //! `/admin/audit`: who did what, when, from where and with what outcome.
 
-use crate::model::audit::{Action, Outcome, Record};
-use crate::server::audit::page::AuditPage;
-use crate::server::audit::question::AuditQuery;
-use crate::server::store::audit::verify::Verdict;
-use crate::ui::components::icon;
+use leptos::prelude::*;
+
+use crate::api::audit::audit_page;
+use crate::model::audit::{Action, AuditCheck, AuditPage, Outcome, Record};
+use crate::model::audit_query::AuditQuery;
 use crate::model::links;
-use crate::ui::markup::{Markup, markup};
-use crate::ui::pages::settings::notice;
+use crate::ui::components::empty::empty;
+use crate::ui::components::notice::{Tone, notice, problem};
+use crate::ui::components::table::table;
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::{self, page};
 
-pub fn drawn(page: &AuditPage) -> Markup {
-    let body = match &page.records {
-        Ok(records) if records.is_empty() => empty(&page.query),
-        Ok(records) => markup(
-            r#"<table class="status-table" aria-labelledby="records"><thead><tr><th scope="col">Time (UTC)</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Project</th><th scope="col">Outcome</th></tr></thead><tbody>{}</tbody></table>{}"#,
-            &[&records.iter().map(row).collect::<Markup>(), &pager(page)],
-        ),
-        Err(refused) => notice::notice("bad", "alert", icon::CROSS, &refused.message, &Markup::default()),
-    };
-    let files = ["csv", "json"].map(|kind| links::audit_export(&page.query.without_place(), kind));
-    markup(
-        r#"{}{}<section class="group"><div class="section-head"><h2 id="records">Records</h2><p class="exports">Export <a href="{}" rel="external" download>CSV</a> <a href="{}" rel="external" download>JSON</a></p></div>{}</section>"#,
-        &[&checked(page), &filters(page), &files[0], &files[1], &body],
-    )
+#[component]
+pub fn Audit() -> impl IntoView {
+    let fields = request::query();
+    let query = AuditQuery::of(|name| fields.get(name));
+    let head = page_head("Audit log", "Who did what, when and from where", ());
+    let content = page(async move {
+        let listed = audit_page(query.clone()).await?;
+        Ok(view! {
+            {checked(listed.check.as_ref(), &query)}
+            {filters(&listed, &query)}
+            <section class="group">
+                <div class="section-head">
+                    <h2>"Records"</h2>
+                    {exports(&query)}
+                </div>
+                {records(&listed, &query)}
+            </section>
+        }
+        .into_any())
+    });
+    view! { {head} {content} }
 }
 
-fn filters(page: &AuditPage) -> Markup {
-    let query = &page.query;
-    let people = page.people.iter().map(|name| (name.as_str(), name.as_str()));
-    let actions = Action::all().map(|action| (action.as_str(), action.title()));
-    let outcomes = [Outcome::Done, Outcome::Refused].map(|outcome| (outcome.as_str(), outcome.title()));
-    let projects = page.projects.iter().map(|project| (project.id.as_str(), project.name.as_str()));
-    let fields: Markup = [
-        choice("person", "Person", "Everybody", &query.person, people),
-        choice("action", "Action", "Every action", &query.action, actions),
-        choice("outcome", "Outcome", "Every outcome", &query.outcome, outcomes),
-        choice("project", "Project", "Every project", &query.project, projects),
-        day("from", "From", &query.from),
-        day("to", "To", &query.to),
-    ]
-    .into_iter()
-    .collect();
-    let all = match query.is_filtered() {
-        true => markup(r#"<a class="button" href="{}">All records</a>"#, &[&links::AUDIT]),
-        false => Markup::default(),
-    };
-    markup(
-        r#"<form class="record-filters" method="get" action="{}" role="search" aria-label="Records">{}<div class="actions"><button class="button" type="submit">Show</button>{}</div></form>"#,
-        &[&links::AUDIT, &fields, &all],
-    )
+/// The log as `query` asks for it.
+fn address(query: &AuditQuery) -> String {
+    links::audit(&query.to_address())
 }
 
-fn choice<'a>(
+fn records(listed: &AuditPage, query: &AuditQuery) -> AnyView {
+    if let Some(error) = &listed.problem {
+        return problem(Some(error.message.clone())).into_any();
+    }
+    if listed.records.is_empty() {
+        return none(query);
+    }
+    let heads = ["Time (UTC)", "Who", "What", "Project", "Outcome"];
+    view! {
+        {table("Records", &heads, listed.records.iter().map(row).collect_view())}
+        {pager(listed.next, query)}
+    }
+    .into_any()
+}
+
+fn exports(query: &AuditQuery) -> AnyView {
+    let file = |kind| links::audit_export(&query.from_newest().to_address(), kind);
+    view! {
+        <p class="exports">
+            "Export " <a href=file("csv") download="">"CSV"</a> " " <a href=file("json") download="">"JSON"</a>
+        </p>
+    }
+    .into_any()
+}
+
+fn filters(listed: &AuditPage, query: &AuditQuery) -> AnyView {
+    let same = |name: &String| (name.clone(), name.clone());
+    let people = listed.people.iter().map(same);
+    let actions = Action::all().map(|action| (action.as_str().to_owned(), action.title().to_owned()));
+    let outcomes = [Outcome::Done, Outcome::Refused];
+    let outcomes = outcomes.map(|outcome| (outcome.as_str().to_owned(), outcome.title().to_owned()));
+    let projects = listed.projects.iter().map(|project| (project.id.to_string(), project.name.clone()));
+    let all = query.is_filtered().then(|| view! { <a class="button" href=links::AUDIT>"All records"</a> });
+    view! {
+        <form class="record-filters" method="get" action=links::AUDIT role="search" aria-label="Records">
+            {choice("person", "Person", "Anyone", &query.person, people)}
+            {choice("action", "Action", "Any action", &query.action, actions)}
+            {choice("outcome", "Outcome", "Any outcome", &query.outcome, outcomes)}
+            {choice("project", "Project", "Any project", &query.project, projects)}
+            {day("from", "From", &query.from)}
+            {day("to", "To", &query.to)}
+            <div class="actions">
+                <button class="button" type="submit">"Show"</button>
+                {all}
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+fn choice(
     name: &'static str,
     label: &'static str,
     all: &'static str,
     chosen: &str,
-    options: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Markup {
+    options: impl IntoIterator<Item = (String, String)>,
+) -> AnyView {
     let options = options.into_iter().map(|(value, text)| {
-        let template = match value == chosen {
-            true => r#"<option value="{}" selected>{}</option>"#,
-            false => r#"<option value="{}">{}</option>"#,
-        };
-        markup(template, &[&value, &text])
+        let is_chosen = value == chosen;
+        view! { <option value=value selected=is_chosen>{text}</option> }
     });
-    markup(
-        r#"<div class="stack"><label class="field-label" for="{}">{}</label><select class="field" id="{}" name="{}"><option value="">{}</option>{}</select></div>"#,
-        &[&name, &label, &name, &name, &all, &options.collect::<Markup>()],
-    )
+    view! {
+        <div class="stack">
+            <label class="field-label" for=name>{label}</label>
+            <select class="field" id=name name=name>
+                <option value="">{all}</option>
+                {options.collect_view()}
+            </select>
+        </div>
+    }
+    .into_any()
 }
 
-fn day(name: &'static str, label: &'static str, value: &str) -> Markup {
-    markup(
-        r#"<div class="stack"><label class="field-label" for="{}">{}</label><input class="field" id="{}" type="date" name="{}" value="{}"></div>"#,
-        &[&name, &label, &name, &name, &value],
-    )
+fn day(name: &'static str, label: &'static str, value: &str) -> AnyView {
+    view! {
+        <div class="stack">
+            <label class="field-label" for=name>{label}</label>
+            <input class="field" id=name type="date" name=name value=value.to_owned() />
+        </div>
+    }
+    .into_any()
 }
 
-fn row(record: &Record) -> Markup {
+fn row(record: &Record) -> AnyView {
     let at = record.at.to_string();
-    let minute = at.get(..19).unwrap_or(&at).replace('T', " ");
-    let who = if record.actor.is_empty() { "Nobody known" } else { &record.actor };
-    let title = record.action.parse().map_or(record.action.as_str(), |action: Action| action.title());
-    let outcome = record.outcome.parse().map_or(record.outcome.as_str(), |outcome: Outcome| outcome.title());
-    let address = match record.address.is_empty() {
-        true => Markup::default(),
-        false => markup(r#" <span class="faint">{}</span>"#, &[&record.address]),
-    };
-    markup(
-        r#"<tr data-action="{}" data-outcome="{}"><th scope="row"><time datetime="{}">{}</time><span class="faint">{}</span></th><td data-label="Who"><span><bdi>{}</bdi>{}</span></td><td data-label="What"><span>{}{}</span></td><td data-label="Project"><span>{}</span></td><td data-label="Outcome"><span>{}</span></td></tr>"#,
-        &[
-            &record.action,
-            &record.outcome,
-            &at,
-            &minute,
-            &format!("record {}", record.number),
-            &who,
-            &address,
-            &title,
-            &about(record),
-            &record.project,
-            &outcome,
-        ],
-    )
+    let second = at.get(..19).unwrap_or(&at).replace('T', " ");
+    let who = if record.actor.is_empty() { "Unknown person".to_owned() } else { record.actor.clone() };
+    let address =
+        (!record.address.is_empty()).then(|| view! { " " <span class="faint">{record.address.clone()}</span> });
+    // Words that this version does not know are shown as they are.
+    let title = record.action.parse().map_or(record.action.clone(), |action: Action| action.title().to_owned());
+    let outcome =
+        record.outcome.parse().map_or(record.outcome.clone(), |outcome: Outcome| outcome.title().to_owned());
+    view! {
+        <tr data-action=record.action.clone() data-outcome=record.outcome.clone()>
+            <th scope="row">
+                <time datetime=at>{second}</time>
+                <span class="faint">{format!("record {}", record.number)}</span>
+            </th>
+            <td data-label="Who"><span><bdi>{who}</bdi> {address}</span></td>
+            <td data-label="What"><span>{title} {about(record)}</span></td>
+            <td data-label="Project"><span>{record.project.clone()}</span></td>
+            <td data-label="Outcome"><span>{outcome}</span></td>
+        </tr>
+    }
+    .into_any()
 }
 
-/// What it was done to, as a way there where there is one, and the rest that is to be said.
-fn about(record: &Record) -> Markup {
-    let Record { project, subject, detail, .. } = record;
-    let said = match detail.is_empty() {
-        true => Markup::default(),
-        false => markup(r#" <bdi class="soft">{}</bdi>"#, &[detail]),
-    };
-    let subject = match record.action.parse() {
-        _ if subject.is_empty() => Markup::default(),
+/// What it was done to, as a link where there is a page of it, and the detail.
+fn about(record: &Record) -> AnyView {
+    let detail = (!record.detail.is_empty()).then(|| view! { " " <bdi class="soft">{record.detail.clone()}</bdi> });
+    let subject = (!record.subject.is_empty()).then(|| subject(record));
+    view! { {subject} {detail} }.into_any()
+}
+
+fn subject(Record { action, project, subject, .. }: &Record) -> Option<AnyView> {
+    let (href, name) = match action.parse() {
         Ok(
             Action::JobStart
             | Action::FollowUp
@@ -122,10 +164,10 @@ fn about(record: &Record) -> Markup {
             | Action::Resolve
             | Action::Cancel
             | Action::Adopt,
-        ) => to(&links::job(project, subject), "Go to the job"),
-        Ok(Action::BatchStart) => to(&links::batch(project, subject), "Go to the batch"),
+        ) => (links::job(project, subject), "Go to the job"),
+        Ok(Action::BatchStart) => (links::batch(project, subject), "Go to the batch"),
         Ok(Action::TemplateAdd | Action::TemplateChange) => {
-            to(&links::edit_template(project, Some(subject)), "Go to the template")
+            (links::edit_template(project, Some(subject)), "Go to the template")
         }
         Ok(
             Action::WebhookAdd
@@ -134,79 +176,73 @@ fn about(record: &Record) -> Markup {
             | Action::WebhookDisable
             | Action::WebhookTest
             | Action::WebhookResend,
-        ) => to(&links::webhook_log(subject), "Go to the webhook"),
-        Ok(Action::TemplateRemove | Action::WebhookRemove) => Markup::default(),
+        ) => (links::webhook_log(subject), "Go to the webhook"),
+        Ok(Action::TemplateRemove | Action::WebhookRemove) => return None,
         Ok(Action::AuditRemove) => {
             let number = subject.split(':').next().unwrap_or_default();
-            markup(" up to record {}", &[&number])
+            return Some(format!(" up to record {number}").into_any());
         }
-        _ => markup(" <bdi>{}</bdi>", &[subject]),
+        _ => return Some(view! { " " <bdi>{subject.clone()}</bdi> }.into_any()),
     };
-    [subject, said].into_iter().collect()
+    Some(view! { " " <a href=href>{name}</a> }.into_any())
 }
 
-fn to(href: &str, name: &'static str) -> Markup {
-    markup(r#" <a href="{}">{}</a>"#, &[&href, &name])
+fn pager(next: Option<i64>, query: &AuditQuery) -> AnyView {
+    let newest = (!query.before.is_empty())
+        .then(|| view! { <a class="button" href=address(&query.from_newest())>"Newest"</a> });
+    let older =
+        next.map(|next| view! { <a class="button" rel="next" href=address(&query.before(next))>"Older"</a> });
+    view! {
+        <nav class="pager" aria-label="Pages of the log">
+            <span class="pager-place"></span>
+            {newest}
+            {older}
+        </nav>
+    }
+    .into_any()
 }
 
-fn pager(page: &AuditPage) -> Markup {
-    let newest = match page.query.before.is_empty() {
-        true => Markup::default(),
-        false => {
-            let href = links::audit(&page.query.without_place());
-            markup(r#"<a class="button" href="{}">Newest</a>"#, &[&href])
-        }
-    };
-    let older = page.next.map(|next| {
-        let href = links::audit(&page.query.at(next));
-        markup(r#"<a class="button" rel="next" href="{}">Older</a>"#, &[&href])
-    });
-    markup(
-        r#"<nav class="pager" aria-label="Pages of the log"><span class="pager-place"></span>{}{}</nav>"#,
-        &[&newest, &older.unwrap_or_default()],
-    )
-}
-
-fn empty(query: &AuditQuery) -> Markup {
+fn none(query: &AuditQuery) -> AnyView {
     match query.is_filtered() {
-        true => markup(
-            r#"<div class="empty"><h2>No record fits</h2><p>Nothing of the kind was done, or it was so long ago that its record was removed.</p><a class="button" href="{}">All records</a></div>"#,
-            &[&links::AUDIT],
+        true => empty(
+            "No matching records",
+            "No event matches these filters, or its record was removed because of its age.",
+            view! { <a class="button" href=links::AUDIT>"All records"</a> }.into_any(),
         ),
-        false => markup(
-            r#"<div class="empty"><h2>No records yet</h2><p>{}</p></div>"#,
-            &[&"Sign-ins, jobs, exports and settings are written down here from now on."],
-        ),
+        false => empty("No records yet", "Sign-ins, jobs, exports and settings are recorded here from now on.", ().into_any()),
     }
 }
 
 /// Whether the chain holds, or the way to ask.
-fn checked(page: &AuditPage) -> Markup {
-    let Some(Verdict { removed, last, fault }) = &page.verdict else {
-        return markup(
-            r#"<p class="soft">Each record stands under a hash of itself and the one before, so that a change or a gap shows. <a href="{}">Check all records</a></p>"#,
-            &[&links::audit(&page.query.checked())],
-        );
+fn checked(check: Option<&AuditCheck>, query: &AuditQuery) -> AnyView {
+    let Some(AuditCheck { removed_up_to, last, link, fault }) = check else {
+        return view! {
+            <p class="soft">
+                "Each record carries a hash of itself and the one before it, so that a change or a gap shows. "
+                <a href=address(&query.checked())>"Check all records"</a>
+            </p>
+        }
+        .into_any();
     };
-    let removed = match removed.number {
+    let removed = match removed_up_to {
         0 => String::new(),
-        number => format!(" Those up to record {number} were removed because of their age."),
+        number => format!(" Records up to {number} were removed because of their age."),
     };
     match fault {
-        Some(fault) => {
-            let sentence = format!(
-                "The log does not hold: {fault}. The database was changed by something else than Docket. Compare it with a backup: docket audit verify --copy FILE.{removed}"
-            );
-            notice::notice("bad", "alert", icon::CROSS, &sentence, &Markup::default())
-        }
+        Some(fault) => problem(Some(format!(
+            "The audit log failed verification: {fault}. Something other than Docket changed the database. Compare it with a backup: docket audit verify --copy FILE.{removed}"
+        )))
+        .into_any(),
         None => {
-            let sentence =
-                format!("All records are whole and in order, up to record {}.{removed}", last.number);
-            let keep = markup(
-                r#"<p class="soft">Keep this elsewhere to see later that nothing was cut off (<code>docket audit verify --since</code>):</p><p><code class="secret">{}</code></p>"#,
-                &[&last.to_string()],
-            );
-            notice::notice("ok", "status", icon::CHECK, &sentence, &keep)
+            let sentence = format!("All records are whole and in order, up to record {last}.{removed}");
+            let keep = view! {
+                <p>{sentence}</p>
+                <p class="soft">
+                    "Keep this elsewhere to see later that nothing was cut off (" <code>"docket audit verify --since"</code> "):"
+                </p>
+                <p><code class="secret">{link.clone()}</code></p>
+            };
+            notice(Tone::Good, keep)
         }
     }
 }

@@ -1,17 +1,21 @@
 //! `/admin/users`: who may use Docket, and what each may do and see.
 
+use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::account::moment;
-use super::notice;
+use super::{outcome, outcome_of};
+use crate::api::flash::FlashMessage;
 use crate::api::users::{
-    ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut,
-    WithdrawInvitation,
+    ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut, WithdrawInvitation,
+    list_people,
 };
-use crate::model::settings::Told;
-use crate::model::time::Timestamp;
+use crate::model::people::{Person, PersonState};
 use crate::model::user::{Project, Role};
-use crate::ui::markup::{Markup, markup};
+use crate::ui::components::form::{post_form, submit_button};
+use crate::ui::components::moment::ago;
+use crate::ui::components::table::{ACTIONS, table};
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::{self, page};
 
 /// The forms whose outcome is told above the list.
 const OF_THE_LIST: [&str; 6] = [
@@ -23,153 +27,150 @@ const OF_THE_LIST: [&str; 6] = [
     WithdrawInvitation::PATH,
 ];
 
-/// What the page is about.
-pub struct People<'a> {
-    pub people: Vec<Person>,
-    /// Every project there is.
-    pub projects: &'a [Project],
-    pub now: Timestamp,
+const ROLES: [(Role, &str); 3] = [
+    (Role::Viewer, "Viewer (read-only)"),
+    (Role::Operator, "Operator (also starts jobs)"),
+    (Role::Admin, "Administrator (also manages people and settings)"),
+];
+
+#[component]
+pub fn Users() -> impl IntoView {
+    let (of_list, invited) = (outcome_of(&OF_THE_LIST), request::flash(InvitePerson::PATH));
+    let head = page_head("People", "Who can use Docket, and what each person can do and see", ());
+    let content = page(async move {
+        let listed = list_people().await?;
+        let rows = listed.people.iter().map(|person| row(person, &listed.projects)).collect_view();
+        let heads = ["Name", "Role", "Projects", "Last seen", "State", ACTIONS];
+        Ok(view! {
+            {of_list}
+            {table("People", &heads, rows)}
+            {invitation(invited.as_ref(), &listed.projects)}
+        }
+        .into_any())
+    });
+    view! { {head} {content} }
 }
 
-pub struct Person {
-    pub id: String,
-    pub name: String,
-    pub role: Role,
-    /// The ids of the only projects they may see; nothing: all there are.
-    pub projects: Option<Vec<String>>,
-    pub last_seen: Option<Timestamp>,
-    pub state: State,
-    pub has_second_factor: bool,
-    /// Whether it is who looks at the page.
-    pub is_you: bool,
-}
-
-#[derive(Clone, Copy)]
-pub enum State {
-    Active,
-    Disabled,
-    /// Has not come yet; until when the link is good.
-    Invited(Timestamp),
-}
-
-pub fn drawn(page: &People, told: Option<&Told>) -> Markup {
-    let rows: Markup = page.people.iter().map(|person| row(person, page)).collect();
-    let list = markup(
-        r#"{}<table class="status-table" aria-label="People"><thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">Projects</th><th scope="col">Last seen</th><th scope="col">State</th><th scope="col"><span class="visually-hidden">Actions</span></th></tr></thead><tbody>{}</tbody></table>"#,
-        &[&notice::about(told, &OF_THE_LIST), &rows],
-    );
-    [list, invitation(page, told)].into_iter().collect()
-}
-
-fn row(person: &Person, page: &People) -> Markup {
-    let you =
-        if person.is_you { markup(r#" <span class="faint">you</span>"#, &[]) } else { Markup::default() };
-    let seen = person.last_seen.map_or_else(|| markup("Never", &[]), |at| moment(at, page.now));
+fn row(person: &Person, projects: &[Project]) -> AnyView {
+    let you = person.is_you.then(|| view! { <span class="faint">"you"</span> });
     let state = match person.state {
-        State::Active => "Active",
-        State::Disabled => "Disabled",
-        State::Invited(until) if until <= page.now => "Invited; the link is over",
-        State::Invited(_) => "Invited",
+        PersonState::Active => "Active",
+        PersonState::Disabled => "Disabled",
+        PersonState::Invited => "Invited",
+        PersonState::InvitationOver => "Invited (link expired)",
     };
-    markup(
-        r#"<tr><th scope="row">{}{}</th><td data-label="Role">{}</td><td data-label="Projects">{}</td><td data-label="Last seen">{}</td><td data-label="State">{}{}</td><td>{}</td></tr>"#,
-        &[
-            &person.name,
-            &you,
-            &person.role.as_str(),
-            &seen_projects(person, page),
-            &seen,
-            &state,
-            &if person.has_second_factor { ", second factor" } else { "" },
-            &actions(person, page),
-        ],
-    )
+    let factor = person.has_second_factor.then_some(", second factor");
+    view! {
+        <tr>
+            <th scope="row">{person.name.clone()} " " {you}</th>
+            <td data-label="Role">{person.role.as_str()}</td>
+            <td data-label="Projects">{seen_projects(person, projects)}</td>
+            <td data-label="Last seen">{person.last_seen.map_or_else(|| "Never".into_any(), ago)}</td>
+            <td data-label="State"><span>{state} {factor}</span></td>
+            <td>{actions(person, projects)}</td>
+        </tr>
+    }
+    .into_any()
 }
 
-fn seen_projects(person: &Person, page: &People) -> String {
+fn seen_projects(person: &Person, projects: &[Project]) -> String {
     let Some(ids) = person.projects.as_ref().filter(|_| person.role != Role::Admin) else {
         return "All".to_owned();
     };
-    let named = page.projects.iter().filter(|project| ids.iter().any(|id| id == project.id.as_str()));
+    let named = projects.iter().filter(|project| ids.iter().any(|id| id == project.id.as_str()));
     let names: Vec<&str> = named.map(|project| project.name.as_str()).collect();
-    if names.is_empty() { "None that is still here".to_owned() } else { names.join(", ") }
+    if names.is_empty() { "None that still exists".to_owned() } else { names.join(", ") }
 }
 
-/// What can be done with somebody, shown when it is asked for. Works without scripts.
-fn actions(person: &Person, page: &People) -> Markup {
-    let id = person.id.as_str();
-    let button = |endpoint: &str, label: &str| {
-        markup(
-            r#"<form method="post" action="{}"><input type="hidden" name="user" value="{}"><button class="button" type="submit">{}</button></form>"#,
-            &[&endpoint, &id, &label],
-        )
+/// What can be done with somebody, shown when it is asked for.
+fn actions(person: &Person, projects: &[Project]) -> AnyView {
+    let user = || vec![("user", person.id.clone())];
+    let button = |endpoint: &'static str, label: &'static str| {
+        post_form("", endpoint, user(), view! { <button class="button" type="submit">{label}</button> })
     };
-    let buttons: Vec<Markup> = match person.state {
-        State::Active => {
+    let buttons = match person.state {
+        PersonState::Active => {
             vec![button(SignPersonOut::PATH, "Sign out everywhere"), button(DisablePerson::PATH, "Disable")]
         }
-        State::Disabled => vec![button(EnablePerson::PATH, "Enable")],
-        State::Invited(_) => vec![
-            button(RenewInvitation::PATH, "Make a new link"),
-            button(WithdrawInvitation::PATH, "Withdraw the invitation"),
+        PersonState::Disabled => vec![button(EnablePerson::PATH, "Enable")],
+        PersonState::Invited | PersonState::InvitationOver => vec![
+            button(RenewInvitation::PATH, "Create new link"),
+            button(WithdrawInvitation::PATH, "Withdraw invitation"),
         ],
     };
-    let ids = person.projects.clone().unwrap_or_default();
-    let fields = access_fields(&format!("of-{id}"), person.role.as_str(), &ids, page);
-    markup(
-        r#"<details class="manage"><summary class="button">Manage<span class="visually-hidden"> {}</span></summary><form class="stack" method="post" action="{}"><input type="hidden" name="user" value="{}">{}<button class="button button-primary" type="submit">Save</button><p class="hint">They have to sign in again.</p></form><div class="actions">{}</div></details>"#,
-        &[&person.name, &ChangePerson::PATH, &id, &fields, &buttons.into_iter().collect::<Markup>()],
-    )
+    let chosen: Vec<&str> = person.projects.iter().flatten().map(String::as_str).collect();
+    let fields = view! {
+        {access_fields(&format!("of-{}", person.id), person.role.as_str(), &chosen, projects)}
+        {submit_button("Save")}
+        <p class="hint">"They have to sign in again."</p>
+    };
+    view! {
+        <details class="manage">
+            <summary class="button">"Manage" <span class="visually-hidden">" " {person.name.clone()}</span></summary>
+            {post_form("stack", ChangePerson::PATH, user(), fields)}
+            <div class="actions">{buttons}</div>
+        </details>
+    }
+    .into_any()
 }
 
-fn invitation(page: &People, told: Option<&Told>) -> Markup {
-    let told_here = told.filter(|told| told.form == InvitePerson::PATH);
-    let typed = |name| told_here.map_or("", |told| told.typed(name));
-    let role = Some(typed("role")).filter(|role| !role.is_empty()).unwrap_or("viewer");
-    let chosen: Vec<String> = typed("projects").split(',').map(str::to_owned).collect();
-    markup(
-        r#"<section class="group narrow"><h2>Invite somebody</h2>{}<form class="stack" method="post" action="{}"><label class="field-label" for="name">Username</label><input id="name" class="field" name="name" value="{}" maxlength="64" required autocomplete="off" autocapitalize="none" spellcheck="false">{}<button class="button button-primary" type="submit">Make a link</button><p class="hint">They choose their own password at the link, within 48 hours.</p></form></section>"#,
-        &[
-            &notice::about(told, &[InvitePerson::PATH]),
-            &InvitePerson::PATH,
-            &typed("name"),
-            &access_fields("new", role, &chosen, page),
-        ],
-    )
+/// The form for somebody new; with what was typed if it was refused.
+fn invitation(last: Option<&FlashMessage>, projects: &[Project]) -> AnyView {
+    let typed = |name| last.map_or("", |last| last.typed(name));
+    let role = Some(typed("role")).filter(|role| !role.is_empty()).unwrap_or(Role::Viewer.as_str());
+    let chosen: Vec<&str> = last.map(|last| last.list_typed("projects")).unwrap_or_default();
+    let fields = view! {
+        <label class="field-label" for="name">"Username"</label>
+        <input
+            id="name"
+            class="field"
+            name="name"
+            value=typed("name").to_owned()
+            maxlength="64"
+            required
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck="false"
+        />
+        {access_fields("new", role, &chosen, projects)}
+        {submit_button("Create invite link")}
+        <p class="hint">"They choose their own password. The link expires after 48 hours."</p>
+    };
+    view! {
+        <section class="group narrow">
+            <h2>"Invite a person"</h2>
+            {last.and_then(outcome)}
+            {post_form("stack", InvitePerson::PATH, Vec::new(), fields)}
+        </section>
+    }
+    .into_any()
 }
 
 /// The role and the projects of somebody. `of` tells the fields of one form from those of another.
-fn access_fields(of: &str, role: &str, chosen: &[String], page: &People) -> Markup {
-    let options: Markup = [
-        (Role::Viewer, "Viewer: reads"),
-        (Role::Operator, "Operator: starts jobs, too"),
-        (Role::Admin, "Administrator: manages people and settings, too"),
-    ]
-    .iter()
-    .map(|(each, meaning)| match each.as_str() == role {
-        true => markup(r#"<option value="{}" selected>{}</option>"#, &[&each.as_str(), meaning]),
-        false => markup(r#"<option value="{}">{}</option>"#, &[&each.as_str(), meaning]),
-    })
-    .collect();
-    let boxes: Markup = page
-        .projects
-        .iter()
-        .map(|project| {
-            let id = project.id.as_str();
-            match chosen.iter().any(|chosen| chosen == id) {
-                true => markup(
-                    r#"<label class="choice"><input type="checkbox" name="projects" value="{}" checked> {}</label>"#,
-                    &[&id, &project.name],
-                ),
-                false => markup(
-                    r#"<label class="choice"><input type="checkbox" name="projects" value="{}"> {}</label>"#,
-                    &[&id, &project.name],
-                ),
-            }
-        })
-        .collect();
-    markup(
-        r#"<label class="field-label" for="role-{}">Role</label><select id="role-{}" class="field" name="role">{}</select><fieldset><legend class="field-label">Only these projects</legend>{}<p class="hint">With none ticked, all of them. Administrators always see all.</p></fieldset>"#,
-        &[&of, &of, &options, &boxes],
-    )
+fn access_fields(of: &str, role: &str, chosen: &[&str], projects: &[Project]) -> AnyView {
+    let id = format!("role-{of}");
+    let options = ROLES.map(|(each, meaning)| {
+        view! { <option value=each.as_str() selected=each.as_str() == role>{meaning}</option> }
+    });
+    let boxes = projects.iter().map(|project| {
+        let value = project.id.to_string();
+        let checked = chosen.contains(&value.as_str());
+        view! {
+            <label class="choice">
+                <input type="checkbox" name="projects" value=value checked=checked />
+                " "
+                {project.name.clone()}
+            </label>
+        }
+    });
+    view! {
+        <label class="field-label" for=id.clone()>"Role"</label>
+        <select id=id class="field" name="role">{options.into_iter().collect_view()}</select>
+        <fieldset>
+            <legend class="field-label">"Only these projects"</legend>
+            {boxes.collect_view()}
+            <p class="hint">"Select none to give access to all. Administrators always see all."</p>
+        </fieldset>
+    }
+    .into_any()
 }

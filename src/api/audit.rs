@@ -1,0 +1,16 @@
+//! The audit log, for administrators.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::audit::AuditPage;
+use crate::model::audit_query::AuditQuery;
+#[cfg(feature = "ssr")]
+use crate::server::{audit, auth::guard};
+
+/// One page of the records that `query` asks for, the newest first; with `check`, whether the whole log holds.
+#[server(name = GetAuditPage, prefix = "/api", endpoint = "audit/list")]
+pub async fn audit_page(#[server(flatten)] query: AuditQuery) -> Result<AuditPage, AppError> {
+    let caller = guard::of::<GetAuditPage>()?;
+    audit::page::page(&caller, &query).await
+}

@@ -1,0 +1,87 @@
+//! What somebody wants to see of the audit log, as it stands in the address. Pure; what the texts mean is parsed on the server.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::address::with_query;
+
+/// The fields of the address, as typed. Nothing in them is checked; what is empty does not filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AuditQuery {
+    pub person: String,
+    pub action: String,
+    pub outcome: String,
+    pub project: String,
+    /// Both inclusive UTC days.
+    pub from: String,
+    pub to: String,
+    /// Where a page begins: records older than this number.
+    pub before: String,
+    /// Whether the chain is to be checked.
+    pub check: String,
+}
+
+impl AuditQuery {
+    /// The query whose fields have the values that `value` gives for their names.
+    pub fn of(mut value: impl FnMut(&str) -> Option<String>) -> Self {
+        let mut value = |name| value(name).map(|value| value.trim().to_owned()).unwrap_or_default();
+        Self {
+            person: value("person"),
+            action: value("action"),
+            outcome: value("outcome"),
+            project: value("project"),
+            from: value("from"),
+            to: value("to"),
+            before: value("before"),
+            check: value("check"),
+        }
+    }
+
+    /// The part of an address after the `?` that asks the same; empty where everything is asked for.
+    pub fn to_address(&self) -> String {
+        let fields = [
+            ("person", self.person.as_str()),
+            ("action", &self.action),
+            ("outcome", &self.outcome),
+            ("project", &self.project),
+            ("from", &self.from),
+            ("to", &self.to),
+            ("before", &self.before),
+            ("check", &self.check),
+        ];
+        with_query("", &fields).trim_start_matches('?').to_owned()
+    }
+
+    /// The same from the newest record on.
+    pub fn from_newest(&self) -> Self {
+        Self { before: String::new(), check: String::new(), ..self.clone() }
+    }
+
+    /// What is older than a record.
+    pub fn before(&self, number: i64) -> Self {
+        Self { before: number.to_string(), ..self.from_newest() }
+    }
+
+    /// The same, and whether the chain holds.
+    pub fn checked(&self) -> Self {
+        Self { check: "on".to_owned(), ..self.clone() }
+    }
+
+    pub fn is_filtered(&self) -> bool {
+        self.from_newest() != Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_filter_stays_out_of_the_address() {
+        assert_eq!(AuditQuery::of(|_| Some(" ".to_owned())).to_address(), "");
+        let query = AuditQuery::of(|name| (name == "person").then(|| " Åse & co".to_owned()));
+        assert_eq!(query.before(7).to_address(), "person=%C3%85se%20%26%20co&before=7");
+        assert_eq!(query.before(7).checked().from_newest(), query);
+        assert!(query.is_filtered() && !AuditQuery::default().before(7).is_filtered());
+    }
+}

@@ -1,0 +1,298 @@
+//! Flash messages: what came of a plain form is told on the page that follows, once, to the browser that posted it and to nobody else.
+
+use docket::api::flash::FlashMessage;
+use reqwest::Method;
+use reqwest::header::ACCEPT;
+
+use crate::helpers::{Answer, Browser, PASSWORD, TestApp, tags};
+use crate::second_factor;
+
+const COOKIE: &str = "docket-flash";
+const USERS: &str = "/admin/users";
+const MARKUP: &str = "\"><script>alert(1)</script>&amp;";
+
+/// The sentences that a page says in notices.
+fn said(page: &Answer) -> Vec<String> {
+    let tags = tags(&page.text);
+    let mut notices = Vec::new();
+    for (at, tag) in tags.iter().enumerate() {
+        if ["alert", "status"].contains(&tag.attribute("role")) {
+            notices.extend(tags[at..].iter().find(|tag| tag.name == "p").map(|tag| tag.text.clone()));
+        }
+    }
+    notices
+}
+
+/// Posts a plain form from the page at `path`, and gives where that leads.
+async fn submit(app: &TestApp, person: &Browser, path: &str, endpoint: &str, pairs: &[(&str, &str)]) -> String {
+    let referer = format!("{}{path}", app.origin());
+    let answer = person.submit(endpoint, pairs, Some(&referer)).await;
+    assert!([302, 303].contains(&answer.status), "{}: {}", answer.status, answer.text);
+    answer.location().to_owned()
+}
+
+/// Has somebody refused: an invitation for `name`, who is there or is no name.
+async fn refuse(app: &TestApp, person: &Browser, name: &str) {
+    let pairs = [("name", name), ("role", "operator")];
+    assert_eq!(submit(app, person, USERS, "/api/users/invite", &pairs).await, USERS);
+}
+
+/// The id of the message that waits for a browser.
+fn id(person: &Browser) -> Option<String> {
+    let cookies = person.cookie().unwrap_or_default();
+    let value = cookies.split("; ").find_map(|cookie| cookie.strip_prefix(COOKIE)?.strip_prefix('='));
+    value.map(str::to_owned)
+}
+
+/// What waits for a browser. It is gone afterwards.
+async fn waiting(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMessage {
+    let user = match name {
+        Some(name) => Some(app.id_of(name).await),
+        None => None,
+    };
+    app.panel().flash.take(user.as_deref(), &id(person).unwrap()).await.unwrap()
+}
+
+async fn get_with(person: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let request = person.request(Method::GET, path).header(ACCEPT, "text/html,application/xhtml+xml");
+    person.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+}
+
+#[tokio::test]
+async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once() {
+    let app = second_factor::app().await;
+    second_factor::switch_on(&app, &app.sign_in("otto").await).await;
+    let (stranger, code) = (app.stranger(), second_factor::first_step(&app, "otto").await);
+    let (ada, olga) = (app.sign_in("ada").await, app.operator().await);
+    let new_password = [("old", "wrong"), ("new", "a sentence of my own")];
+    let set_up = [("token", "x"), ("username", "eve"), ("password", "a sentence of my own")];
+    for (person, page, endpoint, pairs) in [
+        (&stranger, "/login?next=%2Fp%2Fapi", "/api/session/login", &[("username", "olga"), ("password", "x")][..]),
+        (&stranger, "/setup?token=x", "/api/session/setup", &set_up),
+        (&code, "/login/code", "/api/session/code", &[("code", "000000")]),
+        (&olga, "/account", "/api/account/password", &new_password),
+        (&olga, "/account", "/api/second-factor/begin", &[("password", "wrong")]),
+        (&ada, USERS, "/api/users/invite", &[("name", "olga"), ("role", "viewer")]),
+        (&ada, USERS, "/api/users/disable", &[("user", "01930000-0000-7000-8000-000000000000")]),
+    ] {
+        let sentence = person.post(endpoint, pairs).await.json()["message"].as_str().unwrap().to_owned();
+        let place = submit(&app, person, page, endpoint, pairs).await;
+        assert_eq!(place, page, "{endpoint}: nothing is added to the address");
+        let (first, second) = (person.get(page).await, person.get(page).await);
+        assert_eq!(first.status, 200, "{endpoint}");
+        assert!(said(&first).contains(&sentence), "{endpoint}: {sentence} is not in {:?}", said(&first));
+        assert!(!second.text.contains(&sentence), "{endpoint}: {sentence} is said again");
+        assert_eq!(id(person), None, "{endpoint}: the cookie stays");
+    }
+}
+
+#[tokio::test]
+async fn the_cookie_names_the_message_and_holds_nothing_of_it() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let pairs = [("name", "olga"), ("role", "operator")];
+    let answer = ada.submit("/api/users/invite", &pairs, Some(&format!("{}{USERS}", app.origin()))).await;
+    let cookies: Vec<&str> =
+        answer.headers.get_all("set-cookie").iter().map(|cookie| cookie.to_str().unwrap()).collect();
+    let cookie = cookies.iter().find(|cookie| cookie.starts_with(COOKIE)).unwrap();
+    for attribute in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=300"] {
+        assert!(cookie.contains(attribute), "{attribute} is not in {cookie}");
+    }
+    assert_eq!(id(&ada).unwrap().len(), 43, "{cookie}");
+    assert!(!cookie.contains("olga"), "{cookie}");
+    assert_eq!(answer.text, "", "a redirect says nothing itself");
+}
+
+#[tokio::test]
+async fn what_was_typed_comes_back_as_text() {
+    let app = TestApp::start().await;
+    let (ada, stranger) = (app.sign_in("ada").await, app.stranger());
+    let pairs = [("name", MARKUP), ("role", "operator"), ("projects", "api"), ("projects", MARKUP)];
+    submit(&app, &ada, USERS, "/api/users/invite", &pairs).await;
+    submit(&app, &stranger, "/login", "/api/session/login", &[("username", MARKUP), ("password", "x")]).await;
+    for (person, path, field) in [(&ada, USERS, "name"), (&stranger, "/login", "username")] {
+        let page = person.get(path).await;
+        let tags = tags(&page.text);
+        let field = tags.iter().find(|tag| tag.attribute("id") == field).unwrap();
+        assert_eq!(field.attribute("value"), MARKUP, "{path}");
+        assert!(tags.iter().all(|tag| !tag.text.contains("alert(1)") || tag.name == "p"), "{path}: {tags:?}");
+        if path == USERS {
+            // The form of somebody new is the last one.
+            let ticked: Vec<&str> = tags
+                .iter()
+                .filter(|tag| tag.name == "input" && tag.attributes.iter().any(|(name, _)| name == "checked"))
+                .map(|tag| tag.attribute("value"))
+                .collect();
+            assert_eq!(ticked, ["api"]);
+            let roles = tags.iter().filter(|tag| tag.name == "option").rev().take(3);
+            let chosen = roles.into_iter().find(|tag| tag.attributes.iter().any(|(name, _)| name == "selected"));
+            assert_eq!(chosen.unwrap().attribute("value"), "operator");
+        }
+    }
+}
+
+/// Whatever form a page has with a secret in it: found on the pages themselves, so that a new one is looked at as well.
+#[tokio::test]
+async fn of_a_secret_that_was_typed_nothing_is_kept() {
+    let app = second_factor::app().await;
+    let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
+    second_factor::switch_on(&app, &otto).await;
+    let code = second_factor::first_step(&app, "otto").await;
+    let ada = app.sign_in("ada").await;
+    ada.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    let stranger = app.stranger();
+    let mut looked_at = Vec::new();
+    for (name, person, path) in [
+        (None, &stranger, "/login"),
+        (None, &stranger, "/setup?token=x"),
+        (None, &code, "/login/code"),
+        (Some("olga"), &olga, "/account"),
+        (Some("ada"), &ada, "/account"),
+        (Some("otto"), &otto, "/account"),
+    ] {
+        let mut action = String::new();
+        for tag in tags(&person.get(path).await.text) {
+            if tag.name == "form" {
+                action = tag.attribute("action").to_owned();
+            }
+            let is_secret = tag.attribute("type") == "password"
+                || tag.attribute("autocomplete") == "one-time-code"
+                || tag.attribute("name") == "token";
+            if is_secret {
+                looked_at.push((action.clone(), tag.attribute("name").to_owned(), name, person, path));
+            }
+        }
+    }
+    assert!(looked_at.len() >= 11, "{}", looked_at.len());
+    for (action, secret, name, person, path) in looked_at {
+        let fields = ["username", "password", "old", "new", "code", "token"];
+        let pairs = fields.map(|field| (field, if field == secret { "hush hush" } else { "typed" }));
+        submit(&app, person, path, &action, &pairs).await;
+        let message = waiting(&app, name, person).await;
+        assert_eq!((message.form.as_str(), message.problem().is_some()), (action.as_str(), true));
+        assert!(!format!("{message:?}").contains("hush"), "{secret} of {action} is kept: {message:?}");
+        assert_eq!(message.typed("username"), "typed", "{action}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_else_gets_the_message_whoever_looks_first() {
+    let app = TestApp::start().await;
+    let (ada, elsewhere, olga) = (app.sign_in("ada").await, app.sign_in("ada").await, app.operator().await);
+    let pairs = [("name", "ivan"), ("role", "viewer")];
+    submit(&app, &ada, USERS, "/api/users/invite", &pairs).await;
+    let flash = format!("{COOKIE}={}", id(&ada).unwrap());
+    assert!(!elsewhere.get(USERS).await.text.contains("/setup?token="), "another browser of the same person");
+    olga.set_cookie(&format!("{}; {flash}", olga.cookie().unwrap()));
+    for path in [USERS, "/account", "/p/docs"] {
+        assert!(!olga.get(path).await.text.contains("/setup?token="), "another person with the cookie, {path}");
+    }
+    let stranger = app.stranger();
+    stranger.set_cookie(&flash);
+    assert!(!stranger.get("/login").await.text.contains("/setup?token="), "nobody with the cookie");
+    assert!(ada.get(USERS).await.text.contains("/setup?token="), "she does not get it any more");
+}
+
+#[tokio::test]
+async fn a_message_waits_for_a_person_who_looks_at_its_page() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    refuse(&app, &ada, "olga").await;
+    for headers in [
+        &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")][..],
+        &[("docket-refresh", "1")],
+        &[("sec-fetch-mode", "navigate"), ("sec-purpose", "prefetch")],
+        &[("sec-fetch-mode", "navigate"), ("sec-purpose", "prefetch;prerender")],
+        &[("purpose", "prefetch")],
+        &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")],
+    ] {
+        let page = get_with(&ada, USERS, headers).await;
+        assert!(page.status == 200 && !page.text.contains("is taken"), "{headers:?} took it");
+        assert!(id(&ada).is_some(), "{headers:?} took the cookie");
+    }
+    // A redirect, another page, none at all and a file tell nobody anything.
+    for path in ["/", "/account", "/nowhere", "/admin/audit/export.csv", "/favicon.svg"] {
+        let page = get_with(&ada, path, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
+        assert!(!page.text.contains("is taken"), "{path} tells it");
+    }
+    let page = get_with(&ada, USERS, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
+    assert!(page.text.contains("The username olga is taken."), "{:?}", said(&page));
+}
+
+#[tokio::test]
+async fn the_last_message_is_the_one_that_is_told() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    refuse(&app, &ada, "olga").await;
+    refuse(&app, &ada, "otto").await;
+    let page = ada.get(USERS).await;
+    assert!(page.text.contains("olga is taken") != page.text.contains("otto is taken"));
+    assert!(page.text.contains("The username otto is taken."), "{:?}", said(&page));
+}
+
+#[tokio::test]
+async fn a_refused_form_leads_to_a_page_of_ours_whatever_it_was_on() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    for (referer, place) in [
+        (Some(format!("{}//evil.example/x", app.origin())), "/"),
+        (Some(format!("{}/\\evil.example", app.origin())), "/"),
+        (Some(format!("{}/api/session/logout", app.origin())), "/"),
+        (Some("https://evil.example/admin/users".to_owned()), "/"),
+        (None, "/"),
+        (Some(format!("{}{USERS}?a=%2F%2Fb#top", app.origin())), "/admin/users?a=%2F%2Fb"),
+    ] {
+        let pairs = [("name", "olga"), ("role", "viewer")];
+        let answer = ada.submit("/api/users/invite", &pairs, referer.as_deref()).await;
+        assert_eq!((answer.status, answer.location()), (303, place), "{referer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_made_up_cookie_brings_nothing_and_is_taken_away() {
+    let app = TestApp::start().await;
+    for value in ["x", "", "../../x", &"x".repeat(4_000), "%00", "ada id"] {
+        let stranger = app.stranger();
+        stranger.set_cookie(&format!("{COOKIE}={value}"));
+        let page = stranger.get("/login").await;
+        assert_eq!((page.status, said(&page)), (200, Vec::new()), "{value:?}");
+        assert_eq!(id(&stranger), None, "{value:?}");
+    }
+}
+
+#[tokio::test]
+async fn of_what_a_stranger_posts_hardly_anything_is_kept() {
+    let app = TestApp::start().await;
+    let stranger = app.stranger();
+    let long = "x".repeat(200_000);
+    let pairs = [("username", long.as_str()), ("password", "x"), ("next", "/p/docs")];
+    submit(&app, &stranger, "/login", "/api/session/login", &pairs).await;
+    let message = waiting(&app, None, &stranger).await;
+    assert_eq!(message.typed, [("next".to_owned(), "/p/docs".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_script_is_told_in_the_answer_and_leaves_no_message() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let pairs = [("name", "olga"), ("role", "operator")];
+    ada.post("/api/users/invite", &pairs).await.refused(409, "conflict");
+    ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer")]).await;
+    assert_eq!(id(&ada), None);
+}
+
+#[tokio::test]
+async fn behind_https_the_cookie_never_goes_out_in_the_clear() {
+    let settings = crate::helpers::Settings {
+        public_url: Some("https://docket.example".to_owned()),
+        ..crate::helpers::Settings::default()
+    };
+    let app = TestApp::with(settings).await;
+    let ada = app.sign_in("ada").await;
+    let pairs = [("name", "olga"), ("role", "operator")];
+    let answer = ada.submit("/api/users/invite", &pairs, Some("https://docket.example/admin/users")).await;
+    let cookies = answer.headers.get_all("set-cookie");
+    let cookie = cookies.iter().find_map(|cookie| cookie.to_str().unwrap().strip_prefix("__Host-docket-flash="));
+    assert!(cookie.unwrap().contains("Secure"), "{cookie:?}");
+    assert!(ada.get(USERS).await.text.contains("The username olga is taken."));
+}
