@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage};
+use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage, JobsOverview};
 use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
@@ -104,6 +104,14 @@ pub async fn list_jobs(
     let caller = guard::of::<ListJobs>()?;
     let project = caller.project(&project)?;
     caller.panel.jobs.list(&project, query, cursor, page).await
+}
+
+/// What runs, what needs a person and what finished last, with counts.
+#[server(name = GetJobsOverview, prefix = "/api", endpoint = "jobs/overview")]
+pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
+    let caller = guard::of::<GetJobsOverview>()?;
+    let project = caller.project(&project)?;
+    caller.panel.jobs.overview(&project).await
 }
 
 /// The badges of many jobs (at most 200 ids, comma-separated) in one call; unknown ids are left out.

@@ -131,6 +131,21 @@ pub struct JobPage {
     pub attention: u64,
 }
 
+/// What the overview shows of a project's jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobsOverview {
+    /// The newest that the agent works on.
+    pub running: Vec<Job>,
+    /// The newest that need a person, however old they are.
+    pub needing: Vec<Job>,
+    /// With a pull request, what changed last first.
+    pub finished: Vec<Job>,
+    /// All jobs that are not archived here, per state; states without jobs are left out.
+    pub counts: BTreeMap<JobState, u64>,
+    /// How many of those counted need a person.
+    pub attention: u64,
+}
+
 /// What putting away, bringing back, tagging or untagging came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filed {

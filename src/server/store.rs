@@ -83,6 +83,8 @@ impl Store {
         let pool = AnyPoolOptions::new()
             .max_connections(8)
             .acquire_timeout(Duration::from_secs(5))
+            // A file does not go away as a server does; the ping would be one more turn of the connection's thread for each statement.
+            .test_before_acquire(false)
             .after_connect(|connection, _| Box::pin(prepare(connection)))
             // After an error of the disk SQLite has rolled back by itself, and sqlx believes for ever that it has not.
             .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))

@@ -66,6 +66,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/form",
             "/api/jobs/get",
             "/api/jobs/list",
+            "/api/jobs/overview",
             "/api/jobs/similar",
             "/api/jobs/statuses",
             "/api/queue/list",

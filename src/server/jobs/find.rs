@@ -2,7 +2,7 @@
 
 use crate::error::AppError;
 use crate::model::id::{IntentId, JobId, ProjectId};
-use crate::model::job::{Job, JobBadge, JobForm, JobPage};
+use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobState, JobsOverview};
 use crate::model::job_query::JobQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -10,6 +10,12 @@ use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::filter::parse;
 use crate::server::store::drafts::{Draft, DraftOf};
 use crate::server::store::job_list::{Listed, PAGE_JOBS, Place};
+
+/// How many jobs that run, or that need a person, the overview has.
+const SECTION_JOBS: usize = 8;
+
+/// How many finished jobs the overview has.
+const FINISHED_JOBS: usize = 6;
 
 /// The most jobs one call may name.
 const JOBS_MAX: usize = 200;
@@ -47,6 +53,24 @@ impl Jobs {
             .map_or_else(|| counts.values().sum(), |state| counts.get(&state).copied().unwrap_or_default());
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
         Ok(JobPage { jobs, next, previous, before, total, counts, attention })
+    }
+
+    /// What runs, what needs a person and what finished last.
+    pub async fn overview(&self, project: &ProjectId) -> Result<JobsOverview, AppError> {
+        let filters = [
+            JobQuery::default().with("status", "active"),
+            JobQuery::default().with("needs", "attention"),
+            JobQuery::default().with("pr", "yes").with("sort", "changed"),
+        ];
+        let [(_, running), (_, needing), (_, changed)] = {
+            let [running, needing, changed] = filters.each_ref().map(parse);
+            [running?, needing?, changed?]
+        };
+        let sections = [(&running, SECTION_JOBS), (&needing, SECTION_JOBS), (&changed, SECTION_JOBS)];
+        let ([running, needing, changed], counts, attention) = self.store.sections(project, sections).await?;
+        let is_finished = |job: &Job| matches!(job.state, JobState::Completed | JobState::Archived);
+        let finished = changed.into_iter().filter(is_finished).take(FINISHED_JOBS).collect();
+        Ok(JobsOverview { running, needing, finished, counts, attention })
     }
 
     /// The badges of comma-separated ids; those of no job of the project are left out.

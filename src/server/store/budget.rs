@@ -13,6 +13,16 @@ const HOUR_MILLIS: i64 = 3_600_000;
 /// before the clock was set back, and does not hold.
 pub(super) const LONGEST_PAUSE_MILLIS: i64 = HOUR_MILLIS + 60_000;
 
+/// Calls in the hour of three scopes, the end of the pause of each, and the prompts that wait.
+const METERS: &str = "SELECT
+    (SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $4),
+    (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4),
+    (SELECT COUNT(*) FROM upstream_calls WHERE scope = $3 AND at > $4),
+    (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $1 AND ends_at > $5 AND ends_at <= $6),
+    (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $6),
+    (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $3 AND ends_at > $5 AND ends_at <= $6),
+    (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7)";
+
 impl Store {
     /// Counts one call in `scope` if the hour before `now` has room for it and no pause forbids it.
     pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
@@ -80,6 +90,36 @@ impl Store {
         let fits = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
         let next_fits_at = fits.max(self.paused_until(scope, now).await?);
         Ok(Meter { used, limit, next_fits_at })
+    }
+
+    /// How much the hour before `now` has used of each of three scopes with their limits, and how many prompts of `project` wait to be
+    /// sent: what every page shows.
+    pub async fn meters(
+        &self,
+        project: &ProjectId,
+        scopes: [(&str, u32); 3],
+        now: Timestamp,
+    ) -> Result<([Meter; 3], u32), StoreError> {
+        let row = sqlx::query(METERS)
+            .bind(scopes[0].0)
+            .bind(scopes[1].0)
+            .bind(scopes[2].0)
+            .bind(now.as_millis() - HOUR_MILLIS)
+            .bind(now.as_millis())
+            .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
+            .bind(project.as_str())
+            .fetch_one(&self.pool)
+            .await?;
+        let count = |column: usize| Ok::<_, StoreError>(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or(u32::MAX));
+        let mut meters = [Meter { used: 0, limit: 0, next_fits_at: None }; 3];
+        for (at, (meter, (scope, limit))) in meters.iter_mut().zip(scopes).enumerate() {
+            let used = count(at)?;
+            let fits = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
+            // 0 where no pause holds.
+            let paused = Some(row.try_get::<i64, _>(at + 3)?).filter(|ends_at| *ends_at > 0);
+            *meter = Meter { used, limit, next_fits_at: fits.max(paused.map(Timestamp::from_millis)) };
+        }
+        Ok((meters, count(6)?))
     }
 
     /// When the counted calls in `scope` were made, in milliseconds since 1970, oldest first; older ones are forgotten.

@@ -9,7 +9,7 @@ use super::job_filter::{after, in_state, order, select, up_to};
 use super::select::{Lead, Statement, places};
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{Job, JobBadge, JobState, cut};
+use crate::model::job::{EXCERPT_CHARS, Job, JobBadge, JobState, cut};
 
 pub use super::job_filter::{Cursor, JobFilter, Place, Sort};
 
@@ -47,12 +47,38 @@ impl Store {
         let (counts, attention) = count(&mut tx, project, filter, top).await?;
         // To look for jobs of which there are none takes as long as counting all others.
         let is_empty = filter.state.is_some_and(|state| !counts.contains_key(&state));
-        let spots = if is_empty { Vec::new() } else { spots_on(&mut tx, project, filter, top).await? };
+        let spots = if is_empty { Vec::new() } else { spots_on(&mut tx, project, filter, top, PAGE_JOBS + 1).await? };
         let mut listed = page(&mut tx, filter, top, spots).await?;
         (listed.counts, listed.attention) = (counts, attention);
         tx.commit().await?;
         self.attach(&mut listed.jobs).await?;
         Ok(listed)
+    }
+
+    /// For each filter the first so many jobs with prompts cut to an excerpt, and how many jobs of the project are in each state and need
+    /// a person, all as of one moment.
+    pub async fn sections(
+        &self,
+        project: &ProjectId,
+        sections: [(&JobFilter, usize); 3],
+    ) -> Result<([Vec<Job>; 3], BTreeMap<JobState, u64>, u64), StoreError> {
+        let mut tx = self.pool.begin().await?;
+        let top = top(&mut tx).await?;
+        let everything = JobFilter { archived: Some(false), ..JobFilter::default() };
+        let (counts, attention) = count(&mut tx, project, &everything, top).await?;
+        let (mut spots, mut lengths) = (Vec::new(), [0; 3]);
+        for (length, (filter, most)) in lengths.iter_mut().zip(sections) {
+            let found = spots_on(&mut tx, project, filter, top, most).await?;
+            *length = found.len();
+            spots.extend(found);
+        }
+        let mut jobs = jobs_at(&mut tx, &spots).await?;
+        tx.commit().await?;
+        self.attach(&mut jobs).await?;
+        // A job may be in two sections, and is read once.
+        let mut places = spots.iter().map(|spot| jobs.iter().find(|job| job.id == spot.job).cloned());
+        let sections = lengths.map(|length| places.by_ref().take(length).flatten().collect());
+        Ok((sections, counts, attention))
     }
 
     /// The badges of those jobs that exist in the project, in no particular order.
@@ -140,8 +166,8 @@ async fn top(tx: &mut Transaction<'static, Any>) -> Result<i64, StoreError> {
     Ok(sqlx::query_scalar("SELECT COALESCE(MAX(number), 0) FROM listed_jobs").fetch_one(&mut **tx).await?)
 }
 
-/// Reads one spot more than a page has, to know whether there is another.
-pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statement {
+/// The first `most` spots of the filter, or those at its place. A page reads one more than it has, to know whether there is another.
+pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64, most: usize) -> Statement {
     // A set has the order of the numbers; what changed last is found by its index, which ends with the page.
     let lead = if filter.sort == Sort::Changed { Lead::Index } else { Lead::Set };
     let mut select = select(project, filter, lead);
@@ -158,7 +184,7 @@ pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64) -> Statem
     };
     let order = order(&select, filter.sort, backward);
     let columns = format!("{} AS number, l.job_id, l.changed_at", select.number());
-    select.statement(&columns, &format!("ORDER BY {order} LIMIT {} OFFSET {offset}", PAGE_JOBS + 1))
+    select.statement(&columns, &format!("ORDER BY {order} LIMIT {most} OFFSET {offset}"))
 }
 
 /// Counts the jobs in each of `states`, whatever the state filter, and after those the jobs that need a person. To group by
@@ -179,8 +205,9 @@ async fn spots_on(
     project: &ProjectId,
     filter: &JobFilter,
     top: i64,
+    most: usize,
 ) -> Result<Vec<Spot>, StoreError> {
-    spots(project, filter, top).query().fetch_all(&mut **tx).await?.iter().map(spot).collect()
+    spots(project, filter, top, most).query().fetch_all(&mut **tx).await?.iter().map(spot).collect()
 }
 
 /// The page that begins with `spots`, without counts.
@@ -253,7 +280,10 @@ async fn states(
 
 /// The jobs themselves, in the order of their spots.
 async fn jobs_at(tx: &mut Transaction<'static, Any>, spots: &[Spot]) -> Result<Vec<Job>, StoreError> {
-    let sql = format!("{} WHERE j.id IN ({})", jobs::SELECT_JOB, places(1, spots.len()));
+    // One character more than is shown, so that what is cut is known to be.
+    let excerpt = format!("SUBSTR(m.prompt, 1, {}) AS prompt", EXCERPT_CHARS + 1);
+    let select = jobs::SELECT_JOB.replacen("m.prompt", &excerpt, 1);
+    let sql = format!("{select} WHERE j.id IN ({})", places(1, spots.len()));
     let mut query = sqlx::query(AssertSqlSafe(sql));
     for spot in spots {
         query = query.bind(spot.job.as_str());

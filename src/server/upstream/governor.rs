@@ -202,15 +202,12 @@ impl Governor {
     }
 
     pub async fn budgets(&self, project: &ProjectId) -> Result<Budgets, AppError> {
-        let starts = self.store.waiting_prompts(project, false).await?;
-        let follow_ups = self.store.waiting_prompts(project, true).await?;
-        Ok(Budgets {
-            waiting: starts.saturating_add(follow_ups),
-            creates: self.meter(&Scope::Creates(project.clone())).await?,
-            follow_ups: self.meter(&Scope::FollowUps(project.clone())).await?,
-            analytics: self.meter(&Scope::Analytics).await?,
-            notice: self.health.notice(),
-        })
+        let scopes = [Scope::Creates(project.clone()), Scope::FollowUps(project.clone()), Scope::Analytics];
+        let keys = scopes.each_ref().map(Scope::key);
+        let limits = [0, 1, 2].map(|at| (keys[at].as_ref(), self.limit(&scopes[at])));
+        let ([creates, follow_ups, analytics], waiting) =
+            self.store.meters(project, limits, self.clock.now()).await?;
+        Ok(Budgets { waiting, creates, follow_ups, analytics, notice: self.health.notice() })
     }
 
     /// Everything an administrator may want to know.

@@ -15,7 +15,7 @@ use crate::ui::islands::live::{Live, Trouble};
 use crate::ui::islands::meters::Meters;
 use crate::ui::islands::shortcuts::Shortcuts;
 use crate::ui::pages::page_head::title;
-use crate::ui::pages::request;
+use crate::ui::pages::request::{self, AskedBudgets};
 
 #[component]
 pub fn Frame() -> impl IntoView {
@@ -23,10 +23,11 @@ pub fn Frame() -> impl IntoView {
     let is_known = session.projects.iter().any(|known| known.id.as_str() == project);
     let may_start = session.can_start_jobs();
     let has_details = session.role == Role::Admin;
-    let page = if is_known { view! { <Outlet /> }.into_any() } else { no_such_project() };
     let id = project.clone();
     // Asked once, for the meters and for what is said above the page. It is no reason not to show the page.
     let asked = ArcOnceResource::new(async move { if is_known { budgets(id).await.ok() } else { None } });
+    provide_context(AskedBudgets(asked.clone()));
+    let page = if is_known { view! { <Outlet /> }.into_any() } else { no_such_project() };
     let notice = {
         let asked = asked.clone();
         Suspend::new(async move { asked.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice) })

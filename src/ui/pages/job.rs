@@ -16,7 +16,6 @@ use leptos::server_fn::ServerFn;
 use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::flash::FlashMessage;
 use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_job, job_form};
-use crate::api::upstream::budgets;
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
 use crate::ui::components::notice::problem;
@@ -88,7 +87,7 @@ fn is_sending(job: &Job) -> bool {
 async fn follow_up(job: &Job, again: Option<usize>, unsent: Option<FlashMessage>) -> Result<AnyView, AppError> {
     let project = job.project.to_string();
     let form: JobForm = job_form(project.clone(), Some(job.id.to_string())).await?;
-    let left = budgets(project.clone()).await.ok().map(|budgets| budgets.follow_ups);
+    let left = request::budgets().await.map(|budgets| budgets.follow_ups);
     let problem = unsent.as_ref().and_then(|unsent| unsent.problem().cloned());
     let typed = unsent.map(|unsent| unsent.typed("prompt").replace("\r\n", "\n")).filter(|typed| !typed.is_empty());
     let again = again.and_then(|position| job.follow_ups.get(position.checked_sub(1)?));

@@ -9,7 +9,6 @@ use leptos::prelude::*;
 
 use crate::api::jobs::list_jobs;
 use crate::api::saved_views::list_views;
-use crate::api::upstream::budgets;
 use crate::model::job::JobPage;
 use crate::model::links;
 use crate::model::saved_view::ViewsOf;
@@ -31,12 +30,10 @@ pub fn Jobs() -> impl IntoView {
     let address = JobsAddress::read(&request::query());
     page(async move {
         let JobsAddress { query, cursor, page } = address.clone();
-        let (page, views, budgets) = try_join!(
-            list_jobs(project.clone(), query, cursor, page),
-            list_views(project.clone(), None),
-            budgets(project.clone()),
-        )?;
-        let waiting = (budgets.waiting > 0).then(|| waiting_link(&project, budgets.waiting));
+        let (page, views) =
+            try_join!(list_jobs(project.clone(), query, cursor, page), list_views(project.clone(), None))?;
+        let waiting = request::budgets().await.filter(|budgets| budgets.waiting > 0);
+        let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
         let may_start = session.can_start_jobs();
         let actions = may_start.then(|| view! { {other_ways(&project)} {new_job_link(&project)} });
         let bar = Bar {

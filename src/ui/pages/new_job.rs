@@ -9,7 +9,6 @@ use leptos::server_fn::ServerFn;
 use crate::api::flash::FlashMessage;
 use crate::api::jobs::{CreateJob, KeepDraft, get_job, job_form, similar_jobs};
 use crate::api::templates::list_templates;
-use crate::api::upstream::budgets;
 use crate::error::{AppError, ErrorCode};
 use crate::model::job::{Job, JobForm as Blank};
 use crate::model::page_path;
@@ -54,7 +53,7 @@ pub fn NewJob() -> impl IntoView {
         let asked = |name: &str| query.get(name).unwrap_or_default();
         let brought = Brought { prompt: asked("prompt"), path: asked("path"), from: query.get("from") };
         let (form, templates, budgets) =
-            join!(job_form(project.clone(), None), list_templates(project.clone()), budgets(project.clone()));
+            join!(job_form(project.clone(), None), list_templates(project.clone()), request::budgets());
         let form = form?;
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
         let pick = PickStart {
@@ -77,7 +76,7 @@ pub fn NewJob() -> impl IntoView {
             template: text.template,
             pick,
             similar,
-            left: budgets.ok().map(|budgets| budgets.creates),
+            left: budgets.map(|budgets| budgets.creates),
             problem,
         };
         Ok(view! {

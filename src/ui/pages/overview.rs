@@ -7,7 +7,6 @@ use futures::{join, try_join};
 use leptos::prelude::*;
 
 use crate::api::jobs::list_jobs;
-use crate::api::upstream::budgets;
 use crate::error::AppError;
 use crate::model::job::JobPage;
 use crate::model::job_query::JobQuery;
@@ -22,34 +21,23 @@ pub fn Overview() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
     let today = clock::today();
     page(async move {
-        let lists = async {
-            try_join!(
-                first_page(&project, JobQuery::default().with("status", "active")),
-                first_page(&project, JobQuery::default().with("needs", "attention")),
-                first_page(&project, JobQuery::default().with("pr", "yes").with("sort", "changed")),
-                budgets(project.clone()),
-            )
-        };
-        let (lists, report) = join!(lists, week::ask(&project, today));
-        let (active, needing, changed, budgets) = lists?;
-        let waiting = (budgets.waiting > 0).then(|| waiting_link(&project, budgets.waiting));
+        let (jobs, report, budgets) = join!(jobs_overview(project.clone()), week::ask(&project, today), request::budgets());
+        let jobs = jobs?;
+        let waiting = budgets.filter(|budgets| budgets.waiting > 0);
+        let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
         let may_start = session.can_start_jobs();
         let new_job = may_start.then(|| new_job_link(&project));
         Ok(view! {
             {page_head("Overview", view! { "What runs, what needs you, and who reads " {waiting} }, new_job)}
             <div class="overview">
                 <div>
-                    {groups::running(&project, &active, may_start)}
-                    {groups::needs_you(&project, &needing)}
-                    {groups::finished(&project, &changed)}
+                    {groups::running(&project, &jobs, may_start)}
+                    {groups::needs_attention(&project, &jobs)}
+                    {groups::finished(&project, &jobs)}
                 </div>
                 {week::week(&project, report)}
             </div>
         }
         .into_any())
     })
-}
-
-async fn first_page(project: &str, query: JobQuery) -> Result<JobPage, AppError> {
-    list_jobs(project.to_owned(), query, None, None).await
 }

@@ -10,6 +10,7 @@ use leptos_router::params::ParamsMap;
 use crate::api::REFRESH_HEADER;
 use crate::api::flash::{FlashMessage, Waiting};
 use crate::error::{AppError, ErrorCode};
+use crate::model::budget::Budgets;
 use crate::model::user::{CurrentSession, Role};
 use crate::ui::components::failure::failure;
 
@@ -49,6 +50,21 @@ pub(super) fn search() -> String {
 /// The fields of the query. The router's own decodes each value twice, so that `%2541` would come as `A`.
 pub(super) fn query() -> ParamsMap {
     read(&search())
+}
+
+/// The budgets of the project, asked once for the frame and its page. [`Frame`](super::frame::Frame) provides the question.
+#[derive(Clone)]
+pub(super) struct AskedBudgets(pub(super) ArcOnceResource<Option<Budgets>>);
+
+/// The budgets, or nothing where they cannot be had: they are no reason not to show a page. 
+pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
+    let asked = use_context::<AskedBudgets>();
+    async move {
+        match asked {
+            Some(AskedBudgets(asked)) => asked.await,
+            None => None,
+        }
+    }
 }
 
 /// Who asks. The gate lets nobody else through to the pages that ask this.

@@ -31,7 +31,7 @@ impl Ledger {
     async fn plans(&self, filter: &JobFilter) -> Vec<String> {
         let mut lines = Vec::new();
         for statement in
-            [spots(&self.project, filter, 1_000), counts(&self.project, filter, 1_000, &JobState::ALL)]
+            [spots(&self.project, filter, 1_000, PAGE_JOBS + 1), counts(&self.project, filter, 1_000, &JobState::ALL)]
         {
             let rows = statement.explained().query().fetch_all(&self.store.pool).await.unwrap();
             lines.extend(rows.iter().map(|row| row.try_get::<String, _>("detail").unwrap()));
