@@ -10,7 +10,8 @@ use leptos_router::params::ParamsMap;
 use crate::api::flash::FlashMessage;
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::{CurrentSession, Role};
-use crate::ui::components::failure::failure;
+use crate::ui::components::failure::{failure, heading};
+use crate::ui::pages::page_head::title;
 
 /// `content` once it is there, or why it cannot be had, with the status of that.
 pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Send + 'static) -> AnyView {
@@ -19,7 +20,7 @@ pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Se
             Ok(content) => content,
             Err(error) => {
                 set_status(error.code);
-                failure(&error)
+                view! { {title(heading(error.code))} {failure(&error)} }.into_any()
             }
         }
     });
