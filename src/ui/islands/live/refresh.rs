@@ -98,9 +98,12 @@ fn replace(live: LiveState, page: &Document, reason: Reason) {
     if let (Some(hydrate), Some(owner)) = (hydrate, live.owner.get_value()) {
         for island in fresh {
             let name = island.get_attribute("data-component").unwrap_or_default();
-            // The islands find the context of this one.
+            // The islands find the context of this one, and are elements of their own: an island in the view of another one is not.
             owner.with(|| {
-                let _ = hydrate.call2(&JsValue::NULL, &island, &name.into());
+                let hydrate = hydrate.clone();
+                Owner::with_no_hydration(move || {
+                    let _ = hydrate.call2(&JsValue::NULL, &island, &name.into());
+                });
             });
         }
     }
