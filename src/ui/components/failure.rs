@@ -5,16 +5,20 @@ use leptos::prelude::*;
 use crate::error::{AppError, ErrorCode};
 use crate::ui::components::icon::{self, icon};
 
-/// In place of content that could not be loaded.
-pub fn failure(error: &AppError) -> AnyView {
-    let heading = match error.code {
+/// What is the matter, in a few words.
+pub const fn heading(code: ErrorCode) -> &'static str {
+    match code {
         ErrorCode::NotFound => "Not found",
         ErrorCode::Unauthenticated => "You are signed out",
         ErrorCode::Forbidden => "Not allowed",
         ErrorCode::BadInput => "That cannot be shown",
         ErrorCode::BudgetSpent => "The hour’s budget is spent",
         _ => "This could not be loaded",
-    };
+    }
+}
+
+/// In place of content that could not be loaded.
+pub fn failure(error: &AppError) -> AnyView {
     let (href, step) = match error.code {
         ErrorCode::NotFound | ErrorCode::Forbidden => ("/", "Go to the overview"),
         ErrorCode::Unauthenticated => ("/login", "Sign in"),
@@ -25,7 +29,7 @@ pub fn failure(error: &AppError) -> AnyView {
         <div class="failure" role="alert">
             {icon(icon::CROSS)}
             <div>
-                <h2>{heading}</h2>
+                <h2>{heading(error.code)}</h2>
                 <p>{error.message.clone()}</p>
                 <a class="button" href=href>{step}</a>
             </div>

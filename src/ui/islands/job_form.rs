@@ -22,7 +22,7 @@ use crate::ui::islands::sending::{Sending, budget, queue_choice};
 use pick::Pick;
 use similar::Similar;
 
-pub use pick::{Pickable, PickStart};
+pub use pick::{PickStart, Pickable};
 pub use similar::compared;
 
 /// What the form starts with.

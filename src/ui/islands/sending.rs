@@ -70,8 +70,12 @@ impl Sending {
     pub fn buttons(self, idle: &'static str, busy: &'static str) -> AnyView {
         let is_pending = move || self.is_pending.get();
         let queue = move || {
-            let spent = self.problem.with(|problem| problem.as_ref().is_some_and(|it| it.code == ErrorCode::BudgetSpent));
-            spent.then(|| view! { <button type="submit" class="button" name="queue" value="on">"Queue it"</button> })
+            let spent = self
+                .problem
+                .with(|problem| problem.as_ref().is_some_and(|it| it.code == ErrorCode::BudgetSpent));
+            spent.then(
+                || view! { <button type="submit" class="button" name="queue" value="on">"Queue it"</button> },
+            )
         };
         view! {
             <button

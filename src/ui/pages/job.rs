@@ -84,12 +84,17 @@ fn is_sending(job: &Job) -> bool {
 }
 
 /// The box. It begins with what was refused, else with the follow-up number `again`, else with the draft.
-async fn follow_up(job: &Job, again: Option<usize>, unsent: Option<FlashMessage>) -> Result<AnyView, AppError> {
+async fn follow_up(
+    job: &Job,
+    again: Option<usize>,
+    unsent: Option<FlashMessage>,
+) -> Result<AnyView, AppError> {
     let project = job.project.to_string();
     let form: JobForm = job_form(project.clone(), Some(job.id.to_string())).await?;
     let left = request::budgets().await.map(|budgets| budgets.follow_ups);
     let problem = unsent.as_ref().and_then(|unsent| unsent.problem().cloned());
-    let typed = unsent.map(|unsent| unsent.typed("prompt").replace("\r\n", "\n")).filter(|typed| !typed.is_empty());
+    let typed =
+        unsent.map(|unsent| unsent.typed("prompt").replace("\r\n", "\n")).filter(|typed| !typed.is_empty());
     let again = again.and_then(|position| job.follow_ups.get(position.checked_sub(1)?));
     let given = typed.or_else(|| again.map(|sent| sent.prompt.clone()));
     let goes_first = given.is_some();

@@ -46,7 +46,11 @@ pub fn NewJob() -> impl IntoView {
     let query = request::query();
     let refused = [CreateJob::PATH, KeepDraft::PATH].into_iter().find_map(request::flash);
     page(async move {
-        let head = page_head("New job", "Tell the agent what to change. It works by itself and opens a pull request.", ());
+        let head = page_head(
+            "New job",
+            "Tell the agent what to change. It works by itself and opens a pull request.",
+            (),
+        );
         if !session.can_start_jobs() {
             return Ok(view! { {head} {read_only(&project, OPERATORS_ONLY)} }.into_any());
         }
@@ -89,7 +93,13 @@ pub fn NewJob() -> impl IntoView {
 
 /// What was refused goes before what the address brings, and that before the draft. A page alone is brought to a new text, unless one
 /// was being written about it.
-fn text(form: &Blank, refused: Option<&FlashMessage>, brought: Brought, pick: &PickStart, copied: Option<Job>) -> Text {
+fn text(
+    form: &Blank,
+    refused: Option<&FlashMessage>,
+    brought: Brought,
+    pick: &PickStart,
+    copied: Option<Job>,
+) -> Text {
     if let Some(refused) = refused.filter(|refused| !refused.typed("prompt").is_empty()) {
         return Text {
             prompt: refused.typed("prompt").replace("\r\n", "\n"),
@@ -114,7 +124,11 @@ fn text(form: &Blank, refused: Option<&FlashMessage>, brought: Brought, pick: &P
 }
 
 /// The jobs for which the form came back, if that was why.
-async fn similar_to(project: &str, refused: Option<&FlashMessage>, problem: Option<&AppError>) -> Vec<SimilarJob> {
+async fn similar_to(
+    project: &str,
+    refused: Option<&FlashMessage>,
+    problem: Option<&AppError>,
+) -> Vec<SimilarJob> {
     let asks = problem.is_some_and(|problem| problem.code == ErrorCode::SimilarJob);
     let Some(refused) = refused.filter(|_| asks) else { return Vec::new() };
     let (prompt, paths) = compared(refused.typed("prompt"), refused.typed("paths"));

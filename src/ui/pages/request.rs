@@ -12,7 +12,8 @@ use crate::api::flash::{FlashMessage, Waiting};
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
 use crate::model::user::{CurrentSession, Role};
-use crate::ui::components::failure::failure;
+use crate::ui::components::failure::{failure, heading};
+use crate::ui::pages::page_head::title;
 
 /// `content` once it is there, or why it cannot be had, with the status of that.
 pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Send + 'static) -> AnyView {
@@ -21,7 +22,7 @@ pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Se
             Ok(content) => content,
             Err(error) => {
                 set_status(error.code);
-                failure(&error)
+                view! { {title(heading(error.code))} {failure(&error)} }.into_any()
             }
         }
     });

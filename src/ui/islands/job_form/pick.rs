@@ -42,7 +42,8 @@ impl PickStart {
     /// The text of the template in the address, with the values in the address; nothing if there is none.
     pub fn filled(&self) -> Option<String> {
         let template = self.template(&self.asked)?;
-        let values: Vec<_> = places(&template.text).into_iter().map(|place| (place, self.value(place))).collect();
+        let values: Vec<_> =
+            places(&template.text).into_iter().map(|place| (place, self.value(place))).collect();
         Some(filled(&template.text, &values.into_iter().filter(|(_, value)| !value.is_empty()).collect()))
     }
 
@@ -99,7 +100,8 @@ impl Pick {
         };
         let shown = move || {
             let id = self.draft.template().get();
-            let name = self.start.with_value(|start| start.template(&id).map(|template| template.name.clone()))?;
+            let name =
+                self.start.with_value(|start| start.template(&id).map(|template| template.name.clone()))?;
             Some(view! {
                 <p class="hint">
                     <input type="hidden" name="template_id" value=id />
@@ -171,12 +173,17 @@ impl Pick {
         let path = keeps_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
         let fields: Vec<_> = names.iter().map(|name| self.place(name)).collect();
         let fill = move |event: SubmitEvent| {
-            let Some(form) = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok()) else { return };
+            let Some(form) = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok())
+            else {
+                return;
+            };
             event.prevent_default();
-            let values: Vec<_> = names.iter().map(|name| (name.as_str(), browser::value_of(&form, name))).collect();
+            let values: Vec<_> =
+                names.iter().map(|name| (name.as_str(), browser::value_of(&form, name))).collect();
             let given = values.iter().filter(|(_, value)| !value.is_empty());
             let given: BTreeMap<_, _> = given.map(|(name, value)| (*name, value.as_str())).collect();
-            let (text, id) = template.with_value(|template| (filled(&template.text, &given), template.id.clone()));
+            let (text, id) =
+                template.with_value(|template| (filled(&template.text, &given), template.id.clone()));
             self.bring(text, id);
         };
         view! {

@@ -50,7 +50,8 @@ impl Similar {
         };
         Effect::new(move |_| {
             draft.track_pauses();
-            let written = draft.written().filter(|written| similar.checked.get_value().as_ref() != Some(written));
+            let written =
+                draft.written().filter(|written| similar.checked.get_value().as_ref() != Some(written));
             if let Some(written) = written {
                 spawn_local(similar.check(written));
             }

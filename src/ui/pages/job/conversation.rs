@@ -102,19 +102,26 @@ fn delivery_of(job: &Job) -> DeliveryState {
 fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
     let (tone, text) = match (job.state, request) {
-        (JobState::Queued, _) => {
-            (Tone::Plain, "Saved, and in the queue. Docket sends it when its turn comes and the hourly budget has room.")
-        }
+        (JobState::Queued, _) => (
+            Tone::Plain,
+            "Saved, and in the queue. Docket sends it when its turn comes and the hourly budget has room.",
+        ),
         (JobState::Sending, _) => (Tone::Plain, "Sending to the agent."),
-        (JobState::Active, _) => (Tone::Busy, "The agent is working. This page updates automatically; you can leave it."),
+        (JobState::Active, _) => {
+            (Tone::Busy, "The agent is working. This page updates automatically; you can leave it.")
+        }
         (JobState::Completed, Some(_)) => (Tone::Good, "opened. Review it, or send a follow-up."),
         (JobState::Completed, None) => (
             Tone::Plain,
             "The agent finished without changing any files. If you expected changes, send a follow-up that says what is missing.",
         ),
-        (JobState::Failed, _) => (Tone::Bad, "The agent failed. Run the job again, perhaps with a smaller task."),
+        (JobState::Failed, _) => {
+            (Tone::Bad, "The agent failed. Run the job again, perhaps with a smaller task.")
+        }
         (JobState::Archived, _) => (Tone::Plain, "This job was archived on the platform."),
-        (JobState::Rejected, _) => (Tone::Bad, "The job was not started. Your text is kept: edit it and send it again."),
+        (JobState::Rejected, _) => {
+            (Tone::Bad, "The job was not started. Your text is kept: edit it and send it again.")
+        }
         (JobState::Unknown, _) => (
             Tone::Warning,
             "The connection broke after the text was sent, so the agent may be working on it or may never have received it. Look for a new pull request before you decide: Docket never sends it twice by itself.",
@@ -123,12 +130,16 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
             Tone::Warning,
             "Docket stopped tracking this job, so its outcome is unknown. Look at the repository, or check again.",
         ),
-        (JobState::Other, _) => (Tone::Plain, "The platform reports a status that Docket does not know. Docket keeps checking."),
+        (JobState::Other, _) => {
+            (Tone::Plain, "The platform reports a status that Docket does not know. Docket keeps checking.")
+        }
     };
-    let opened = request.filter(|_| job.state == JobState::Completed).map(|link| pull_request::label(link) + " ");
+    let opened =
+        request.filter(|_| job.state == JobState::Completed).map(|link| pull_request::label(link) + " ");
     let way_on = match job.state {
         JobState::Queued => {
-            view! { <a class="button" href=links::queue(job.project.as_str())>"View the queue"</a> }.into_any()
+            view! { <a class="button" href=links::queue(job.project.as_str())>"View the queue"</a> }
+                .into_any()
         }
         JobState::Rejected if may_send => {
             view! { <a class="button" href=again(job)>"Edit and send again"</a> }.into_any()

@@ -40,7 +40,8 @@ fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {
     let end = match end {
         None => view! { <span>"on its way"</span> }.into_any(),
         Some((at, state, reason)) => {
-            let reason = reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> }.into_any());
+            let reason =
+                reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> }.into_any());
             view! { <span>{outcome(*state)} " " {exactly(*at)}</span> {reason} }.into_any()
         }
     };

@@ -9,7 +9,7 @@ pub(super) fn advice(project: &str) -> AnyView {
         <h2>"What happens next"</h2>
         <ol>
             <li>"Your text is saved first, then sent to the agent exactly once."</li>
-            <li>"The agent works on the repository. You can leave; the badge keeps up by itself."</li>
+            <li>"The agent works on the repository. You can leave; the badge updates automatically."</li>
             <li>"When files changed, a pull request appears here. Ask for more with a follow-up."</li>
         </ol>
         <h2>"A good prompt"</h2>
@@ -21,7 +21,7 @@ pub(super) fn advice(project: &str) -> AnyView {
         <h2>"Other ways"</h2>
         <ul>
             <li><a href=links::new_batch(project, "")>"The same for many pages"</a></li>
-            <li><a href=links::adopt(project)>"Adopt a job that was started elsewhere"</a></li>
+            <li><a href=links::adopt(project)>"Import a job that was started elsewhere"</a></li>
         </ul>
     }
     .into_any()
