@@ -58,8 +58,6 @@ struct State {
     asked: StoredValue<AnalyticsQuery>,
     is_busy: RwSignal<bool>,
     problem: RwSignal<Option<AppError>>,
-    /// What came of the last question, for those who do not see it.
-    said: RwSignal<String>,
     live: Option<LiveState>,
 }
 
@@ -72,7 +70,6 @@ pub fn PagedViews(project: String, query: AnalyticsQuery, days: (Day, Day), may_
         shown: RwSignal::new(Shown { query, table }),
         is_busy: RwSignal::new(false),
         problem: RwSignal::new(None),
-        said: RwSignal::new(String::new()),
         live: use_context(),
     };
     browser::on_window(ev::popstate, move |_| state.came_back());
@@ -87,7 +84,6 @@ pub fn PagedViews(project: String, query: AnalyticsQuery, days: (Day, Day), may_
         >
             {content}
             <div>{move || state.problem.get().map(|error| state.failed(&error))}</div>
-            <p class="visually-hidden" role="status">{state.said}</p>
         </section>
     }
 }
@@ -205,11 +201,10 @@ impl State {
     /// Shows the answer. `pressed` is the id of the control that it was asked for with, if it has one.
     fn show(self, shown: Shown, pressed: Option<Option<String>>) {
         let before = self.shown.with_untracked(|shown| shown.query.clone());
-        let Shown { query, table } = &shown;
+        let query = &shown.query;
         let (q, is_elsewhere) = (query.q.clone().unwrap_or_default(), query.folder != before.folder);
         let is_only_turned = query.on_page(1) == before.on_page(1);
         self.problem.set(None);
-        self.said.set(pager::place(query, table));
         self.shown.set(shown);
         let live = self.live;
         // After the page was changed.
