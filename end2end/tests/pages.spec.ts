@@ -235,7 +235,7 @@ test("a folder that is opened has the focus, and the trend is of that folder", a
 });
 
 test("rows that cannot be had are said to be so, and the last ones stay", async ({ page, api, trouble }) => {
-  trouble.expects(/Failed to load resource/);
+  trouble.expects(/request failed: POST|Failed to load resource/);
   await open(page, `${TABLE}&limit=25`);
   const { rows } = await api.pages({ ...range(), limit: 25 });
   await page.route("**/api/analytics/table", (route) => route.abort());

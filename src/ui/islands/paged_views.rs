@@ -63,7 +63,13 @@ struct State {
 
 /// `table` is the answer to `query`; `days` are those that it means.
 #[island]
-pub fn PagedViews(project: String, query: AnalyticsQuery, days: (Day, Day), may_start: bool, table: PagesTable) -> impl IntoView {
+pub fn PagedViews(
+    project: String,
+    query: AnalyticsQuery,
+    days: (Day, Day),
+    may_start: bool,
+    table: PagesTable,
+) -> impl IntoView {
     let state = State {
         about: StoredValue::new(About { project, days, may_start }),
         asked: StoredValue::new(query.clone()),
@@ -106,7 +112,8 @@ fn content(about: &About, shown: &Shown) -> AnyView {
 impl State {
     /// Follows a link of the table in place.
     fn clicked(self, event: &MouseEvent) {
-        let plain = event.button() == 0 && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
+        let plain = event.button() == 0
+            && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let link = target.and_then(|target| target.closest(&format!("a.{IN_PLACE}")).ok().flatten());
         let Some(link) = link.filter(|_| plain && !event.default_prevented()) else { return };
@@ -192,7 +199,9 @@ impl State {
             self.is_busy.set(false);
             match answer {
                 Ok(table) => self.show(Shown { query, table }, pressed),
-                Err(error) if error.code == ErrorCode::Unauthenticated => browser::go(&links::login(&browser::here())),
+                Err(error) if error.code == ErrorCode::Unauthenticated => {
+                    browser::go(&links::login(&browser::here()))
+                }
                 Err(error) => self.problem.set(Some(error)),
             }
         });
