@@ -10,7 +10,11 @@ use crate::model::history::{Movers, PageReport, PagesReport, Trend};
 use crate::model::views::Views;
 #[cfg(feature = "ssr")]
 use crate::server::{
-    analytics::{Analytics, question::TableQuestion, report::{self, Part}},
+    analytics::{
+        Analytics,
+        question::TableQuestion,
+        report::{self, Part},
+    },
     auth::guard,
     upstream::views::ViewsQuestion,
 };

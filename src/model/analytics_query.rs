@@ -42,7 +42,8 @@ impl AnalyticsQuery {
     /// Of the fields of an address; `given` gives the value of a field.
     pub fn of(given: impl Fn(&str) -> Option<String>) -> Self {
         let given = |name: &str| given(name).filter(|value| !value.trim().is_empty());
-        let number = |name: &str, default: i64| given(name).and_then(|value| value.parse().ok()).unwrap_or(default);
+        let number =
+            |name: &str, default: i64| given(name).and_then(|value| value.parse().ok()).unwrap_or(default);
         Self {
             from: given("from"),
             to: given("to"),
@@ -105,7 +106,8 @@ impl AnalyticsQuery {
     /// What a saved view asks for today; `given` gives the value of a field of what is kept.
     pub fn of_saved(given: impl Fn(&str) -> Option<String>, today: Day) -> Self {
         let query = Self::of(&given);
-        let preset = given(DAYS).and_then(|word| Preset::ALL.into_iter().find(|preset| preset.word() == word));
+        let preset =
+            given(DAYS).and_then(|word| Preset::ALL.into_iter().find(|preset| preset.word() == word));
         match preset.map(|preset| preset.range(today)) {
             Some(range) => query.over(Some((range.from().to_string(), range.to().to_string()))),
             None => query,
@@ -209,8 +211,11 @@ mod tests {
     use super::*;
 
     fn query(fields: &[(&str, &str)]) -> AnalyticsQuery {
-        let fields: Vec<_> = fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        AnalyticsQuery::of(|name| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone()))
+        let fields: Vec<_> =
+            fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        AnalyticsQuery::of(|name| {
+            fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone())
+        })
     }
 
     #[test]

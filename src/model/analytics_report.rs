@@ -54,8 +54,16 @@ pub struct PagesTable {
 #[serde(rename_all = "snake_case")]
 pub enum TableSource {
     /// `rows` and `views` are of all rows that the filter leaves.
-    Daily { rows: u64, views: u64 },
-    Live { has_more: bool, fetched_at: Timestamp, stale: bool, corrected: bool },
+    Daily {
+        rows: u64,
+        views: u64,
+    },
+    Live {
+        has_more: bool,
+        fetched_at: Timestamp,
+        stale: bool,
+        corrected: bool,
+    },
 }
 
 /// A page or a folder (`/guides/*`) with its views. On the wire an array: path, human, AI, total, change, pages.

@@ -6,6 +6,7 @@ pub mod failure;
 pub mod form;
 pub mod icon;
 pub mod job_row;
+pub mod live_source;
 pub mod moment;
 pub mod new_job_link;
 pub mod notice;

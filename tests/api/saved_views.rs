@@ -214,13 +214,13 @@ async fn a_view_of_analytics_is_a_link_on_its_page_and_its_days_move_with_the_ca
     let shown = "/p/docs/analytics?from=2026-11-15&to=2026-11-21&sort=share";
     let page = olga.get(shown).await.text;
     assert!(
-        page.contains("name=\"query\" value=\"from=2026-11-15&amp;to=2026-11-21&amp;sort=share\""),
+        page.contains("name=\"query\" value=\"days=7&amp;sort=share\""),
         "no form to save"
     );
     let fields = [
         ("project", "docs"),
         ("of", "analytics"),
-        ("query", "from=2026-11-15&to=2026-11-21&sort=share"),
+        ("query", "days=7&sort=share"),
         ("name", "<b>Week</b>"),
         ("shared", "true"),
     ];

@@ -220,7 +220,7 @@ async fn old_answers_are_given_with_their_age_while_the_upstream_is_down() {
     }
     assert_eq!(app.upstream.requests().await.len(), calls);
     let page = operator.get("/p/docs/analytics").await;
-    assert!(page.text.contains("Older figures"), "the page does not say so");
+    assert!(page.text.contains("Showing cached data"), "the page does not say so");
 }
 
 #[tokio::test]

@@ -49,7 +49,10 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// `answer`, if the daily history holds every day of the range.
-    async fn if_held<T>(&self, answer: impl Future<Output = Result<T, AppError>>) -> Result<Option<T>, AppError> {
+    async fn if_held<T>(
+        &self,
+        answer: impl Future<Output = Result<T, AppError>>,
+    ) -> Result<Option<T>, AppError> {
         let panel = &self.caller.panel;
         let Some(range) = self.query.range(panel.today()) else { return Ok(None) };
         if panel.history.missing(self.project, range).await?.days > 0 {
@@ -109,7 +112,12 @@ impl Asked<'_> {
 
     fn table_question(&self) -> Result<TableQuestion, AppError> {
         let query = &self.query;
-        TableQuestion::parse(self.views_question()?, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())
+        TableQuestion::parse(
+            self.views_question()?,
+            query.q.as_deref(),
+            query.folder.as_deref(),
+            query.sort.as_deref(),
+        )
     }
 
     fn views_question(&self) -> Result<ViewsQuestion, AppError> {

@@ -11,10 +11,11 @@ use crate::server::upstream::views::ViewsQuestion;
 /// The longest question that is kept under a name.
 const KEPT_MAX_BYTES: usize = 2_000;
 
-/// The canonical form of what `address` asks for. What is wrong with it is said without a call upstream.
+/// The canonical form of what `address` asks for: the query of the page's address, or a canonical form already. What is wrong with it is
+/// said without a call upstream.
 pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<String, AppError> {
     let today = caller.panel.today();
-    let query = parsed(address);
+    let query = AnalyticsQuery::of_saved(given(address), today);
     let (from, to) = (query.from.as_deref(), query.to.as_deref());
     let views = ViewsQuestion::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
     TableQuestion::parse(views, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())?;
@@ -28,8 +29,10 @@ pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<S
 
 /// What the query of an address asks for.
 pub fn parsed(address: &str) -> AnalyticsQuery {
-    let fields: Vec<_> = url::form_urlencoded::parse(address.as_bytes()).collect();
-    AnalyticsQuery::of(|name| {
-        fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone().into_owned())
-    })
+    AnalyticsQuery::of(given(address))
+}
+
+fn given(address: &str) -> impl Fn(&str) -> Option<String> {
+    let fields: Vec<_> = url::form_urlencoded::parse(address.trim_start_matches('?').as_bytes()).into_owned().collect();
+    move |name| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone())
 }

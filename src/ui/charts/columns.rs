@@ -40,9 +40,11 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
         view! { <line class="chart-line" x2="100%" y1=y.clone() y2=y /> }
     });
     let columns = points.iter().enumerate().map(|(at, point)| {
-        let bars = parts(point.counts, (at, points.len()), ticks, form).map(|Part { class, x, width, y, height }| {
-            view! { <rect class=class x=x width=width y=y height=height /> }
-        });
+        let bars = parts(point.counts, (at, points.len()), ticks, form).map(
+            |Part { class, x, width, y, height }| {
+                view! { <rect class=class x=x width=width y=y height=height /> }
+            },
+        );
         let class = point.unfinished.then_some("unfinished");
         view! { <g class=class data-day=point.day.to_string()>{bars}</g> }
     });
@@ -57,7 +59,8 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
 /// The numbers beside the lines.
 pub fn scale_labels(points: &[TrendPoint], form: Form) -> AnyView {
     let ticks = ticks(form, points);
-    let labels = ticks.values().map(|value| view! { <text x="100%" y=from_top(value, ticks)>{grouped(value)}</text> });
+    let labels =
+        ticks.values().map(|value| view! { <text x="100%" y=from_top(value, ticks)>{grouped(value)}</text> });
     view! { <svg class="chart-scale" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
@@ -72,7 +75,8 @@ pub fn day_labels(points: &[TrendPoint]) -> AnyView {
 
 /// A light behind the column of the point at `at`.
 pub fn cursor(at: usize, count: usize) -> AnyView {
-    view! { <rect class="chart-cursor" x=position(at, count) width=position(1, count) height="100%" /> }.into_any()
+    view! { <rect class="chart-cursor" x=position(at, count) width=position(1, count) height="100%" /> }
+        .into_any()
 }
 
 /// Where the middle of the band of the point at `at` is.

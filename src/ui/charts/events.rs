@@ -31,7 +31,11 @@ pub struct Marks {
 impl Marks {
     pub fn of(project: &str, trend: &Trend) -> Self {
         let jobs = trend.markers.iter().map(|job| {
-            (job.day, links::job(project, job.job.as_str()), format!("Job finished {}: {}", job.day, job.title))
+            (
+                job.day,
+                links::job(project, job.job.as_str()),
+                format!("Job finished {}: {}", job.day, job.title),
+            )
         });
         let notes = trend
             .annotations
@@ -54,8 +58,9 @@ pub fn marks(marks: &Marks, count: usize) -> AnyView {
                 </svg>
             }
         });
-        (!marks.is_empty())
-            .then(|| view! { <svg class="chart-marks" role="group" aria-label=name>{links.collect_view()}</svg> })
+        (!marks.is_empty()).then(
+            || view! { <svg class="chart-marks" role="group" aria-label=name>{links.collect_view()}</svg> },
+        )
     };
     view! {
         {row("Jobs that finished", &marks.jobs, "M0 2l7 12h-14z")}
@@ -122,8 +127,14 @@ mod tests {
         assert_eq!(found.jobs[0].at, 1);
         assert_eq!(found.jobs[0].title, "Job finished 2026-11-02: Fix <it>");
         let html = marks(&found, 2).to_html();
-        assert!(html.contains(r#"x="75.000%""#) && html.contains(r#"href="/p/docs/jobs/01920000-"#), "{html}");
-        assert!(html.contains("Fix &lt;it&gt;") && !html.contains("<it>") && !html.contains("Notes"), "{html}");
+        assert!(
+            html.contains(r#"x="75.000%""#) && html.contains(r#"href="/p/docs/jobs/01920000-"#),
+            "{html}"
+        );
+        assert!(
+            html.contains("Fix &lt;it&gt;") && !html.contains("<it>") && !html.contains("Notes"),
+            "{html}"
+        );
     }
 
     #[test]

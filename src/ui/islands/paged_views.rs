@@ -58,21 +58,24 @@ struct State {
     asked: StoredValue<AnalyticsQuery>,
     is_busy: RwSignal<bool>,
     problem: RwSignal<Option<AppError>>,
-    /// What came of the last question, for those who do not see it.
-    said: RwSignal<String>,
     live: Option<LiveState>,
 }
 
 /// `table` is the answer to `query`; `days` are those that it means.
 #[island]
-pub fn PagedViews(project: String, query: AnalyticsQuery, days: (Day, Day), may_start: bool, table: PagesTable) -> impl IntoView {
+pub fn PagedViews(
+    project: String,
+    query: AnalyticsQuery,
+    days: (Day, Day),
+    may_start: bool,
+    table: PagesTable,
+) -> impl IntoView {
     let state = State {
         about: StoredValue::new(About { project, days, may_start }),
         asked: StoredValue::new(query.clone()),
         shown: RwSignal::new(Shown { query, table }),
         is_busy: RwSignal::new(false),
         problem: RwSignal::new(None),
-        said: RwSignal::new(String::new()),
         live: use_context(),
     };
     browser::on_window(ev::popstate, move |_| state.came_back());
@@ -87,7 +90,6 @@ pub fn PagedViews(project: String, query: AnalyticsQuery, days: (Day, Day), may_
         >
             {content}
             <div>{move || state.problem.get().map(|error| state.failed(&error))}</div>
-            <p class="visually-hidden" role="status">{state.said}</p>
         </section>
     }
 }
@@ -110,7 +112,8 @@ fn content(about: &About, shown: &Shown) -> AnyView {
 impl State {
     /// Follows a link of the table in place.
     fn clicked(self, event: &MouseEvent) {
-        let plain = event.button() == 0 && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
+        let plain = event.button() == 0
+            && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let link = target.and_then(|target| target.closest(&format!("a.{IN_PLACE}")).ok().flatten());
         let Some(link) = link.filter(|_| plain && !event.default_prevented()) else { return };
@@ -196,7 +199,9 @@ impl State {
             self.is_busy.set(false);
             match answer {
                 Ok(table) => self.show(Shown { query, table }, pressed),
-                Err(error) if error.code == ErrorCode::Unauthenticated => browser::go(&links::login(&browser::here())),
+                Err(error) if error.code == ErrorCode::Unauthenticated => {
+                    browser::go(&links::login(&browser::here()))
+                }
                 Err(error) => self.problem.set(Some(error)),
             }
         });
@@ -205,11 +210,10 @@ impl State {
     /// Shows the answer. `pressed` is the id of the control that it was asked for with, if it has one.
     fn show(self, shown: Shown, pressed: Option<Option<String>>) {
         let before = self.shown.with_untracked(|shown| shown.query.clone());
-        let Shown { query, table } = &shown;
+        let query = &shown.query;
         let (q, is_elsewhere) = (query.q.clone().unwrap_or_default(), query.folder != before.folder);
         let is_only_turned = query.on_page(1) == before.on_page(1);
         self.problem.set(None);
-        self.said.set(pager::place(query, table));
         self.shown.set(shown);
         let live = self.live;
         // After the page was changed.

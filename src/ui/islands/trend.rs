@@ -61,7 +61,9 @@ pub fn Trend(points: Points, form: Form, summary: String, marks: Marks) -> impl 
     let day_labels = columns::day_labels(&points);
     let points = StoredValue::new(points);
     let pointed = RwSignal::new(None::<usize>);
-    let words = move |at: usize, words: fn(&TrendPoint) -> String| points.with_value(|points| points.get(at).map(words));
+    let words = move |at: usize, words: fn(&TrendPoint) -> String| {
+        points.with_value(|points| points.get(at).map(words))
+    };
     let point_at = move |value: String| pointed.set(value.parse().ok());
     view! {
         <figure class="chart">
@@ -116,7 +118,8 @@ mod tests {
             counts: ViewCounts { human: 3, ai: 1, total: 4 },
             unfinished,
         };
-        let all = [point("2026-10-28", 5, false), point("2026-11-02", 7, false), point("2026-11-09", 2, true)];
+        let all =
+            [point("2026-10-28", 5, false), point("2026-11-02", 7, false), point("2026-11-09", 2, true)];
         let sent = Points::of(&all).expect("points");
         assert_eq!(sent.read(), all);
         assert!(Points::of(&[]).is_none());

@@ -113,6 +113,11 @@ fn saved_views(asked: &Asked, views: &[SavedView]) -> AnyView {
 }
 
 fn no_views(project: &str) -> AnyView {
-    let step = view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.into_any();
-    empty("No views in these days", "No page was viewed, or nothing is counted yet. A longer range may show more.", step)
+    let step =
+        view! { <a class="button" href=links::analytics(project)>"Show the last 28 days"</a> }.into_any();
+    empty(
+        "No views in these days",
+        "No page was viewed, or nothing is counted yet. A longer range may show more.",
+        step,
+    )
 }

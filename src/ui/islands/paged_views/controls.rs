@@ -8,27 +8,32 @@ use crate::api::analytics::GetViews;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableSource;
 use crate::model::links;
-use crate::model::time::Timestamp;
 use crate::ui::charts::number::{counted, grouped, share};
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::moment::ago;
+use crate::ui::components::live_source::live_source;
 
 pub(super) fn controls(about: &About, shown: &Shown) -> AnyView {
     match shown.table.source {
         TableSource::Daily { rows, views } => daily(about, shown, (rows, views)),
         TableSource::Live { fetched_at, stale, corrected, .. } => {
-            let source = provenance(fetched_at, stale, corrected);
+            let source = live_source(fetched_at, stale, corrected);
             view! { {head(())} <div class="source">{source} {refresh(about, &shown.query)}</div> }.into_any()
         }
     }
 }
 
 /// A link among several of which one is chosen.
-pub(super) fn choice(id: impl Into<String>, href: String, name: impl Into<String>, is_chosen: bool) -> AnyView {
+pub(super) fn choice(
+    id: impl Into<String>,
+    href: String,
+    name: impl Into<String>,
+    is_chosen: bool,
+) -> AnyView {
     let (id, name) = (id.into(), name.into());
-    view! { <li><a id=id class=IN_PLACE href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }.into_any()
+    view! { <li><a id=id class=IN_PLACE href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }
+        .into_any()
 }
 
 pub(super) fn nothing_found(about: &About, query: &AnalyticsQuery) -> AnyView {
@@ -71,7 +76,9 @@ fn head(files: impl IntoView) -> AnyView {
 
 fn search(project: &str, query: &AnalyticsQuery) -> AnyView {
     let kept = query.kept_fields(&["q"]).into_iter();
-    let kept = kept.map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> }.into_any());
+    let kept = kept.map(|(name, value)| {
+        view! { <input type="hidden" name=name value=value autocomplete="off" /> }.into_any()
+    });
     view! {
         <form class="search" method="get" action=links::analytics(project) role="search">
             {kept.collect_view()}
@@ -100,14 +107,10 @@ fn open_folder(project: &str, query: &AnalyticsQuery) -> Option<AnyView> {
     let above = query.folders_above(folder).map(|(name, above)| {
         view! { <a class=IN_PLACE href=above.href(project)>{name.to_owned()}</a> " / " }.into_any()
     });
-    Some(view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> }.into_any())
-}
-
-/// How old live figures are and where they come from.
-fn provenance(fetched_at: Timestamp, stale: bool, corrected: bool) -> AnyView {
-    let warning = stale.then(|| view! { <strong>"Showing cached data; refresh pending or failed. "</strong> });
-    let note = corrected.then_some(". Some figures came in an impossible form and were corrected or left out.");
-    view! { <p class="provenance">{warning} "Live from the platform, fetched " {ago(fetched_at)} {note}</p> }.into_any()
+    Some(
+        view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> }
+            .into_any(),
+    )
 }
 
 /// Asks the platform anew, whatever is in memory, and says what that costs.

@@ -1,4 +1,4 @@
-//! Below the rows: which of them these are, the pages before and after, and other page sizes.
+//! Below the rows: which of them these are (read out when they change), the pages before and after, and other page sizes.
 
 use leptos::prelude::*;
 
@@ -23,7 +23,7 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> AnyView {
     });
     view! {
         <nav class="pager" aria-label="Pages of the table">
-            <span id=PLACE class="pager-place numeric" tabindex="-1">{place(query, table)}</span>
+            <span id=PLACE class="pager-place numeric" role="status" tabindex="-1">{place(query, table)}</span>
             {(query.page > 1).then(|| turn("prev", -1, "Previous"))}
             {has_more.then(|| turn("next", 1, "Next"))}
             <div class="sizes">
@@ -36,7 +36,7 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> AnyView {
 }
 
 /// `Rows 51 to 100 of 1,234`.
-pub(super) fn place(query: &AnalyticsQuery, table: &PagesTable) -> String {
+fn place(query: &AnalyticsQuery, table: &PagesTable) -> String {
     let before = query.offset().unsigned_abs();
     match (table.rows.len() as u64, table.source) {
         (0, _) => "No more rows".to_owned(),

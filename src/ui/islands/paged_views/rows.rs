@@ -102,7 +102,11 @@ fn numbers(row: &TableRow, longest: u64) -> AnyView {
 }
 
 /// The head of a column: a link that sorts by it, or turns the order round.
-fn head(project: &str, query: &AnalyticsQuery, (by, class, name): (Sort, &'static str, &'static str)) -> AnyView {
+fn head(
+    project: &str,
+    query: &AnalyticsQuery,
+    (by, class, name): (Sort, &'static str, &'static str),
+) -> AnyView {
     let order = query.order();
     // Paths go up and numbers down, unless reversed.
     let sorted = (order.by == by).then(|| match order.reversed == (by == Sort::Path) {

@@ -24,8 +24,11 @@ pub(super) fn events(asked: &Asked, trend: &Trend) -> Option<AnyView> {
     }
     all.sort_by_key(|(day, _)| *day);
     let (jobs, notes) = (trend.markers.len() as u64, trend.annotations.len() as u64);
-    let heading =
-        format!("△ {}, ◇ {}", counted(jobs, "job finished", "jobs finished"), counted(notes, "note", "notes"));
+    let heading = format!(
+        "△ {}, ◇ {}",
+        counted(jobs, "job finished", "jobs finished"),
+        counted(notes, "note", "notes")
+    );
     let list = all.into_iter().map(|(_, item)| item).collect_view();
     let last = trend.points.last().map_or(asked.today, |last| last.day);
     Some(
@@ -54,7 +57,8 @@ fn job(asked: &Asked, Marker { day, job, title }: &Marker) -> AnyView {
 
 fn note(asked: &Asked, note: &Annotation) -> AnyView {
     let session = &asked.session;
-    let may_edit = session.role == Role::Admin || (session.can_start_jobs() && session.username == note.author);
+    let may_edit =
+        session.role == Role::Admin || (session.can_start_jobs() && session.username == note.author);
     view! {
         <li data-key=note.id.clone()>
             <time>{note.day.to_string()}</time>
@@ -84,7 +88,8 @@ fn add(asked: &Asked, last: Day) -> AnyView {
 
 fn edit(asked: &Asked, note: &Annotation) -> AnyView {
     let which = vec![("project", asked.project.clone()), ("id", note.id.clone())];
-    let delete = view! { <button class="button" type="submit" data-done="Note deleted">"Delete this note"</button> };
+    let delete =
+        view! { <button class="button" type="submit" data-done="Note deleted">"Delete this note"</button> };
     view! {
         <details class="note-form">
             <summary>"Edit"</summary>

@@ -15,7 +15,8 @@ pub(in crate::ui::pages) fn figures(totals: ViewCounts, comparison: Option<&Comp
 pub(super) fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) -> AnyView {
     let ai = format!("{} ({})", grouped(totals.ai), ai_share(totals));
     let figure = |class: &'static str, name: &'static str, value: String, of: fn(ViewCounts) -> u64| {
-        let change = change.map(|(now, before)| view! { <dd class="change">{change_in_words(of(now), of(before))}</dd> });
+        let change = change
+            .map(|(now, before)| view! { <dd class="change">{change_in_words(of(now), of(before))}</dd> });
         view! { <div class=class><dt>{name}</dt><dd>{value}</dd>{change}</div> }
     };
     view! {

@@ -22,7 +22,8 @@ pub(super) fn missing(asked: &Asked, report: &LiveReport) -> AnyView {
     let missing = report.missing.as_ref().filter(|missing| missing.days > 0);
     let said = match (asked.range(), missing) {
         (Some(range), Some(missing)) => {
-            let days = format!("{} of {}", grouped(missing.days.into()), grouped(range.days().unsigned_abs()));
+            let days =
+                format!("{} of {}", grouped(missing.days.into()), grouped(range.days().unsigned_abs()));
             let fetch = asked.session.can_start_jobs().then(|| fetch(&asked.project, range, missing.calls));
             view! {
                 <p>

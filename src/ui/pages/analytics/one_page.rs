@@ -35,7 +35,8 @@ fn head(asked: &Asked, row: &TableRow) -> AnyView {
     // A folder is no page that a job could be about.
     let may_start = session.can_start_jobs() && !row.path.ends_with("/*");
     let start = may_start.then(|| {
-        let page = PageFigures { path: &row.path, counts: row.counts, change: row.change, days: asked.days() };
+        let page =
+            PageFigures { path: &row.path, counts: row.counts, change: row.change, days: asked.days() };
         page_job_link(project, &page, "button", "Start a job about this page")
     });
     view! {
@@ -85,7 +86,10 @@ fn effect(asked: &Asked, job: &JobEffect) -> AnyView {
         0 => ("none yet".to_owned(), ["–", "–", "–", "–"].map(str::to_owned)),
         days => {
             let change = change(after.total, before.total);
-            (counted(days.into(), "day", "days"), [grouped(before.total), grouped(after.total), change, moved(before, after)])
+            (
+                counted(days.into(), "day", "days"),
+                [grouped(before.total), grouped(after.total), change, moved(before, after)],
+            )
         }
     };
     let [before, after, change, share] = numbers;

@@ -25,7 +25,8 @@ pub(super) fn ranges(asked: &Asked) -> AnyView {
         None => (day_in(&query.from), day_in(&query.to)),
     };
     let kept = query.kept_fields(&["from", "to"]).into_iter();
-    let kept = kept.map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
+    let kept =
+        kept.map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
     view! {
         <div class="ranges">
             <ul class="segments" aria-label="Days">{presets.collect_view()}</ul>

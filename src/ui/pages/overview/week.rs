@@ -13,6 +13,7 @@ use crate::ui::charts::bar::{bar, legend, patterns};
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale;
 use crate::ui::components::failure::failure;
+use crate::ui::components::live_source::live_source;
 use crate::ui::components::moment::ago;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::trend::trend;
@@ -24,7 +25,8 @@ const PAGES: i64 = 6;
 pub(super) async fn ask(project: &str, today: Day) -> Result<AnalyticsReport, AppError> {
     let range = DayRange::ending(today, 7);
     let query = AnalyticsQuery { limit: PAGES, ..AnalyticsQuery::of(|_| None) };
-    let query = AnalyticsQuery { from: Some(range.from().to_string()), to: Some(range.to().to_string()), ..query };
+    let query =
+        AnalyticsQuery { from: Some(range.from().to_string()), to: Some(range.to().to_string()), ..query };
     analytics_report(project.to_owned(), query.address(), Some("week".to_owned())).await
 }
 
@@ -62,14 +64,15 @@ fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -
 
 fn live(views: &Views) -> AnyView {
     if views.views.is_empty() {
-        return view! { <p class="none">"No page was viewed in these days, or nothing is counted yet."</p> }.into_any();
+        return view! { <p class="none">"No page was viewed in these days, or nothing is counted yet."</p> }
+            .into_any();
     }
     let rows: Vec<_> = views.views.iter().map(TableRow::from).collect();
     view! {
         {figures(views.totals, None)}
         {legend()}
         {most_viewed(&rows)}
-        <p class="provenance">"Live from the platform, fetched " {ago(views.fetched_at)}</p>
+        {live_source(views.fetched_at, views.stale, views.corrected)}
     }
     .into_any()
 }
