@@ -102,8 +102,8 @@ pub fn new_job_from(project: &str, job: &str) -> String {
 
 /// The first page of a project that `sentence` names by its path.
 pub fn named_in(sentence: &str) -> Option<&str> {
-    let words = sentence.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ':']));
-    words.into_iter().find(|word| word.starts_with("/p/"))
+    let mut words = sentence.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ':']));
+    words.find(|word| word.starts_with("/p/"))
 }
 
 /// Sign-in, to come back to `next` afterwards.
