@@ -7,9 +7,10 @@ use futures::future::join_all;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use wiremock::ResponseTemplate;
 
 use crate::gate::endpoints;
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, intent};
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job};
 
 const KIB: usize = 1024;
 
@@ -69,7 +70,12 @@ async fn the_longest_prompt_fits_wherever_one_is_taken_in_any_script() {
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
+    let taken = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(taken)).await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
     let (longest, id, other) = ("\u{1F4DA}".repeat(32_768), job["id"].as_str().unwrap(), intent());
+    let place = "{{page}}";
+    let of_batch = format!("{place}{}", "\u{1F4DA}".repeat(32_768 - place.len()));
     for (endpoint, text, others) in [
         ("/api/jobs/create", "prompt", vec![("intent", intent())]),
         ("/api/jobs/message", "prompt", vec![("job", id.to_owned()), ("intent", intent())]),
@@ -79,12 +85,20 @@ async fn the_longest_prompt_fits_wherever_one_is_taken_in_any_script() {
         ("/api/batches/prepare", "prompt", vec![("values", "x".to_owned()), ("intent", other)]),
         ("/api/jobs/adopt", "note", vec![("remote_id", "job_7".to_owned())]),
     ] {
-        let mut pairs = vec![("project", "docs"), (text, longest.as_str())];
+        let typed = if endpoint == "/api/batches/prepare" { &of_batch } else { &longest };
+        let mut pairs = vec![("project", "docs"), (text, typed.as_str())];
         pairs.extend(others.iter().map(|(name, value)| (*name, value.as_str())));
         let answer = operator.post(endpoint, &pairs).await;
-        // A batch wants places in its text, and the upstream knows no job to adopt: both have read it.
-        assert!([200, 400, 502, 404].contains(&answer.status), "{endpoint}: {}", answer.text);
-        assert!(!answer.text.contains("KiB"), "{endpoint}: {}", answer.text);
+        assert_eq!(answer.status, 200, "{endpoint}: {}", answer.text);
+        // A character more, and it is refused for its length.
+        let longer = format!("{typed}x");
+        pairs[1].1 = longer.as_str();
+        let again = intent();
+        if let Some(sent) = pairs.iter_mut().find(|(name, _)| *name == "intent") {
+            sent.1 = again.as_str();
+        }
+        let message = operator.post(endpoint, &pairs).await.refused(400, "bad_input");
+        assert!(message.contains("32,768"), "{endpoint}: {message}");
     }
 }
 
@@ -137,7 +151,8 @@ async fn whoever_stops_talking_is_waited_for_half_a_minute() {
         (app.address(), ["", "GET", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-more: ", &post]);
     let ends = join_all(cases.map(|request| waited_for(address, request))).await;
     for (request, (waited, answer)) in cases.iter().zip(&ends) {
-        assert!((25..60).contains(&waited.as_secs()), "{request:?} after {waited:?}");
+        // When it ends at the latest is said where it is waited for.
+        assert!(waited.as_secs() >= 25, "{request:?} after {waited:?}");
         assert!(!answer.contains(" 200 "), "{request:?}: {answer}");
     }
     assert!(ends[3].1.contains("408") && ends[3].1.contains("took too long"), "{}", ends[3].1);
@@ -164,11 +179,13 @@ async fn two_thousand_idle_connections_do_not_stop_others() {
         stream.write_all(begun.as_bytes()).await.unwrap();
         idle.push(stream);
     }
-    let began = Instant::now();
     let person = Browser::at(&url);
-    assert_eq!(person.sign_in("admin", PASSWORD).await.status, 200);
-    assert_eq!(person.get("/p/docs/jobs").await.status, 200);
-    assert!(began.elapsed() < Duration::from_secs(10), "it took {:?}", began.elapsed());
+    let served = async {
+        assert_eq!(person.sign_in("admin", PASSWORD).await.status, 200);
+        assert_eq!(person.get("/p/docs/jobs").await.status, 200);
+    };
+    // Long: whether there was room at once is said by the server itself.
+    tokio::time::timeout(Duration::from_secs(90), served).await.expect("others are not served");
     assert!(!server.output().contains("could not be accepted"), "{}", server.output());
     assert_eq!(idle.len(), 2_000);
 }

@@ -84,7 +84,7 @@ async fn lists_name_ones_own_projects_only_and_the_first_of_them_is_where_one_la
     assert_eq!((home.status, home.location()), (302, "/p/api"));
     let page = olga.get("/p/api/jobs").await;
     assert!(page.status == 200 && !page.text.contains("/p/docs"), "{}", page.text);
-    assert!(olga.get("/account").await.text.contains("You see: API reference"));
+    assert!(olga.get("/account").await.text.contains("You have access to API reference."));
 }
 
 #[tokio::test]

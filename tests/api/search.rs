@@ -2,7 +2,7 @@
 
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{TestApp, intent, remote_job};
+use crate::helpers::{TestApp, intent, remote_job, tags};
 use crate::list::{list, obedient_upstream, prompts};
 
 #[tokio::test]
@@ -48,7 +48,10 @@ async fn a_search_takes_words_literally_whatever_their_case_and_finds_follow_ups
 #[tokio::test]
 async fn any_text_can_be_searched_for_and_a_very_long_one_is_refused_with_a_reason() {
     let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    app.operator().await.created("Fix the quickstart").await;
     let viewer = app.sign_in("vera").await;
+    assert_eq!(prompts(&list(&viewer, &[("q", "fix")]).await), ["Fix the quickstart"]);
     for text in [
         "\"",
         "\"\"",
@@ -64,9 +67,15 @@ async fn any_text_can_be_searched_for_and_a_very_long_one_is_refused_with_a_reas
         "$1",
         &"( ".repeat(250),
     ] {
-        list(&viewer, &[("q", text)]).await;
+        // It is what is looked for, and no order to the search: what does not have it is not found.
+        let found = list(&viewer, &[("q", text)]).await;
+        assert_eq!((prompts(&found).len(), &found["total"]), (0, &0.into()), "{text:?}");
         let query: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
-        assert_eq!(viewer.get(&format!("/p/docs/jobs?q={query}")).await.status, 200, "{text:?}");
+        let page = viewer.get(&format!("/p/docs/jobs?q={query}")).await;
+        assert!(page.status == 200 && page.text.contains("No job matches"), "{text:?}: {}", page.status);
+        let tags = tags(&page.text);
+        let field = tags.iter().find(|tag| tag.attribute("id") == "q").unwrap();
+        assert_eq!(field.attribute("value"), text.replace('\0', "\u{fffd}").trim(), "{text:?}");
     }
     let long = "x".repeat(501);
     let refused = viewer.post("/api/jobs/list", &[("project", "docs"), ("q", &long)]).await;

@@ -100,10 +100,14 @@ async fn one_thread_is_enough() {
     let (_server, browser) = panel(&place).await;
     let pages = (0..8).map(|_| browser.get("/p/docs/jobs"));
     let pages = futures::future::join_all(pages).await;
-    assert!(pages.iter().all(|page| page.status == 200));
+    for page in pages {
+        assert_eq!(page.status, 200, "{}", page.text);
+    }
     assert_eq!(browser.created("Fix typos").await["state"], "active");
     let jobs = futures::future::join_all((0..8).map(|_| browser.created("Fix typos"))).await;
-    assert!(jobs.iter().all(|job| job["state"] == "active"));
+    for job in jobs {
+        assert_eq!(job["state"], "active", "{job}");
+    }
 }
 
 #[tokio::test]

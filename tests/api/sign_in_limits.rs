@@ -88,10 +88,14 @@ async fn a_plain_form_is_told_to_wait_too() {
     let app = behind(&[]).await;
     let page = format!("{}/login", app.origin());
     let wrong = [("username", "olga"), ("password", "wrong")];
-    let mut place = String::new();
-    for _ in 0..11 {
-        place = app.stranger().submit("/api/session/login", &wrong, Some(&page)).await.location().to_owned();
+    let person = app.stranger();
+    for tried in 0..11 {
+        let answer = person.submit("/api/session/login", &wrong, Some(&page)).await;
+        assert_eq!((answer.status, answer.location()), (303, "/login"));
+        let shown = person.get("/login").await.text;
+        assert_eq!(shown.contains("Incorrect username or password."), tried < 10, "{tried}: {shown}");
+        let waits = shown.split_once("Too many tries. Wait ").and_then(|(_, rest)| rest.split_once(" seconds, then try again."));
+        let seconds = waits.map(|(seconds, _)| seconds.parse::<u32>().unwrap());
+        assert_eq!(seconds.is_some_and(|seconds| (1..=60).contains(&seconds)), tried == 10, "{tried}: {seconds:?}");
     }
-    let path = place.strip_prefix(&app.origin()).unwrap_or(&place);
-    assert!(app.stranger().get(path).await.text.contains("Too many tries. Wait a minute"));
 }

@@ -1,6 +1,6 @@
-//! What the threat model promises is tested by tests that are there.
+//! What the threat model promises is tested by tests that are there and run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const MODEL: &str = include_str!("../../docs/threat-model.md");
 
@@ -20,16 +20,79 @@ fn named() -> Vec<(String, &'static str)> {
         .collect()
 }
 
+fn read(file: &Path) -> String {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
+    text.unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// Why `name` is no test of `text` that runs; nothing if it is one.
+fn fault_of_test(text: &str, name: &str) -> Option<&'static str> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let begins = |line: &&str| [format!("fn {name}("), format!("async fn {name}(")].iter().any(|begin| line.starts_with(begin));
+    let Some(at) = lines.iter().position(|line| begins(line)) else { return Some("there is no such function") };
+    let above: Vec<&str> =
+        lines[..at].iter().rev().copied().take_while(|line| line.starts_with("#[") || line.starts_with("///")).collect();
+    let is_test = above.iter().any(|line| *line == "#[test]" || line.starts_with("#[tokio::test"));
+    let is_left_out = above.iter().any(|line| line.starts_with("#[ignore") || line.starts_with("#[cfg"));
+    match (is_test, is_left_out) {
+        (false, _) => Some("it is a function, and no test"),
+        (true, true) => Some("it is left out"),
+        (true, false) => None,
+    }
+}
+
+/// Whether `module` is declared in `text`, for tests too.
+fn declares(text: &str, module: &str) -> bool {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let declared = |line: &str| {
+        let rest = line.strip_prefix("pub").map_or(line, |rest| rest.trim_start_matches("(crate)").trim_start_matches("(super)").trim());
+        rest == format!("mod {module};")
+    };
+    lines.iter().enumerate().any(|(at, line)| {
+        let above = if at > 0 { lines[at - 1] } else { "" };
+        declared(line) && (!above.starts_with("#[cfg") || ["#[cfg(test)]", "#[cfg(feature = \"ssr\")]"].contains(&above))
+    })
+}
+
+/// Checks that `file` is a module of its crate, from the crate's root down.
+fn assert_compiled(file: &Path) {
+    let mut module = file.to_owned();
+    while !["main.rs", "lib.rs"].contains(&module.file_name().unwrap().to_str().unwrap()) {
+        let (folder, name) = (module.parent().unwrap(), module.file_stem().unwrap().to_str().unwrap());
+        let roots: [PathBuf; 2] = [folder.join("main.rs"), folder.join("lib.rs")];
+        let parents = [folder.with_extension("rs")].into_iter().chain(roots);
+        let parent = parents.filter(|parent| Path::new(env!("CARGO_MANIFEST_DIR")).join(parent).exists());
+        let parent = parent.into_iter().find(|parent| declares(&read(parent), name));
+        module = parent.unwrap_or_else(|| panic!("{} is in no crate", file.display()));
+    }
+}
+
 #[test]
-fn every_test_that_the_threat_model_names_exists() {
+fn every_test_that_the_threat_model_names_is_a_test_that_runs() {
     let named = named();
     assert!(named.len() >= 60, "only {} are named", named.len());
     for (file, name) in named {
-        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file));
-        let text = text.unwrap_or_else(|error| panic!("{file}: {error}"));
-        let wanted = if file.ends_with(".rs") { format!("fn {name}(") } else { name.to_owned() };
-        assert!(text.contains(&wanted), "{file} has no {name}");
+        let text = read(Path::new(&file));
+        if file.ends_with(".rs") {
+            assert_eq!(fault_of_test(&text, name), None, "{file}::{name}");
+            assert_compiled(Path::new(&file));
+        } else {
+            let is_there = |line: &str| line.contains(name) && !line.trim_start().starts_with(['#', '/']);
+            assert!(text.lines().any(is_there), "{file} has no {name}");
+        }
     }
+}
+
+#[test]
+fn what_does_not_run_is_told_from_a_test() {
+    let text = "#[test]\nfn runs() {\n}\n#[tokio::test]\n#[ignore]\nasync fn ignored() {\n}\nfn helper() {}\n// fn gone() {}\n\
+                #[cfg(windows)]\n#[test]\nfn elsewhere() {}\n    /// Why.\n    #[tokio::test(flavor = \"multi_thread\")]\n    async fn inner() {}";
+    let fault = |name| fault_of_test(text, name).is_some();
+    assert!(!fault("runs") && !fault("inner"));
+    assert!(fault("ignored") && fault("helper") && fault("gone") && fault("elsewhere") && fault("run"));
+    let modules = "mod a;\npub(crate) mod b;\n// mod c;\n#[cfg(any())]\nmod d;\n#[cfg(test)]\nmod e;\nmod f {";
+    let declared: Vec<&str> = ["a", "b", "c", "d", "e", "f"].into_iter().filter(|name| declares(modules, name)).collect();
+    assert_eq!(declared, ["a", "b", "e"]);
 }
 
 #[test]

@@ -18,6 +18,9 @@ use crate::ui::pages::page_head::title;
 /// `content` once it is there, or why it cannot be had, with the status of that.
 pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Send + 'static) -> AnyView {
     let shown = Suspend::new(async move {
+        // While the page is laid out, Leptos polls this once and then leaves it alone until what is before it is written. What has
+        // begun by then, such as waiting for a connection of the database, would keep that from all others meanwhile.
+        tokio::task::yield_now().await;
         match content.await {
             Ok(content) => content,
             Err(error) => {

@@ -1,6 +1,7 @@
 //! The database's file from outside of the process that uses it: looked into, held, and made to refuse.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
@@ -55,6 +56,28 @@ impl Ledger {
 
     pub(crate) async fn allow_sending(&self) {
         self.run("DROP TRIGGER refused").await;
+    }
+
+    /// From now on a process that writes a prompt goes on writing it until it is killed.
+    pub(crate) async fn never_finish_writing_prompts(&self) {
+        self.run(
+            "CREATE VIEW endless AS WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT n FROM numbers;
+             CREATE TRIGGER unfinished BEFORE INSERT ON messages BEGIN SELECT COUNT(*) FROM endless; END",
+        )
+        .await;
+    }
+
+    pub(crate) async fn finish_writing_prompts(&self) {
+        self.run("DROP TRIGGER unfinished; DROP VIEW endless").await;
+    }
+
+    /// Whether somebody else is in the middle of a transaction that writes.
+    pub(crate) async fn is_being_written(&self) -> bool {
+        let options = SqliteConnectOptions::new().filename(&self.file).busy_timeout(Duration::ZERO);
+        let mut connection = options.connect().await.unwrap();
+        let begun = sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await;
+        connection.close().await.unwrap();
+        begun.is_err()
     }
 
     /// Checks that SQLite finds no fault with the file.

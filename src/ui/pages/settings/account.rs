@@ -39,7 +39,7 @@ fn facts(session: &CurrentSession, sees_all: bool) -> AnyView {
     view! {
         <p>
             "You are " <strong>{session.username.clone()}</strong> ", with the role " <strong>{session.role.as_str()}</strong>
-            ". You have access to " {projects} "."
+            {format!(". You have access to {projects}.")}
         </p>
         <p class="faint">"An administrator can change that."</p>
     }

@@ -59,14 +59,14 @@ fn row(person: &Person, projects: &[Project]) -> AnyView {
         PersonState::Invited => "Invited",
         PersonState::InvitationOver => "Invited (link expired)",
     };
-    let factor = person.has_second_factor.then_some(", second factor");
+    let factor = if person.has_second_factor { ", second factor" } else { "" };
     view! {
         <tr>
             <th scope="row">{person.name.clone()} " " {you}</th>
             <td data-label="Role">{person.role.as_str()}</td>
             <td data-label="Projects">{seen_projects(person, projects)}</td>
             <td data-label="Last seen">{person.last_seen.map_or_else(|| "Never".into_any(), ago)}</td>
-            <td data-label="State"><span>{state} {factor}</span></td>
+            <td data-label="State"><span>{format!("{state}{factor}")}</span></td>
             <td>{actions(person, projects)}</td>
         </tr>
     }
