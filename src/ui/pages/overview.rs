@@ -3,13 +3,10 @@
 mod groups;
 mod week;
 
-use futures::{join, try_join};
+use futures::join;
 use leptos::prelude::*;
 
-use crate::api::jobs::list_jobs;
-use crate::error::AppError;
-use crate::model::job::JobPage;
-use crate::model::job_query::JobQuery;
+use crate::api::jobs::jobs_overview;
 use crate::ui::clock;
 use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::waiting::waiting_link;
