@@ -209,7 +209,7 @@ test("an address that leads nowhere is answered with 404, and a way back", async
   for (const path of ["/nowhere", at("/nowhere"), at("/jobs/new/nowhere")]) {
     const response = await page.goto(path);
     expect(response?.status(), path).toBe(404);
-    await expect(page.getByRole("heading", { name: "Nothing is here" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
     await expect(page).toHaveTitle("Not found · Docket");
   }
   await page.getByRole("link", { name: "Go to the overview" }).click();

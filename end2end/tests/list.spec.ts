@@ -207,10 +207,10 @@ test("the overview says what runs, what needs a person and what finished", async
     expect(finished.length, "finished jobs").toBeGreaterThan(0);
     await open(page, at(""));
     for (const job of needing.jobs.slice(0, 5)) {
-      await expect(badge(group(page, "Needs you"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
+      await expect(badge(group(page, "Needs attention"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
     }
     for (const job of finished.slice(0, 3)) {
-      await expect(badge(group(page, "Finished lately"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
+      await expect(badge(group(page, "Recently finished"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
     }
   }).toPass();
   await page.getByRole("link", { name: "All jobs" }).click();
@@ -228,7 +228,7 @@ test("many newer jobs push nothing off the overview", async ({ serve, visit }) =
   for (let at = 0; at < 45; at++) await api.start(`Waiting ${at}`, { queue: "on" });
 
   await open(page, at(""));
-  await expect(badge(group(page, "Finished lately"), finished.id)).toHaveAttribute("data-status", "completed");
+  await expect(badge(group(page, "Recently finished"), finished.id)).toHaveAttribute("data-status", "completed");
   await expect(group(page, "Running now").getByRole("listitem")).toHaveCount(8);
   await expect(page.getByRole("main").getByRole("link", { name: "45 prompts wait to be sent" })).toHaveAttribute("href", at("/queue"));
   await group(page, "Running now").getByRole("link", { name: "Show all 9" }).click();

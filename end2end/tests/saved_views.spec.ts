@@ -20,7 +20,7 @@ test("a view is saved, opened, renamed and removed", async ({ page }) => {
   await save(page, name);
   const view = views(page).getByRole("link", { name });
   await expect(view).toHaveAttribute("aria-current", "true");
-  await expect(page.getByRole("status").getByText("The view was saved")).toBeVisible();
+  await expect(page.getByRole("status").getByText("View saved")).toBeVisible();
 
   await open(page, at("/jobs"));
   await view.click();
@@ -53,7 +53,7 @@ test("a shared view stands in the list of a colleague, with the name of who shar
   await hers.getByText("Edit this view").click();
   await expect(hers.getByRole("button", { name: "Keep to myself" })).toBeVisible();
   await hers.getByText("Remove…", { exact: true }).click();
-  await expect(hers.getByText("It goes for everybody: Needs a look")).toBeVisible();
+  await expect(hers.getByText("This removes it for everybody: Needs a look")).toBeVisible();
   await open(his, at("/jobs"));
   await views(his).getByRole("link", { name: "Needs a look by olga" }).click();
   await expect(his).toHaveURL(at("/jobs?needs=attention"));
