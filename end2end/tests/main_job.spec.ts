@@ -114,7 +114,7 @@ test("who looks elsewhere is told of the end by a note that leads there, and by 
     document.hasFocus = () => false;
   });
 
-  const note = page.getByRole("status").getByRole("link", { name: /^A pull request is ready: .*Explain idempotency keys/ });
+  const note = page.getByRole("status").getByRole("link", { name: /^Pull request opened: .*Explain idempotency keys/ });
   await expect(note).toBeVisible(UNTIL_DONE);
   await expect(page).toHaveTitle("(1) Analytics · Docket");
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));

@@ -72,15 +72,15 @@ async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
     assert_eq!(path, "/p/docs/jobs/new", "nothing is added to the address");
     let page = operator.get(&path).await;
     assert_eq!(page.status, 200);
-    assert!(page.text.contains("between 1 and 32,768 characters"), "the reason is not on the page");
+    assert!(page.text.contains("at most 32768 can be sent"), "the reason is not on the page");
     assert!(page.text.contains(&text), "the text is not on the page");
 
     // It is said once, and a second mistake as well.
-    assert!(!operator.get(&path).await.text.contains("between 1 and 32,768 characters"), "it is said again");
+    assert!(!operator.get(&path).await.text.contains("can be sent"), "it is said again");
     let again = own_path(&app, &create(&operator, " ", Some(&format!("{}{path}?path=/faq", app.origin()))).await);
     assert_eq!(again, "/p/docs/jobs/new?path=/faq");
     let page = operator.get(&again).await;
-    assert!(page.text.contains("between 1 and 32,768 characters"), "the second reason is not on the page");
+    assert!(page.text.contains("the prompt is empty"), "the second reason is not on the page");
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ async fn without_javascript_the_limit_is_said_and_the_text_is_kept() {
     let referer = format!("{}/p/docs/jobs/new?prompt=brought", app.origin());
     let answer = operator.submit("/api/jobs/create", &fields, Some(&referer)).await;
     let page = operator.get(answer.location().trim_start_matches(&app.origin())).await;
-    assert!(page.text.contains("between 1 and 1,000 characters"), "the limit is not on the page");
+    assert!(page.text.contains("at most 1000 can be sent"), "the limit is not on the page");
     assert!(
         page.text.contains(&text) && page.text.contains("value=\"/kept\""),
         "the text is not on the page"
