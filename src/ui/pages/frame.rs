@@ -4,6 +4,7 @@ mod account;
 mod rail;
 mod upstream_notice;
 
+use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
@@ -25,7 +26,12 @@ pub fn Frame() -> impl IntoView {
     let has_details = session.role == Role::Admin;
     let id = project.clone();
     // Asked once, for the meters and for what is said above the page. It is no reason not to show the page.
-    let asked = ArcOnceResource::new(async move { if is_known { budgets(id).await.ok() } else { None } });
+    let asked = async move {
+        // As for a page: see `request::page`.
+        tokio::task::yield_now().await;
+        if is_known { budgets(id).await.ok() } else { None }
+    };
+    let asked = asked.boxed().shared();
     provide_context(AskedBudgets(asked.clone()));
     let page = if is_known { view! { <Outlet /> }.into_any() } else { no_such_project() };
     let notice = {

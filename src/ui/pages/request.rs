@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use futures::future::{BoxFuture, Shared};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_url};
 use leptos_router::location::Url;
@@ -56,9 +57,9 @@ pub(super) fn query() -> ParamsMap {
     read(&search())
 }
 
-/// The budgets of the project, asked once for the frame and its page. [`Frame`](super::frame::Frame) provides the question.
+/// The budgets of the project, asked once for the frame and its page. [`Frame`](super::frame::Frame) provides it.
 #[derive(Clone)]
-pub(super) struct AskedBudgets(pub(super) ArcOnceResource<Option<Budgets>>);
+pub(super) struct AskedBudgets(pub(super) Shared<BoxFuture<'static, Option<Budgets>>>);
 
 /// The budgets, or nothing where they cannot be had: they are no reason not to show a page. 
 pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::{outcome_of, second_factor};
+use super::second_factor;
+use crate::ui::pages::outcome::outcome_of;
 use crate::api::account::{ChangePassword, EndOtherSessions, EndSession, account};
 use crate::model::account::SignedIn;
 use crate::model::user::CurrentSession;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::{outcome, outcome_of};
+use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::api::flash::FlashMessage;
 use crate::api::users::{
     ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut, WithdrawInvitation,
