@@ -21,7 +21,8 @@ fn outcome(message: &FlashMessage) -> Option<AnyView> {
     match &message.outcome {
         Err(error) => problem(Some(error.message.clone())),
         Ok(said) => {
-            let secret = said.secret.clone().map(|secret| view! { <p><code class="secret">{secret}</code></p> });
+            let secret =
+                said.secret.clone().map(|secret| view! { <p><code class="secret">{secret}</code></p> });
             Some(notice(Tone::Good, view! { <p>{said.sentence.clone()}</p> {secret} }))
         }
     }

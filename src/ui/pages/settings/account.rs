@@ -34,7 +34,8 @@ pub fn Account() -> impl IntoView {
 }
 
 fn facts(session: &CurrentSession, sees_all: bool) -> AnyView {
-    let names = || session.projects.iter().map(|project| project.name.as_str()).collect::<Vec<_>>().join(", ");
+    let names =
+        || session.projects.iter().map(|project| project.name.as_str()).collect::<Vec<_>>().join(", ");
     let projects = if sees_all { "all projects".to_owned() } else { names() };
     view! {
         <p>

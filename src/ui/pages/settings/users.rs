@@ -6,8 +6,8 @@ use leptos::server_fn::ServerFn;
 use super::{outcome, outcome_of};
 use crate::api::flash::FlashMessage;
 use crate::api::users::{
-    ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut, WithdrawInvitation,
-    list_people,
+    ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut,
+    WithdrawInvitation, list_people,
 };
 use crate::model::people::{Person, PersonState};
 use crate::model::user::{Project, Role};
