@@ -62,6 +62,8 @@ for (const javaScriptEnabled of [true, false]) {
     if (javaScriptEnabled) await interactive(there);
     await fillInSignIn(there, person);
     await expect(there).toHaveURL(at(""));
+    // A page that asks nothing by itself: it would be told that its session has ended.
+    await there.goto(ACCOUNT);
 
     await here.goto(ACCOUNT);
     if (javaScriptEnabled) await interactive(here);
