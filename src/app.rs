@@ -8,8 +8,8 @@ use leptos_router::{SsrMode, path};
 use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
-    admin_upstream, admin_webhooks, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job, not_found, overview, queue, set_up,
-    settings, templates,
+    admin_upstream, admin_webhooks, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job,
+    not_found, overview, queue, set_up, settings, templates,
 };
 
 /// The document around the app: everything a browser needs before the first pixel.

@@ -62,6 +62,8 @@ for (const javaScriptEnabled of [true, false]) {
     if (javaScriptEnabled) await interactive(there);
     await fillInSignIn(there, person);
     await expect(there).toHaveURL(at(""));
+    // A page that asks nothing by itself: it would be told that its session has ended.
+    await there.goto(ACCOUNT);
 
     await here.goto(ACCOUNT);
     if (javaScriptEnabled) await interactive(here);
@@ -122,8 +124,7 @@ test("who is no administrator has an account and sees no people", async ({ serve
 test.describe("at the door", () => {
   test.use({ storageState: STRANGER });
 
-  test("whoever tries too often is asked to wait, and the way in stays open to others", async ({ serve, visit, trouble }) => {
-    trouble.expects(/status of 401/, /status of 429/);
+  test("whoever tries too often is asked to wait, and the way in stays open to others", async ({ serve, visit }) => {
     const docket = await serve();
     const page = await visit(docket);
     await open(page, "/login");

@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
 use crate::api::flash::Said;
+use crate::error::AppError;
 use crate::model::account::Account;
 #[cfg(feature = "ssr")]
-use crate::server::{account, auth::guard, flash};
-#[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
+#[cfg(feature = "ssr")]
+use crate::server::{account, auth::guard, flash};
 
 /// What the caller's account page shows: their sessions, what they may see, and where they are with their second factor.
 #[server(name = GetAccount, prefix = "/api", endpoint = "account/get")]

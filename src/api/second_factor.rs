@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
 use crate::api::flash::Said;
-#[cfg(feature = "ssr")]
-use crate::server::{auth::guard, flash};
+use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
+#[cfg(feature = "ssr")]
+use crate::server::{auth::guard, flash};
 
 #[cfg(feature = "ssr")]
 const KEEP: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";

@@ -3,13 +3,13 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
 use crate::api::flash::Said;
+use crate::error::AppError;
+#[cfg(feature = "ssr")]
+use crate::model::links::USERS;
 use crate::model::people::People;
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, flash, people};
-#[cfg(feature = "ssr")]
-use crate::model::links::USERS;
 
 /// Everybody who has an account or was invited.
 #[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]

@@ -65,7 +65,9 @@ pub struct Entry {
 pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
     let names = places(text);
     if names.is_empty() {
-        return Err("The text has no placeholder such as {{page}}, so every job would be the same.".to_owned());
+        return Err(
+            "The text has no placeholder such as {{page}}, so every job would be the same.".to_owned()
+        );
     }
     let lines = list.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
     let mut seen = BTreeSet::new();

@@ -2,10 +2,10 @@
 
 use secrecy::SecretString;
 
+use crate::api::flash::Said;
 use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
 use crate::model::id::SessionId;
-use crate::api::flash::Said;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::password::{self, Verdict};
 use crate::server::auth::session_store::Sessions;

@@ -1,8 +1,8 @@
 //! What administrators do with people: invite them, change what they may do and see, disable them, sign them out.
 
+use crate::api::flash::Said;
 use crate::error::AppError;
 use crate::model::id::{PersonId, ProjectId};
-use crate::api::flash::Said;
 use crate::model::people::{People, Person, PersonState};
 use crate::model::user::{Project, Role};
 use crate::server::auth::guard::Caller;
@@ -50,9 +50,7 @@ pub async fn invite(
     let (secret, now) = (token::new(), panel.clock.now());
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
     if !panel.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
-        return Err(AppError::conflict(format!(
-            "The username {name} is taken. Choose another one."
-        )));
+        return Err(AppError::conflict(format!("The username {name} is taken. Choose another one.")));
     }
     tracing::info!(name, %role, by = caller.user.name, "invited");
     Ok(told_of(name, address(caller, name, &secret)))

@@ -4,9 +4,9 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::id::{ProjectId, ViewId};
 use crate::model::saved_view::{SavedView, ViewName, ViewsOf};
 use crate::model::user::Role;
+use crate::server::analytics;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::filter;
-use crate::server::analytics;
 use crate::server::store::StoreError;
 use crate::server::store::saved_views::{Shelf, VIEWS_MAX};
 

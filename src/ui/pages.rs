@@ -1,21 +1,21 @@
 //! The pages, one file or folder a route. Rendered on the server only: what moves in the browser is an island in them. Pages ask the
 //! server functions in `api` for their data, and must not know `server`.
 
-pub mod analytics;
 pub mod admin_upstream;
 pub mod admin_webhooks;
 pub mod adopt;
+pub mod analytics;
 pub mod batch;
 pub mod frame;
 pub mod home;
 pub mod job;
 pub mod jobs;
 pub mod login;
-pub mod new_job;
 pub mod new_batch;
+pub mod new_job;
 pub mod not_found;
-pub mod overview;
 mod outcome;
+pub mod overview;
 mod page_head;
 pub mod queue;
 mod request;

@@ -24,7 +24,13 @@ fn said(page: &Answer) -> Vec<String> {
 }
 
 /// Posts a plain form from the page at `path`, and gives where that leads.
-async fn submit(app: &TestApp, person: &Browser, path: &str, endpoint: &str, pairs: &[(&str, &str)]) -> String {
+async fn submit(
+    app: &TestApp,
+    person: &Browser,
+    path: &str,
+    endpoint: &str,
+    pairs: &[(&str, &str)],
+) -> String {
     let referer = format!("{}{path}", app.origin());
     let answer = person.submit(endpoint, pairs, Some(&referer)).await;
     assert!([302, 303].contains(&answer.status), "{}: {}", answer.status, answer.text);
@@ -67,7 +73,12 @@ async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once()
     let new_password = [("old", "wrong"), ("new", "a sentence of my own")];
     let set_up = [("token", "x"), ("username", "eve"), ("password", "a sentence of my own")];
     for (person, page, endpoint, pairs) in [
-        (&stranger, "/login?next=%2Fp%2Fapi", "/api/session/login", &[("username", "olga"), ("password", "x")][..]),
+        (
+            &stranger,
+            "/login?next=%2Fp%2Fapi",
+            "/api/session/login",
+            &[("username", "olga"), ("password", "x")][..],
+        ),
         (&stranger, "/setup?token=x", "/api/session/setup", &set_up),
         (&code, "/login/code", "/api/session/code", &[("code", "000000")]),
         (&olga, "/account", "/api/account/password", &new_password),
@@ -125,7 +136,8 @@ async fn what_was_typed_comes_back_as_text() {
                 .collect();
             assert_eq!(ticked, ["api"]);
             let roles = tags.iter().filter(|tag| tag.name == "option").rev().take(3);
-            let chosen = roles.into_iter().find(|tag| tag.attributes.iter().any(|(name, _)| name == "selected"));
+            let chosen =
+                roles.into_iter().find(|tag| tag.attributes.iter().any(|(name, _)| name == "selected"));
             assert_eq!(chosen.unwrap().attribute("value"), "operator");
         }
     }
@@ -185,7 +197,10 @@ async fn nobody_else_gets_the_message_whoever_looks_first() {
     assert!(!elsewhere.get(USERS).await.text.contains("/setup?token="), "another browser of the same person");
     olga.set_cookie(&format!("{}; {flash}", olga.cookie().unwrap()));
     for path in [USERS, "/account", "/p/docs"] {
-        assert!(!olga.get(path).await.text.contains("/setup?token="), "another person with the cookie, {path}");
+        assert!(
+            !olga.get(path).await.text.contains("/setup?token="),
+            "another person with the cookie, {path}"
+        );
     }
     let stranger = app.stranger();
     stranger.set_cookie(&flash);
@@ -212,7 +227,8 @@ async fn a_message_waits_for_a_person_who_looks_at_its_page() {
     }
     // A redirect, another page, none at all and a file tell nobody anything.
     for path in ["/", "/account", "/nowhere", "/admin/audit/export.csv", "/favicon.svg"] {
-        let page = get_with(&ada, path, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
+        let page =
+            get_with(&ada, path, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
         assert!(!page.text.contains("is taken"), "{path} tells it");
     }
     let page = get_with(&ada, USERS, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;
@@ -292,7 +308,8 @@ async fn behind_https_the_cookie_never_goes_out_in_the_clear() {
     let pairs = [("name", "olga"), ("role", "operator")];
     let answer = ada.submit("/api/users/invite", &pairs, Some("https://docket.example/admin/users")).await;
     let cookies = answer.headers.get_all("set-cookie");
-    let cookie = cookies.iter().find_map(|cookie| cookie.to_str().unwrap().strip_prefix("__Host-docket-flash="));
+    let cookie =
+        cookies.iter().find_map(|cookie| cookie.to_str().unwrap().strip_prefix("__Host-docket-flash="));
     assert!(cookie.unwrap().contains("Secure"), "{cookie:?}");
     assert!(ada.get(USERS).await.text.contains("The username olga is taken."));
 }

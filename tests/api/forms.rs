@@ -77,7 +77,8 @@ async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
 
     // It is said once, and a second mistake as well.
     assert!(!operator.get(&path).await.text.contains("can be sent"), "it is said again");
-    let again = own_path(&app, &create(&operator, " ", Some(&format!("{}{path}?path=/faq", app.origin()))).await);
+    let again =
+        own_path(&app, &create(&operator, " ", Some(&format!("{}{path}?path=/faq", app.origin()))).await);
     assert_eq!(again, "/p/docs/jobs/new?path=/faq");
     let page = operator.get(&again).await;
     assert!(page.text.contains("the prompt is empty"), "the second reason is not on the page");

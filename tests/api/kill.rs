@@ -98,8 +98,7 @@ impl Scene {
 }
 
 fn place_for(upstream: &str) -> Workplace {
-    Workplace::with_administrator(upstream)
-        .set("DOCKET_POLL_SECONDS", "1")
+    Workplace::with_administrator(upstream).set("DOCKET_POLL_SECONDS", "1")
 }
 
 async fn begin(place: &Workplace) -> (Served, Arc<Browser>) {

@@ -90,6 +90,10 @@ async fn the_longest_prompt_fits_wherever_one_is_taken_in_any_script() {
         pairs.extend(others.iter().map(|(name, value)| (*name, value.as_str())));
         let answer = operator.post(endpoint, &pairs).await;
         assert_eq!(answer.status, 200, "{endpoint}: {}", answer.text);
+        // What resembles a text is looked for while it is typed, also where that is too long.
+        if endpoint == "/api/jobs/similar" {
+            continue;
+        }
         // A character more, and it is refused for its length.
         let longer = format!("{typed}x");
         pairs[1].1 = longer.as_str();
@@ -98,7 +102,7 @@ async fn the_longest_prompt_fits_wherever_one_is_taken_in_any_script() {
             sent.1 = again.as_str();
         }
         let message = operator.post(endpoint, &pairs).await.refused(400, "bad_input");
-        assert!(message.contains("32,768"), "{endpoint}: {message}");
+        assert!(message.replace(',', "").contains("32768"), "{endpoint}: {message}");
     }
 }
 

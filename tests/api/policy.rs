@@ -229,7 +229,8 @@ async fn no_page_wants_to_be_found_by_a_search_engine() {
     let pages = pages();
     let known = pages.iter().map(String::as_str).filter(|path| !["/", "/login", "/setup"].contains(path));
     let shown = known.chain(["/nowhere", "/p/nowhere"]).map(|path| (&ada, path));
-    for (person, path) in shown.chain([(&stranger, "/login"), (&stranger, "/setup"), (&code, "/login/code")]) {
+    for (person, path) in shown.chain([(&stranger, "/login"), (&stranger, "/setup"), (&code, "/login/code")])
+    {
         let page = person.get(path).await;
         assert!(page.header("content-type").starts_with("text/html"), "{path}: {}", page.status);
         let tags = tags(&page.text);

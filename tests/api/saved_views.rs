@@ -213,10 +213,7 @@ async fn a_view_of_analytics_is_a_link_on_its_page_and_its_days_move_with_the_ca
     let olga = app.operator().await;
     let shown = "/p/docs/analytics?from=2026-11-15&to=2026-11-21&sort=share";
     let page = olga.get(shown).await.text;
-    assert!(
-        page.contains("name=\"query\" value=\"days=7&amp;sort=share\""),
-        "no form to save"
-    );
+    assert!(page.contains("name=\"query\" value=\"days=7&amp;sort=share\""), "no form to save");
     let fields = [
         ("project", "docs"),
         ("of", "analytics"),

@@ -86,12 +86,8 @@ async fn what_an_open_page_asks_by_itself_is_no_use() {
     let app = frozen(AccessConfig::default()).await;
     let olga = app.operator().await;
     for _ in 0..8 {
-        for endpoint in [
-            "/api/batches/get",
-            "/api/jobs/statuses",
-            "/api/queue/list",
-            "/api/upstream/budgets",
-        ] {
+        for endpoint in ["/api/batches/get", "/api/jobs/statuses", "/api/queue/list", "/api/upstream/budgets"]
+        {
             let pairs = [("project", "docs"), ("jobs", ""), ("query", ""), ("batch", "x")];
             assert_ne!(olga.post(endpoint, &pairs).await.status, 401, "{endpoint}");
         }

@@ -94,8 +94,14 @@ async fn a_plain_form_is_told_to_wait_too() {
         assert_eq!((answer.status, answer.location()), (303, "/login"));
         let shown = person.get("/login").await.text;
         assert_eq!(shown.contains("Incorrect username or password."), tried < 10, "{tried}: {shown}");
-        let waits = shown.split_once("Too many tries. Wait ").and_then(|(_, rest)| rest.split_once(" seconds, then try again."));
+        let waits = shown
+            .split_once("Too many tries. Wait ")
+            .and_then(|(_, rest)| rest.split_once(" seconds, then try again."));
         let seconds = waits.map(|(seconds, _)| seconds.parse::<u32>().unwrap());
-        assert_eq!(seconds.is_some_and(|seconds| (1..=60).contains(&seconds)), tried == 10, "{tried}: {seconds:?}");
+        assert_eq!(
+            seconds.is_some_and(|seconds| (1..=60).contains(&seconds)),
+            tried == 10,
+            "{tried}: {seconds:?}"
+        );
     }
 }

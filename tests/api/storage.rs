@@ -119,10 +119,11 @@ async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() 
     let (one, other) = (first.signed_in().await, second.signed_in().await);
     upstream.hold();
     let sent = intent();
-    let both = futures::future::join3(one.create("Fix typos", &sent), other.create("Fix typos", &sent), async {
-        until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
-        upstream.let_go();
-    });
+    let both =
+        futures::future::join3(one.create("Fix typos", &sent), other.create("Fix typos", &sent), async {
+            until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
+            upstream.let_go();
+        });
     let heard = tokio::time::timeout(Duration::from_secs(120), both).await;
     let (first, second, ()) = heard.expect("it was not heard of");
     assert_eq!((&first.json()["state"], &second.json()["state"]), (&json!("active"), &json!("active")));

@@ -28,10 +28,18 @@ fn read(file: &Path) -> String {
 /// Why `name` is no test of `text` that runs; nothing if it is one.
 fn fault_of_test(text: &str, name: &str) -> Option<&'static str> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let begins = |line: &&str| [format!("fn {name}("), format!("async fn {name}(")].iter().any(|begin| line.starts_with(begin));
-    let Some(at) = lines.iter().position(|line| begins(line)) else { return Some("there is no such function") };
-    let above: Vec<&str> =
-        lines[..at].iter().rev().copied().take_while(|line| line.starts_with("#[") || line.starts_with("///")).collect();
+    let begins = |line: &&str| {
+        [format!("fn {name}("), format!("async fn {name}(")].iter().any(|begin| line.starts_with(begin))
+    };
+    let Some(at) = lines.iter().position(|line| begins(line)) else {
+        return Some("there is no such function");
+    };
+    let above: Vec<&str> = lines[..at]
+        .iter()
+        .rev()
+        .copied()
+        .take_while(|line| line.starts_with("#[") || line.starts_with("///"))
+        .collect();
     let is_test = above.iter().any(|line| *line == "#[test]" || line.starts_with("#[tokio::test"));
     let is_left_out = above.iter().any(|line| line.starts_with("#[ignore") || line.starts_with("#[cfg"));
     match (is_test, is_left_out) {
@@ -45,12 +53,15 @@ fn fault_of_test(text: &str, name: &str) -> Option<&'static str> {
 fn declares(text: &str, module: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let declared = |line: &str| {
-        let rest = line.strip_prefix("pub").map_or(line, |rest| rest.trim_start_matches("(crate)").trim_start_matches("(super)").trim());
+        let rest = line
+            .strip_prefix("pub")
+            .map_or(line, |rest| rest.trim_start_matches("(crate)").trim_start_matches("(super)").trim());
         rest == format!("mod {module};")
     };
     lines.iter().enumerate().any(|(at, line)| {
         let above = if at > 0 { lines[at - 1] } else { "" };
-        declared(line) && (!above.starts_with("#[cfg") || ["#[cfg(test)]", "#[cfg(feature = \"ssr\")]"].contains(&above))
+        declared(line)
+            && (!above.starts_with("#[cfg") || ["#[cfg(test)]", "#[cfg(feature = \"ssr\")]"].contains(&above))
     })
 }
 
@@ -90,8 +101,10 @@ fn what_does_not_run_is_told_from_a_test() {
     let fault = |name| fault_of_test(text, name).is_some();
     assert!(!fault("runs") && !fault("inner"));
     assert!(fault("ignored") && fault("helper") && fault("gone") && fault("elsewhere") && fault("run"));
-    let modules = "mod a;\npub(crate) mod b;\n// mod c;\n#[cfg(any())]\nmod d;\n#[cfg(test)]\nmod e;\nmod f {";
-    let declared: Vec<&str> = ["a", "b", "c", "d", "e", "f"].into_iter().filter(|name| declares(modules, name)).collect();
+    let modules =
+        "mod a;\npub(crate) mod b;\n// mod c;\n#[cfg(any())]\nmod d;\n#[cfg(test)]\nmod e;\nmod f {";
+    let declared: Vec<&str> =
+        ["a", "b", "c", "d", "e", "f"].into_iter().filter(|name| declares(modules, name)).collect();
     assert_eq!(declared, ["a", "b", "e"]);
 }
 

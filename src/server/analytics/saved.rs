@@ -17,7 +17,8 @@ pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<S
     let today = caller.panel.today();
     let query = AnalyticsQuery::of_saved(given(address), today);
     let (from, to) = (query.from.as_deref(), query.to.as_deref());
-    let views = ViewsQuestion::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
+    let views =
+        ViewsQuestion::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
     TableQuestion::parse(views, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())?;
     Selection::parse(query.path.as_deref()).map_err(AppError::bad_input)?;
     let saved = query.to_saved(today);
@@ -33,6 +34,7 @@ pub fn parsed(address: &str) -> AnalyticsQuery {
 }
 
 fn given(address: &str) -> impl Fn(&str) -> Option<String> {
-    let fields: Vec<_> = url::form_urlencoded::parse(address.trim_start_matches('?').as_bytes()).into_owned().collect();
+    let fields: Vec<_> =
+        url::form_urlencoded::parse(address.trim_start_matches('?').as_bytes()).into_owned().collect();
     move |name| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone())
 }

@@ -8,8 +8,8 @@ use url::form_urlencoded::byte_serialize;
 
 use super::backend::AuthSession;
 use super::guard::Caller;
-use super::roles::{self, Access};
 use super::origin::came_from;
+use super::roles::{self, Access};
 use super::sign_in::{self, is_own_path};
 use super::{address, session_store, single_sign_on, trusted_header};
 use crate::api::REFRESH_HEADER;

@@ -31,7 +31,8 @@ pub async fn same_origin(State(panel): State<Panel>, mut request: Request, next:
 
 /// Path and query of the page that a form was on, `/` if that is not known. To be asked behind [`same_origin`].
 pub fn came_from(headers: &HeaderMap) -> String {
-    let referer = headers.get(header::REFERER).and_then(|referer| url::Url::parse(referer.to_str().ok()?).ok());
+    let referer =
+        headers.get(header::REFERER).and_then(|referer| url::Url::parse(referer.to_str().ok()?).ok());
     let path = referer.map(|referer| {
         let query = referer.query().map(|query| format!("?{query}")).unwrap_or_default();
         format!("{}{query}", referer.path())
@@ -101,7 +102,12 @@ mod tests {
     fn a_form_leads_back_to_a_page_of_ours_and_nowhere_else() {
         let led = |referer| came_from(&headers(&[("referer", referer)]));
         assert_eq!(led("https://docket.example/p/docs/jobs?q=a+b&x=%2F#top"), "/p/docs/jobs?q=a+b&x=%2F");
-        for odd in ["https://docket.example//evil.example/x", "https://docket.example/api/jobs/create", "x", "about:blank"] {
+        for odd in [
+            "https://docket.example//evil.example/x",
+            "https://docket.example/api/jobs/create",
+            "x",
+            "about:blank",
+        ] {
             assert_eq!(led(odd), "/", "{odd}");
         }
         assert_eq!(came_from(&headers(&[])), "/");

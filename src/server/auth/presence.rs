@@ -15,12 +15,8 @@ const BETWEEN: i64 = 60;
 const KNOWN: u64 = 10_000;
 
 /// What an open page asks by itself. It is no use: a browser that was left alone would stay signed in.
-const ASKED_BY_PAGES: [&str; 4] = [
-    "/api/batches/get",
-    "/api/jobs/statuses",
-    "/api/queue/list",
-    "/api/upstream/budgets",
-];
+const ASKED_BY_PAGES: [&str; 4] =
+    ["/api/batches/get", "/api/jobs/statuses", "/api/queue/list", "/api/upstream/budgets"];
 
 /// Cloning gives another handle.
 #[derive(Clone)]

@@ -33,10 +33,7 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
         tracing::warn!("sign-in refused");
         let (deed, address) = (Deed::new(Action::SignIn).refused(), address::current().to_string());
         panel.store.record_refused_sign_in(username, &address, &deed, panel.clock.now()).await?;
-        return Err(AppError::new(
-            ErrorCode::Unauthenticated,
-            "Incorrect username or password.",
-        ));
+        return Err(AppError::new(ErrorCode::Unauthenticated, "Incorrect username or password."));
     };
     if panel.second_factors.is_on(&user).await? {
         attempt.passed();

@@ -55,7 +55,8 @@ async fn collect(panel: &Panel, request: Request, next: Next) -> Response {
     let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
     let (outcome, typed) = if response.headers().contains_key(SERVER_FN_ERROR_HEADER) {
         let (_, error) = error_in(response).await;
-        let typed = form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.into_owned()));
+        let typed =
+            form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.into_owned()));
         response = (StatusCode::SEE_OTHER, [(header::LOCATION, came_from)]).into_response();
         (Err(error), kept(person.is_some(), typed))
     } else {
@@ -79,7 +80,8 @@ fn is_navigation(headers: &HeaderMap) -> bool {
     let is_fetched = said("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
         || said("sec-fetch-dest").is_some_and(|destination| destination != "document")
         || said(REFRESH_HEADER).is_some();
-    let is_ahead = ["sec-purpose", "purpose", "x-moz"].into_iter().filter_map(said).any(|why| why.contains("prefetch"));
+    let is_ahead =
+        ["sec-purpose", "purpose", "x-moz"].into_iter().filter_map(said).any(|why| why.contains("prefetch"));
     !is_fetched && !is_ahead
 }
 

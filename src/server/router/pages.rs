@@ -13,10 +13,10 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
-use crate::app::{App, shell};
-use crate::server::panel::Panel;
 use crate::api::flash::Waiting;
+use crate::app::{App, shell};
 use crate::server::auth::guard::Caller;
+use crate::server::panel::Panel;
 use crate::ui::clock::RequestTime;
 use crate::ui::pages::login::Provider;
 

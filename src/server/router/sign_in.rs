@@ -1,7 +1,6 @@
 //! The steps of signing in that no server function takes: pages of the server's own, and the way to the single sign-on
 //! provider and back.
 
-use axum::{Extension, Router};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, SET_COOKIE};
@@ -9,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use leptos::server_fn::ServerFn;
 use serde::Deserialize;
 

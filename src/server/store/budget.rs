@@ -110,7 +110,9 @@ impl Store {
             .bind(project.as_str())
             .fetch_one(&self.pool)
             .await?;
-        let count = |column: usize| Ok::<_, StoreError>(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or(u32::MAX));
+        let count = |column: usize| {
+            Ok::<_, StoreError>(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or(u32::MAX))
+        };
         let mut meters = [Meter { used: 0, limit: 0, next_fits_at: None }; 3];
         for (at, (meter, (scope, limit))) in meters.iter_mut().zip(scopes).enumerate() {
             let used = count(at)?;

@@ -47,7 +47,11 @@ impl Store {
         let (counts, attention) = count(&mut tx, project, filter, top).await?;
         // To look for jobs of which there are none takes as long as counting all others.
         let is_empty = filter.state.is_some_and(|state| !counts.contains_key(&state));
-        let spots = if is_empty { Vec::new() } else { spots_on(&mut tx, project, filter, top, PAGE_JOBS + 1).await? };
+        let spots = if is_empty {
+            Vec::new()
+        } else {
+            spots_on(&mut tx, project, filter, top, PAGE_JOBS + 1).await?
+        };
         let mut listed = page(&mut tx, filter, top, spots).await?;
         (listed.counts, listed.attention) = (counts, attention);
         tx.commit().await?;

@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
 use crate::ui::components::icon::{self, icon};
 
-
 /// The state of a job as it is now.
 pub fn badge(status: &JobBadge) -> AnyView {
     view! {

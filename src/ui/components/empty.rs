@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 
-
-
 /// `heading` and `text` for an empty place; `step` is the link or button that changes it.
 pub fn empty(heading: &'static str, text: &'static str, step: AnyView) -> AnyView {
     view! {

@@ -6,7 +6,12 @@ use leptos::prelude::*;
 pub type Hidden = Vec<(&'static str, String)>;
 
 /// `content` in a form that posts `hidden` along with it to `action`.
-pub fn post_form(class: &'static str, action: &'static str, hidden: Hidden, content: impl IntoView) -> AnyView {
+pub fn post_form(
+    class: &'static str,
+    action: &'static str,
+    hidden: Hidden,
+    content: impl IntoView,
+) -> AnyView {
     let hidden = hidden
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });

@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 
-
-
 pub const ARCHIVED: &str = "M2.5 3h11v3h-11zM3.5 6v7h9V6M6.5 8.7h3";
 pub const ACTIVE: &str = "M8 4.8a3.2 3.2 0 1 0 0 6.4a3.2 3.2 0 1 0 0-6.4";
 pub const ANALYTICS: &str = "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6";

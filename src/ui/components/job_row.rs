@@ -10,7 +10,6 @@ use crate::ui::components::moment::ago;
 use crate::ui::components::tag_link::tag_link;
 use crate::ui::islands::job_status::JobStatus;
 
-
 /// How many tags a row shows.
 const TAGS: usize = 1;
 

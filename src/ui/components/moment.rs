@@ -8,7 +8,8 @@ use crate::ui::clock;
 
 /// `3 min ago`, with the full time on hover.
 pub fn ago(at: Timestamp) -> AnyView {
-    view! { <time datetime=at.to_string() data-age="" title=utc_minute(at)>{age(at, clock::now())}</time> }.into_any()
+    view! { <time datetime=at.to_string() data-age="" title=utc_minute(at)>{age(at, clock::now())}</time> }
+        .into_any()
 }
 
 /// The full time itself.

@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use crate::model::job::safe_link;
 use crate::ui::components::icon::{self, icon};
 
-
 /// `class` says how loud it is.
 pub fn pull_request(link: &str, class: &'static str) -> AnyView {
     match safe_link(link) {

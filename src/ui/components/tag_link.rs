@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-
 use crate::model::links;
 
 /// `label` is a page where it begins with a slash, else a tag.

@@ -232,7 +232,9 @@ fn is_past(at: Timestamp, seconds: u32) -> bool {
 
 fn notice(error: &AppError) -> AnyView {
     let (text, sign_in) = match error.code {
-        ErrorCode::Unauthenticated => ("Your session has ended. What you are writing is kept in this browser.", true),
+        ErrorCode::Unauthenticated => {
+            ("Your session has ended. What you are writing is kept in this browser.", true)
+        }
         ErrorCode::Unreachable => ("Docket cannot be reached. What you see may be old. Trying again.", false),
         _ => ("This page could not be updated. What you see may be old. Trying again.", false),
     };

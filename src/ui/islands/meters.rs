@@ -20,8 +20,8 @@ pub fn Meters(project: String, budgets: Option<Budgets>, has_details: bool) -> i
 }
 
 fn both(project: &str, budgets: Budgets, has_details: bool) -> AnyView {
-    let waiting =
-        (budgets.waiting > 0).then(|| view! { <p class="meter-text">{waiting_link(project, budgets.waiting)}</p> });
+    let waiting = (budgets.waiting > 0)
+        .then(|| view! { <p class="meter-text">{waiting_link(project, budgets.waiting)}</p> });
     let details = has_details.then(|| view! { <a href=links::UPSTREAM>"Details"</a> });
     view! {
         <section class="budget" aria-label="Hourly budget">

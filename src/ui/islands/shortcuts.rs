@@ -35,7 +35,11 @@ const SHORTCUTS: [(&str, &str); 11] = [
 pub fn Shortcuts(project: String, may_start: bool) -> impl IntoView {
     let after_g = StoredValue::new(false);
     browser::on_window(ev::keydown, move |event| {
-        if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(&event)
+        if event.default_prevented()
+            || event.ctrl_key()
+            || event.meta_key()
+            || event.alt_key()
+            || is_typing(&event)
         {
             return;
         }
@@ -74,7 +78,8 @@ pub fn Shortcuts(project: String, may_start: bool) -> impl IntoView {
 }
 
 pub(super) fn open_help() {
-    let dialog = document().get_element_by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
+    let dialog =
+        document().get_element_by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
     if let Some(dialog) = dialog.filter(|dialog| !dialog.open()) {
         let _ = dialog.show_modal();
     }

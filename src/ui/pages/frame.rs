@@ -36,7 +36,9 @@ pub fn Frame() -> impl IntoView {
     let page = if is_known { view! { <Outlet /> }.into_any() } else { no_such_project() };
     let notice = {
         let asked = asked.clone();
-        Suspend::new(async move { asked.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice) })
+        Suspend::new(async move {
+            asked.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice)
+        })
     };
     let meters = {
         let project = project.clone();

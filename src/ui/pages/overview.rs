@@ -18,7 +18,8 @@ pub fn Overview() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
     let today = clock::today();
     page(async move {
-        let (jobs, report, budgets) = join!(jobs_overview(project.clone()), week::ask(&project, today), request::budgets());
+        let (jobs, report, budgets) =
+            join!(jobs_overview(project.clone()), week::ask(&project, today), request::budgets());
         let jobs = jobs?;
         let waiting = budgets.filter(|budgets| budgets.waiting > 0);
         let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));

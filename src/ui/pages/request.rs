@@ -61,7 +61,7 @@ pub(super) fn query() -> ParamsMap {
 #[derive(Clone)]
 pub(super) struct AskedBudgets(pub(super) Shared<BoxFuture<'static, Option<Budgets>>>);
 
-/// The budgets, or nothing where they cannot be had: they are no reason not to show a page. 
+/// The budgets, or nothing where they cannot be had: they are no reason not to show a page.
 pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
     let asked = use_context::<AskedBudgets>();
     async move {
@@ -96,7 +96,8 @@ pub(super) fn set_status(code: ErrorCode) {
 
 /// Whether an open page asks for itself again, to show what is new: `islands::live::refresh`.
 pub(super) fn is_refresh() -> bool {
-    use_context::<axum::http::request::Parts>().is_some_and(|parts| parts.headers.contains_key(REFRESH_HEADER))
+    use_context::<axum::http::request::Parts>()
+        .is_some_and(|parts| parts.headers.contains_key(REFRESH_HEADER))
 }
 
 /// The fields of a query, decoded.

@@ -68,7 +68,8 @@ fn save(bar: &Bar) -> AnyView {
 }
 
 fn edit(bar: &Bar, view: &SavedView) -> AnyView {
-    let (shared, words) = if view.shared { ("false", "Keep to myself") } else { ("true", "Share with everybody") };
+    let (shared, words) =
+        if view.shared { ("false", "Keep to myself") } else { ("true", "Share with everybody") };
     let share = (bar.role >= Role::Operator || view.shared).then(|| {
         let mut hidden = which(bar, view);
         hidden.push(("shared", shared.to_owned()));

@@ -17,11 +17,14 @@ pub fn SetUp() -> impl IntoView {
     let token = query.get("token").unwrap_or_default();
     let invited = query.get("name").is_some();
     let refused = request::flash(CreateAdministrator::PATH);
-    let typed = refused.as_ref().map(|refused| refused.typed("username").to_owned()).filter(|name| !name.is_empty());
+    let typed =
+        refused.as_ref().map(|refused| refused.typed("username").to_owned()).filter(|name| !name.is_empty());
     let name = typed.or_else(|| query.get("name")).unwrap_or_else(|| "admin".to_owned());
     let (heading, lead, button) = match invited {
         true => ("Welcome to Docket", "Choose your password. This link works once.", "Save and sign in"),
-        false => ("Set up Docket", "Create the first administrator. This link works once.", "Create and sign in"),
+        false => {
+            ("Set up Docket", "Create the first administrator. This link works once.", "Create and sign in")
+        }
     };
     view! {
         {title("Set up")}

@@ -30,9 +30,10 @@ impl Ledger {
     /// How the database reads a page and counts, line by line.
     async fn plans(&self, filter: &JobFilter) -> Vec<String> {
         let mut lines = Vec::new();
-        for statement in
-            [spots(&self.project, filter, 1_000, PAGE_JOBS + 1), counts(&self.project, filter, 1_000, &JobState::ALL)]
-        {
+        for statement in [
+            spots(&self.project, filter, 1_000, PAGE_JOBS + 1),
+            counts(&self.project, filter, 1_000, &JobState::ALL),
+        ] {
             let rows = statement.explained().query().fetch_all(&self.store.pool).await.unwrap();
             lines.extend(rows.iter().map(|row| row.try_get::<String, _>("detail").unwrap()));
         }

@@ -25,7 +25,9 @@ pub async fn post<T: DeserializeOwned>(path: &str, fields: &str) -> Reply<T> {
 
 /// As [`post`], with the answer as the JSON text it came as.
 pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
-    exchange(path, fields).await.unwrap_or_else(|_| Reply { answer: Err(AppError::unreachable()), redirect: None })
+    exchange(path, fields)
+        .await
+        .unwrap_or_else(|_| Reply { answer: Err(AppError::unreachable()), redirect: None })
 }
 
 /// The page at `address` as the server renders it now.

@@ -9,8 +9,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Date, Reflect};
 use web_sys::{
-    FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement, Notification, NotificationOptions, NotificationPermission, Storage,
-    UrlSearchParams,
+    FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement, Notification,
+    NotificationOptions, NotificationPermission, Storage, UrlSearchParams,
 };
 
 use crate::model::time::Timestamp;
@@ -152,7 +152,8 @@ pub fn go(href: &str) {
 /// Whether a link of ours led to the page: not an address that was typed, a reload, nor the way back.
 pub fn came_by_link() -> bool {
     let navigations = window().performance().map(|performance| performance.get_entries_by_type("navigation"));
-    let kind = navigations.and_then(|navigations| Reflect::get(&navigations.get(0), &"type".into()).ok()?.as_string());
+    let kind = navigations
+        .and_then(|navigations| Reflect::get(&navigations.get(0), &"type".into()).ok()?.as_string());
     let origin = window().location().origin().unwrap_or_default();
     kind.as_deref() == Some("navigate") && document().referrer().starts_with(&(origin + "/"))
 }
@@ -230,7 +231,9 @@ pub fn value_in(query: &str, name: &str) -> Option<String> {
 
 /// Writes `value` into the field with that id.
 pub fn set_value(id: &str, value: &str) {
-    if let Some(field) = document().get_element_by_id(id).and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
+    if let Some(field) =
+        document().get_element_by_id(id).and_then(|field| field.dyn_into::<HtmlInputElement>().ok())
+    {
         field.set_value(value);
     }
 }

@@ -13,7 +13,9 @@ pub(super) fn tick() {
     let now = browser::now();
     let Ok(times) = document().query_selector_all("time[data-age], time[data-exact]") else { return };
     for time in (0..times.length()).filter_map(|at| times.item(at)?.dyn_into::<Element>().ok()) {
-        let Some(at) = time.get_attribute("datetime").and_then(|at| at.parse::<Timestamp>().ok()) else { continue };
+        let Some(at) = time.get_attribute("datetime").and_then(|at| at.parse::<Timestamp>().ok()) else {
+            continue;
+        };
         let local = browser::local_time(at);
         let text = if time.has_attribute("data-age") {
             let _ = time.set_attribute("title", &local);

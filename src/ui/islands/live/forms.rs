@@ -12,7 +12,7 @@ use leptos::ev::{self, SubmitEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, HtmlFormElement, HtmlElement};
+use leptos::web_sys::{Element, HtmlElement, HtmlFormElement};
 
 use super::LiveState;
 use crate::error::{AppError, ErrorCode};
@@ -32,7 +32,10 @@ pub(super) fn listen(live: LiveState) {
 
 fn submitted(live: LiveState, event: &SubmitEvent) {
     let form = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok());
-    let Some(form) = form.filter(|form| !event.default_prevented() && !form.has_attribute("data-plain")) else { return };
+    let Some(form) = form.filter(|form| !event.default_prevented() && !form.has_attribute("data-plain"))
+    else {
+        return;
+    };
     let Some(fields) = browser::fields(&form, event) else { return };
     let submitter = event.submitter();
     let attribute = |name: &str| {
@@ -104,7 +107,8 @@ fn say(live: LiveState, form: &HtmlFormElement, answer: &str, done: Option<Strin
 
 /// Says why `form` was refused, above it; without an error, takes that away.
 pub fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
-    let before: Option<Element> = form.previous_element_sibling().filter(|element| element.class_list().contains(PROBLEM));
+    let before: Option<Element> =
+        form.previous_element_sibling().filter(|element| element.class_list().contains(PROBLEM));
     if let Some(before) = before {
         before.remove();
     }
@@ -123,16 +127,16 @@ pub fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
         link.set_text_content(Some(NAMED_PAGE));
         let _ = said.append_child(&link);
     }
-    if form.parent_node().is_some_and(|parent| parent.insert_before(&said, Some(form)).is_ok()) {
-        if let Ok(said) = said.dyn_into::<HtmlElement>() {
-            said.scroll_into_view_with_bool(false);
-        }
+    let is_shown = form.parent_node().is_some_and(|parent| parent.insert_before(&said, Some(form)).is_ok());
+    if let Some(said) = said.dyn_ref::<HtmlElement>().filter(|_| is_shown) {
+        said.scroll_into_view_with_bool(false);
     }
 }
 
 /// `action` with those `fields` that have a value.
 fn with_given(action: &str, fields: &str) -> String {
-    let given: Vec<_> = fields.split('&').filter(|field| !field.is_empty() && !field.ends_with('=')).collect();
+    let given: Vec<_> =
+        fields.split('&').filter(|field| !field.is_empty() && !field.ends_with('=')).collect();
     if given.is_empty() { action.to_owned() } else { format!("{action}?{}", given.join("&")) }
 }
 

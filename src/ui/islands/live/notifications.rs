@@ -16,7 +16,9 @@ impl Notifications {
     pub(super) fn new() -> Self {
         let notifications = Self { wanted: RwSignal::new(false) };
         // After the page is hydrated, which takes what the server rendered for what it would render itself.
-        Effect::new(move |_| notifications.wanted.set(browser::stored(CHOICE).is_some() && browser::may_notify()));
+        Effect::new(move |_| {
+            notifications.wanted.set(browser::stored(CHOICE).is_some() && browser::may_notify())
+        });
         notifications
     }
 
@@ -41,7 +43,9 @@ impl Notifications {
             if allowed {
                 browser::store(CHOICE, "yes");
                 self.wanted.set(true);
-                say("Notifications on: this browser notifies you when a job finishes while you look elsewhere");
+                say(
+                    "Notifications on: this browser notifies you when a job finishes while you look elsewhere",
+                );
             } else {
                 say("This browser blocks notifications. Allow them for this site in its settings");
             }

@@ -132,7 +132,8 @@ fn replace(live: LiveState, page: &Document, reason: Reason) {
         focus.keep();
     }
     ages::tick();
-    let hydrate = Reflect::get(&window(), &"__hydrateIsland".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());
+    let hydrate =
+        Reflect::get(&window(), &"__hydrateIsland".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());
     let Some(hydrate) = hydrate else { return };
     // As for the children of an island: what is hydrated now is no part of another island's view.
     live.owner.get_value().with(|| {
@@ -147,7 +148,9 @@ fn replace(live: LiveState, page: &Document, reason: Reason) {
 
 /// Makes `old` what `new` is. Islands that were put in are added to `fresh`.
 fn morph(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
-    let names = |element: &Element| element.get_attribute_names().iter().filter_map(|name| name.as_string()).collect::<Vec<_>>();
+    let names = |element: &Element| {
+        element.get_attribute_names().iter().filter_map(|name| name.as_string()).collect::<Vec<_>>()
+    };
     for name in names(new).iter().filter(|name| !OWN.contains(&name.as_str())) {
         let value = new.get_attribute(name).unwrap_or_default();
         if old.get_attribute(name).as_ref() != Some(&value) {

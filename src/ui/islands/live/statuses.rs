@@ -61,7 +61,9 @@ pub(super) async fn ask(all: AllWatched, project: String) -> Result<News, AppErr
     let answer = browser::post::<Vec<JobBadge>>(JobStatuses::PATH, &fields).await.answer?;
     let mut news = News { any_changed: false, finished: Vec::new() };
     for status in answer {
-        let Some(job) = all.with_value(|all| all.iter().find(|job| job.is(&status.id)).cloned()) else { continue };
+        let Some(job) = all.with_value(|all| all.iter().find(|job| job.is(&status.id)).cloned()) else {
+            continue;
+        };
         let before = job.status.get_untracked();
         if before == status {
             continue;
@@ -80,7 +82,10 @@ pub(super) async fn ask(all: AllWatched, project: String) -> Result<News, AppErr
 /// Keeps what moves for the next page of this tab.
 pub(super) fn keep(live: LiveState) {
     let moving = live.watched.with_value(|all| {
-        all.iter().filter(|job| job.is_moving()).map(|job| format!("{} {}", job.id(), job.title())).collect::<Vec<_>>()
+        all.iter()
+            .filter(|job| job.is_moving())
+            .map(|job| format!("{} {}", job.id(), job.title()))
+            .collect::<Vec<_>>()
     });
     browser::store_for_tab(&key(live), &moving.join("\n"));
 }

@@ -16,7 +16,9 @@ pub(super) fn follow(unseen: RwSignal<u32>) {
 /// `title`, which may have a count already, with the count `unseen`.
 fn counted(title: &str, unseen: u32) -> String {
     let name = match title.split_once(") ") {
-        Some((count, name)) if count.strip_prefix('(').is_some_and(|count| count.parse::<u32>().is_ok()) => name,
+        Some((count, name)) if count.strip_prefix('(').is_some_and(|count| count.parse::<u32>().is_ok()) => {
+            name
+        }
         _ => title,
     };
     if unseen == 0 { name.to_owned() } else { format!("({unseen}) {name}") }

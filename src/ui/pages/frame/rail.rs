@@ -63,7 +63,8 @@ fn item(href: String, exact: bool, outline: &'static str, name: &'static str) ->
 
 /// Which project this is, and the others.
 fn menu(current: &str, projects: &[Project]) -> AnyView {
-    let name = projects.iter().find(|project| project.id.as_str() == current).map(|project| project.name.clone());
+    let name =
+        projects.iter().find(|project| project.id.as_str() == current).map(|project| project.name.clone());
     let name = name.unwrap_or_else(|| current.to_owned());
     if projects.len() < 2 {
         return view! { <span class="project-name">{name}</span> }.into_any();

@@ -14,7 +14,12 @@ pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> An
         return no_jobs_yet(project, may_start);
     }
     let total = jobs.counts.get(&JobState::Active).copied().unwrap_or_default();
-    section("Running now", "No jobs running.", &jobs.running, all(project, total, &jobs.running, ("status", "active")))
+    section(
+        "Running now",
+        "No jobs running.",
+        &jobs.running,
+        all(project, total, &jobs.running, ("status", "active")),
+    )
 }
 
 pub(super) fn needs_attention(project: &str, jobs: &JobsOverview) -> AnyView {

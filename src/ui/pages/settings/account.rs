@@ -4,13 +4,13 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use super::second_factor;
-use crate::ui::pages::outcome::outcome_of;
 use crate::api::account::{ChangePassword, EndOtherSessions, EndSession, account};
 use crate::model::account::SignedIn;
 use crate::model::user::CurrentSession;
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::moment::ago;
 use crate::ui::components::table::{ACTIONS, table};
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -35,7 +35,8 @@ pub fn Account() -> impl IntoView {
 }
 
 fn facts(session: &CurrentSession, sees_all: bool) -> AnyView {
-    let names = || session.projects.iter().map(|project| project.name.as_str()).collect::<Vec<_>>().join(", ");
+    let names =
+        || session.projects.iter().map(|project| project.name.as_str()).collect::<Vec<_>>().join(", ");
     let projects = if sees_all { "all projects".to_owned() } else { names() };
     view! {
         <p>

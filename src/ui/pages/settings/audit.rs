@@ -127,10 +127,11 @@ fn row(record: &Record) -> AnyView {
     let at = record.at.to_string();
     let second = at.get(..19).unwrap_or(&at).replace('T', " ");
     let who = if record.actor.is_empty() { "Unknown person".to_owned() } else { record.actor.clone() };
-    let address =
-        (!record.address.is_empty()).then(|| view! { " " <span class="faint">{record.address.clone()}</span> });
+    let address = (!record.address.is_empty())
+        .then(|| view! { " " <span class="faint">{record.address.clone()}</span> });
     // Words that this version does not know are shown as they are.
-    let title = record.action.parse().map_or(record.action.clone(), |action: Action| action.title().to_owned());
+    let title =
+        record.action.parse().map_or(record.action.clone(), |action: Action| action.title().to_owned());
     let outcome =
         record.outcome.parse().map_or(record.outcome.clone(), |outcome: Outcome| outcome.title().to_owned());
     view! {
@@ -150,7 +151,8 @@ fn row(record: &Record) -> AnyView {
 
 /// What it was done to, as a link where there is a page of it, and the detail.
 fn about(record: &Record) -> AnyView {
-    let detail = (!record.detail.is_empty()).then(|| view! { " " <bdi class="soft">{record.detail.clone()}</bdi> });
+    let detail =
+        (!record.detail.is_empty()).then(|| view! { " " <bdi class="soft">{record.detail.clone()}</bdi> });
     let subject = (!record.subject.is_empty()).then(|| subject(record));
     view! { {subject} {detail} }.into_any()
 }
@@ -209,7 +211,11 @@ fn none(query: &AuditQuery) -> AnyView {
             "No event matches these filters, or its record was removed because of its age.",
             view! { <a class="button" href=links::AUDIT>"All records"</a> }.into_any(),
         ),
-        false => empty("No records yet", "Sign-ins, jobs, exports and settings are recorded here from now on.", ().into_any()),
+        false => empty(
+            "No records yet",
+            "Sign-ins, jobs, exports and settings are recorded here from now on.",
+            ().into_any(),
+        ),
     }
 }
 

@@ -4,7 +4,9 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use qrcode::{Color, QrCode};
 
-use crate::api::second_factor::{BeginSecondFactor, ConfirmSecondFactor, RemoveSecondFactor, RenewRecoveryCodes};
+use crate::api::second_factor::{
+    BeginSecondFactor, ConfirmSecondFactor, RemoveSecondFactor, RenewRecoveryCodes,
+};
 use crate::model::account::SecondFactor;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{confirm, post_form, submit_button};

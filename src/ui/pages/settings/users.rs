@@ -3,17 +3,17 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::api::flash::FlashMessage;
 use crate::api::users::{
-    ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut, WithdrawInvitation,
-    list_people,
+    ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut,
+    WithdrawInvitation, list_people,
 };
 use crate::model::people::{Person, PersonState};
 use crate::model::user::{Project, Role};
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::moment::ago;
 use crate::ui::components::table::{ACTIONS, table};
+use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
