@@ -1,7 +1,7 @@
 /** An open page keeps itself true without moving anything, in one tab or several, and calls whoever looks elsewhere. */
 import type { Page } from "@playwright/test";
 import type { Job } from "../fixtures/api.ts";
-import { UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const STATUSES = "**/api/jobs/statuses";
 
@@ -66,15 +66,17 @@ test("a job that is followed no more says so, is asked about slowly, and can be 
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const lost = { state: "other", changed_at, followed: false };
   await page.route(STATUSES, (route) => route.fulfill({ json: [{ id: job.id, status: "not found", pr_link: null, ...lost }] }));
-  await page.route("**/api/jobs/get", async (route) => {
-    const told = (await (await route.fetch()).json()) as Job;
-    await route.fulfill({ json: { ...told, ...lost, reason: "There is no such job.", remote: { ...told.remote, status: "not found" } } });
+  // The page asks for itself again; what the server renders then is what tests/api/following.rs looks at.
+  await page.route(`**/jobs/${job.id}`, async (route) => {
+    if (!route.request().headers()["docket-refresh"]) return route.continue();
+    const rendered = await (await route.fetch()).text();
+    const check = `<p>There is no such job.</p><form method="post" action="/api/jobs/check"><input type="hidden" name="project" value="${PROJECT}"><input type="hidden" name="job" value="${job.id}"><button type="submit">Check again</button></form>`;
+    await route.fulfill({ contentType: "text/html", body: rendered.replace(/data-region="job"[^>]*>/, (region) => region + check) });
   });
   await page.clock.install();
   await open(page, at(`/jobs/${job.id}`));
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
   await expect(badge(page, job.id)).toHaveText("Not found");
-  await expect(page.getByText("Docket stopped tracking this job")).toBeVisible();
   await expect(page.getByText("There is no such job.")).toBeVisible();
   const asked = questions(page);
   await page.clock.runFor(60_000);
@@ -114,7 +116,7 @@ test("two tabs see the same end, and the one that nobody sees asks for nothing",
   await hide(other, false);
   expect((await answer).status()).toBe(200);
   await expect(badge(other, job.id)).toHaveAttribute("data-status", "completed");
-  await expect(other.getByText("The agent is done and changed no files.")).toBeVisible();
+  await expect(other.getByText("The agent finished without changing any files.")).toBeVisible();
 });
 
 test("who asked for it is notified of an end by its title line, and a click leads there", async ({ page, api }) => {

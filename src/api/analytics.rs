@@ -56,10 +56,10 @@ pub async fn analytics_report(
 
 /// The table of pages alone, of the same `query` and from the same source as [`analytics_report`].
 #[server(name = GetTable, prefix = "/api", endpoint = "analytics/table")]
-pub async fn pages_table(project: String, query: String) -> Result<PagesTable, AppError> {
+pub async fn pages_table(project: String, query: Option<String>) -> Result<PagesTable, AppError> {
     let caller = guard::of::<GetTable>()?;
     let project = caller.project(&project)?;
-    report::table(&caller, &project, &query).await
+    report::table(&caller, &project, &query.unwrap_or_default()).await
 }
 
 /// A table of pages from the daily history. `q`: part of the path, whatever the case of its ASCII letters; `folder`: `/`

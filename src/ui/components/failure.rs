@@ -17,8 +17,17 @@ pub const fn heading(code: ErrorCode) -> &'static str {
     }
 }
 
-/// In place of content that could not be loaded.
+/// In place of a page that could not be loaded.
+pub fn page_failure(error: &AppError) -> AnyView {
+    failed(error, view! { <h1>{heading(error.code)}</h1> })
+}
+
+/// In place of a part of a page that could not be loaded.
 pub fn failure(error: &AppError) -> AnyView {
+    failed(error, view! { <h2>{heading(error.code)}</h2> })
+}
+
+fn failed(error: &AppError, heading: impl IntoView) -> AnyView {
     let (href, step) = match error.code {
         ErrorCode::NotFound | ErrorCode::Forbidden => ("/", "Go to the overview"),
         ErrorCode::Unauthenticated => ("/login", "Sign in"),
@@ -29,7 +38,7 @@ pub fn failure(error: &AppError) -> AnyView {
         <div class="failure" role="alert">
             {icon(icon::CROSS)}
             <div>
-                <h2>{heading(error.code)}</h2>
+                {heading.into_view()}
                 <p>{error.message.clone()}</p>
                 <a class="button" href=href>{step}</a>
             </div>

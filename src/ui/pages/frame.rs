@@ -11,7 +11,7 @@ use leptos_router::components::Outlet;
 use crate::api::upstream::budgets;
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::Role;
-use crate::ui::components::failure::failure;
+use crate::ui::components::failure::page_failure;
 use crate::ui::islands::live::{Live, Trouble};
 use crate::ui::islands::meters::Meters;
 use crate::ui::islands::shortcuts::Shortcuts;
@@ -86,5 +86,5 @@ pub fn SettingsFrame() -> impl IntoView {
 fn no_such_project() -> AnyView {
     request::set_status(ErrorCode::NotFound);
     let error = AppError::not_found("That project does not exist here.");
-    view! { {title("Not found")} {failure(&error)} }.into_any()
+    view! { {title("Not found")} {page_failure(&error)} }.into_any()
 }

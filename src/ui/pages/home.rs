@@ -5,7 +5,7 @@ use leptos_router::components::Redirect;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::links;
-use crate::ui::components::failure::failure;
+use crate::ui::components::failure::page_failure;
 use crate::ui::pages::request;
 
 const NO_PROJECT: &str = "None of the projects that you may see is configured here. Ask an administrator.";
@@ -17,7 +17,7 @@ pub fn Home() -> impl IntoView {
         None => {
             request::set_status(ErrorCode::Forbidden);
             let error = AppError::new(ErrorCode::Forbidden, NO_PROJECT);
-            view! { <main class="lone">{failure(&error)}</main> }.into_any()
+            view! { <main class="lone">{page_failure(&error)}</main> }.into_any()
         }
     }
 }

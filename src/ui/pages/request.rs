@@ -13,7 +13,7 @@ use crate::api::flash::{FlashMessage, Waiting};
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
 use crate::model::user::{CurrentSession, Role};
-use crate::ui::components::failure::{failure, heading};
+use crate::ui::components::failure::{heading, page_failure};
 use crate::ui::pages::page_head::title;
 
 /// `content` once it is there, or why it cannot be had, with the status of that.
@@ -26,7 +26,7 @@ pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Se
             Ok(content) => content,
             Err(error) => {
                 set_status(error.code);
-                view! { {title(heading(error.code))} {failure(&error)} }.into_any()
+                view! { {title(heading(error.code))} {page_failure(&error)} }.into_any()
             }
         }
     });

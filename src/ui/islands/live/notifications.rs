@@ -15,9 +15,9 @@ pub struct Notifications {
 impl Notifications {
     pub(super) fn new() -> Self {
         let notifications = Self { wanted: RwSignal::new(false) };
-        // After the page is hydrated, which takes what the server rendered for what it would render itself.
-        Effect::new(move |_| {
-            notifications.wanted.set(browser::stored(CHOICE).is_some() && browser::may_notify())
+        // After all islands are hydrated: each takes what the server rendered for what it would render itself.
+        browser::after(0, move || {
+            notifications.wanted.set(browser::stored(CHOICE).is_some() && browser::may_notify());
         });
         notifications
     }
