@@ -246,3 +246,24 @@ async fn a_set_up_link_works_once_and_only_while_there_is_nobody() {
     store.put_setup_link("hash-2", NOON.plus_seconds(10)).await.unwrap();
     assert!(!store.spend_setup_link("hash-2", "eve", "h", "", NOON).await.unwrap());
 }
+
+#[tokio::test]
+async fn all_meters_of_a_page_are_read_at_once_and_as_one_by_one() {
+    let ledger = Ledger::new().await;
+    let store = &ledger.store;
+    for _ in 0..2 {
+        assert!(store.acquire_call("creates", 2, NOON).await.unwrap());
+    }
+    assert!(store.acquire_call("views", 5, NOON).await.unwrap());
+    store.pause_calls("views", NOON.plus_seconds(60)).await.unwrap();
+    ledger.commit("a", "Waits").await.unwrap();
+
+    let scopes = [("creates", 2), ("follow-ups", 2), ("views", 5)];
+    let (meters, waiting) = store.meters(&ledger.project, scopes, NOON).await.unwrap();
+    for (meter, (scope, limit)) in meters.into_iter().zip(scopes) {
+        assert_eq!(meter, store.meter(scope, limit, NOON).await.unwrap(), "{scope}");
+    }
+    assert_eq!(meters[0].next_fits_at, Some(NOON.plus_seconds(3_600)));
+    assert_eq!(meters[2].next_fits_at, Some(NOON.plus_seconds(60)));
+    assert_eq!(waiting, 1);
+}

@@ -4,7 +4,7 @@ use super::*;
 use sqlx::AssertSqlSafe;
 
 use crate::model::id::JobId;
-use crate::server::store::job_list::{Listed, Place, Sort, counts, spots};
+use crate::server::store::job_list::{Listed, PAGE_JOBS, Place, Sort, counts, spots};
 
 impl Ledger {
     async fn listed(&self, filter: &JobFilter) -> Listed {
@@ -348,4 +348,26 @@ async fn a_set_of_numbers_leads_and_the_jobs_are_looked_up_by_them() {
             assert!(!scan && !looked_up && !plan.contains("FOR ORDER BY"), "{filter:?}: {plan}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_sections_of_the_overview_are_what_the_lists_would_say() {
+    let ledger = Ledger::new().await;
+    let long = "x".repeat(400);
+    ledger.ended("a", "completed", Some("https://git.example/1")).await;
+    ledger.ended("b", "failed", None).await;
+    ledger.ended("c", "completed", Some("https://git.example/3")).await;
+    ledger.commit("d", &long).await.unwrap();
+    let list = |state| JobFilter { state, ..JobFilter::default() };
+    let (completed, all) = (list(Some(JobState::Completed)), list(None));
+    let attention = JobFilter { needs_attention: true, ..JobFilter::default() };
+
+    let sections = [(&completed, 1), (&attention, 8), (&all, 8)];
+    let (found, counts, needing) = ledger.store.sections(&ledger.project, sections).await.unwrap();
+    let everything = ledger.listed(&all).await;
+    assert_eq!(found[0], ledger.listed(&completed).await.jobs[..1]);
+    assert_eq!(found[1], ledger.listed(&attention).await.jobs);
+    assert_eq!(found[2], everything.jobs);
+    assert_eq!((counts, needing), (everything.counts, everything.attention));
+    assert_eq!(found[2][0].prompt.chars().count(), crate::model::job::EXCERPT_CHARS, "an excerpt");
 }
