@@ -251,14 +251,15 @@ test("rows that cannot be had are said to be so, and the last ones stay", async 
 
 test("the table says that it loads", async ({ page }) => {
   await open(page, `${TABLE}&limit=25`);
-  const held = Promise.withResolvers<void>();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/api/analytics/table", async (route) => {
-    await held.promise;
+    await held;
     await route.continue();
   });
   await page.getByRole("link", { name: "Next" }).click();
   await expect(page.locator(".paged-views")).toHaveAttribute("aria-busy", "true");
-  held.resolve();
+  release();
   await expect(page.locator(".pager-place")).toHaveText(/^Rows 26 to 50 of/);
   await expect(page.locator(".paged-views")).not.toHaveAttribute("aria-busy", "true");
 });
