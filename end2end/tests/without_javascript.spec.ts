@@ -131,7 +131,7 @@ test("what cannot be taken is said in a sentence, with the text and the pages st
   await page.getByLabel("Prompt").fill("First line\n\n  second & <b>third</b>");
   await page.getByLabel("Pages").fill(pages);
   await page.getByRole("button", { name: "Start job" }).click();
-  await expect(page.getByRole("alert")).toContainText("each page needs a path that begins with a slash and has at most 500");
+  await expect(page.getByRole("alert")).toContainText("A page's path has at most 500 characters");
   await expect(page.getByLabel("Prompt")).toHaveValue("First line\n\n  second & <b>third</b>");
   await page.goto(at("/jobs/new"));
   await expect(page.getByLabel("Prompt"), "after a reload").toHaveValue("First line\n\n  second & <b>third</b>");

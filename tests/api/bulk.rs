@@ -80,7 +80,7 @@ async fn the_form_of_the_list_works_without_javascript() {
 
     let none =
         operator.submit("/api/jobs/archive", &[("project", "docs"), ("tag", "")], Some(&referer)).await;
-    assert_eq!(none.status, 302);
+    assert_eq!(none.status, 303);
     let path = none.location().strip_prefix(&app.origin()).unwrap_or(none.location()).to_owned();
     assert!(operator.get(&path).await.text.contains("Choose at least one job"), "{path}");
 }

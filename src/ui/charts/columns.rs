@@ -157,7 +157,7 @@ mod tests {
     fn the_picture_has_a_column_for_each_day_and_marks_the_unfinished_one() {
         let html = picture(&points(&[(300, 100), (0, 0)]), Form::Stacked, "By day".to_owned()).to_html();
         assert!(html.contains(r#"data-day="2026-11-01""#), "{html}");
-        assert!(html.contains(r#"<g class="unfinished" data-day="2026-11-02">"#), "{html}");
+        assert!(html.contains(r#"<g data-day="2026-11-02" class="unfinished">"#), "{html}");
         assert_eq!(html.matches("unfinished").count(), 1, "{html}");
     }
 

@@ -6,7 +6,9 @@ mod query;
 
 use futures::try_join;
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 
+use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::jobs::list_jobs;
 use crate::api::saved_views::list_views;
 use crate::model::job::JobPage;
@@ -19,6 +21,7 @@ use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::other_ways::other_ways;
 use crate::ui::components::waiting::waiting_link;
 use crate::ui::islands::bulk::{self, Bulk};
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
@@ -28,6 +31,7 @@ use query::JobsAddress;
 pub fn Jobs() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
     let address = JobsAddress::read(&request::query());
+    let refused = outcome_of(&[ArchiveJobs::PATH, UnarchiveJobs::PATH, TagJobs::PATH, UntagJobs::PATH]);
     page(async move {
         let JobsAddress { query, cursor, page } = address.clone();
         let (page, views) =
@@ -47,6 +51,7 @@ pub fn Jobs() -> impl IntoView {
         Ok(view! {
             {page_head("Jobs", view! { "Every task for the documentation agent " {waiting} }, actions)}
             {bar}
+            {refused}
             {list(&project, &address, &page, &session)}
         }
         .into_any())
