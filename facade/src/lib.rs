@@ -3,23 +3,23 @@
 
 pub use real::*;
 
+#[cfg(feature = "hydrate")]
+mod reader;
+
 /// What the code of `#[island]` calls in the browser.
 #[cfg(feature = "hydrate")]
 pub mod serde_json {
     use serde::de::DeserializeOwned;
 
-    /// It is not JSON, or not that of the type that was asked for.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct Error;
+    pub use crate::reader::Unreadable;
 
     /// The `T` that is written in `text`.
-    pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
-        let value = real::web_sys::js_sys::JSON::parse(text).map_err(|_| Error)?;
-        serde_wasm_bindgen::from_value(value).map_err(|_| Error)
+    pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
+        T::deserialize(crate::reader::Reader::of(text)?)
     }
 
     /// Only the server writes properties.
-    pub fn to_string<T>(_: &T) -> Result<String, Error> {
-        Err(Error)
+    pub fn to_string<T>(_: &T) -> Result<String, Unreadable> {
+        Err(Unreadable)
     }
 }

@@ -118,7 +118,7 @@ pub fn JobForm(project: String, start: JobFormStart, children: Children) -> impl
 }
 
 /// The pages that are named in the prompt, once the typing pauses.
-fn detected(draft: Draft, named: String) -> AnyView {
+fn detected(draft: Draft, named: String) -> impl IntoView + use<> {
     let found = RwSignal::new(named);
     Effect::new(move |_| {
         draft.track_pauses();
@@ -130,5 +130,5 @@ fn detected(draft: Draft, named: String) -> AnyView {
         "" => String::new(),
         pages => ["Detected in prompt: ", pages].concat(),
     };
-    view! { <span class="about">{said}</span> }.into_any()
+    view! { <span class="about">{said}</span> }
 }

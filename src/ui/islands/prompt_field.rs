@@ -24,12 +24,12 @@ pub struct PromptField {
     pub draft: Draft,
 }
 
-pub fn prompt_field(field: PromptField) -> AnyView {
+pub fn prompt_field(field: PromptField) -> impl IntoView + use<> {
     text_field(field, "prompt")
 }
 
 /// As [`prompt_field`], for another field of a form.
-pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
+pub fn text_field(field: PromptField, name: &'static str) -> impl IntoView + use<> {
     let PromptField { id, label, placeholder, rows, text, draft } = field;
     view! {
         <label class="field-label" for=id>{label}</label>
@@ -50,11 +50,10 @@ pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
             on:keydown=move |event| send_on_ctrl_enter(&event, draft)
         ></textarea>
     }
-    .into_any()
 }
 
 /// What is said about the text: how long it is, near the limit of `most` characters, and where it is kept.
-pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
+pub fn prompt_notes(draft: Draft, most: u32) -> impl IntoView + use<> {
     let most = most as usize;
     let is_near = move || draft.length() * 100 >= most * NEAR_PERCENT;
     let count = move || match (is_near(), draft.can_undo(), draft.length()) {
@@ -93,7 +92,6 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
             "Undo"
         </button>
     }
-    .into_any()
 }
 
 fn send_on_ctrl_enter(event: &KeyboardEvent, draft: Draft) {

@@ -1,5 +1,6 @@
 //! Short messages about outcomes, shown for a while and read out politely. Part of [`super::live::Live`].
 
+use leptos::either::Either;
 use leptos::prelude::*;
 
 use crate::ui::components::icon::{self, icon};
@@ -91,12 +92,12 @@ pub(super) fn region(toasts: Toasts, undo: impl Fn(Undo) + Clone + Send + Sync +
     }
 }
 
-fn toast(toasts: Toasts, toast: Toast, undo: impl Fn(Undo) + 'static) -> AnyView {
+fn toast(toasts: Toasts, toast: Toast, undo: impl Fn(Undo) + Clone + Send + Sync + 'static) -> impl IntoView {
     let Toast { id, text, quoted, href, undo: way_back } = toast;
     let text = view! { {text} <bdi>{quoted}</bdi> };
     let text = match href {
-        Some(href) => view! { <a href=href on:click=move |_| toasts.dismiss(id)>{text}</a> }.into_any(),
-        None => view! { <span>{text}</span> }.into_any(),
+        Some(href) => Either::Left(view! { <a href=href on:click=move |_| toasts.dismiss(id)>{text}</a> }),
+        None => Either::Right(view! { <span>{text}</span> }),
     };
     let way_back = way_back.map(|way_back| {
         let press = move |_| {
@@ -113,5 +114,4 @@ fn toast(toasts: Toasts, toast: Toast, undo: impl Fn(Undo) + 'static) -> AnyView
             </button>
         </div>
     }
-    .into_any()
 }

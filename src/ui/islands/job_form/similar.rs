@@ -113,7 +113,7 @@ impl Similar {
         });
     }
 
-    pub(super) fn notice(self) -> AnyView {
+    pub(super) fn notice(self) -> impl IntoView + use<> {
         let jobs = move || {
             self.project.with_value(|project| similar_jobs(project, "Similar jobs", &self.found.read()))
         };
@@ -131,6 +131,5 @@ impl Similar {
                 </div>
             </div>
         }
-        .into_any()
     }
 }

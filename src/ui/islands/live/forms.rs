@@ -134,7 +134,7 @@ pub fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
 }
 
 /// `action` with those `fields` that have a value.
-fn with_given(action: &str, fields: &str) -> String {
+pub fn with_given(action: &str, fields: &str) -> String {
     let given: Vec<_> =
         fields.split('&').filter(|field| !field.is_empty() && !field.ends_with('=')).collect();
     if given.is_empty() { action.to_owned() } else { format!("{action}?{}", given.join("&")) }
