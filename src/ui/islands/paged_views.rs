@@ -57,9 +57,9 @@ pub fn PagedViews(children: Children) -> impl IntoView {
         <section
             class="paged-views"
             aria-labelledby=HEADING
-            aria-busy=move || state.is_busy.get().then_some("true")
-            on:click=move |event| state.clicked(&event)
-            on:submit=move |event| state.submitted(&event)
+            aria-busy=Signal::derive(move || state.is_busy.get().then_some("true"))
+            on:click=browser::handler(move |event| state.clicked(&event))
+            on:submit=browser::handler(move |event| state.submitted(&event))
         >
             {children()}
             <div>{failed}</div>

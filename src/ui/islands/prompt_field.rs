@@ -8,6 +8,7 @@ use leptos::server_fn::ServerFn;
 use crate::api::jobs::KeepDraft;
 use crate::ui::charts::number::grouped;
 use crate::ui::components::form::as_content;
+use crate::ui::islands::browser;
 use crate::ui::islands::drafts::{Draft, Kept};
 
 /// From which share of the longest prompt on the characters are counted, in percent.
@@ -45,9 +46,9 @@ pub fn text_field(field: PromptField, name: &'static str) -> impl IntoView + use
             aria-keyshortcuts="Control+Enter Meta+Enter"
             inner_html=as_content(&text)
             node_ref=draft.field()
-            on:input=move |_| draft.keep()
-            on:blur=move |_| draft.save()
-            on:keydown=move |event| send_on_ctrl_enter(&event, draft)
+            on:input=browser::handler(move |_| draft.keep())
+            on:blur=browser::handler(move |_| draft.save())
+            on:keydown=browser::handler(move |event| send_on_ctrl_enter(&event, draft))
         ></textarea>
     }
 }
@@ -63,8 +64,8 @@ pub fn prompt_notes(draft: Draft, most: u32) -> impl IntoView + use<> {
         (false, false, _) => String::new(),
     };
     let kept = move || match draft.kept() {
-        Kept::OnServer => "Draft saved",
-        Kept::Here | Kept::Nowhere => "",
+        Kept::OnServer => "Draft saved".to_owned(),
+        Kept::Here | Kept::Nowhere => String::new(),
     };
     let discard = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
@@ -72,10 +73,10 @@ pub fn prompt_notes(draft: Draft, most: u32) -> impl IntoView + use<> {
     };
     // Without JavaScript it posts an empty text for this form.
     view! {
-        <span class="hint prompt-count" role="status" data-over=move || (draft.length() > most).then_some("true")>
-            {count}
+        <span class="hint prompt-count" role="status" data-over=Signal::derive(move || (draft.length() > most).then_some("true"))>
+            {Signal::derive(count)}
         </span>
-        <span class="hint js-only">{kept}</span>
+        <span class="hint js-only">{Signal::derive(kept)}</span>
         <button
             type="submit"
             class="link"
@@ -83,12 +84,12 @@ pub fn prompt_notes(draft: Draft, most: u32) -> impl IntoView + use<> {
             formnovalidate
             name="text"
             value=""
-            hidden=move || draft.kept() == Kept::Nowhere
-            on:click=discard
+            hidden=Signal::derive(move || draft.kept() == Kept::Nowhere)
+            on:click=browser::handler(discard)
         >
             "Discard draft"
         </button>
-        <button type="button" class="link" hidden=move || !draft.can_undo() on:click=move |_| draft.undo()>
+        <button type="button" class="link" hidden=Signal::derive(move || !draft.can_undo()) on:click=browser::handler(move |_| draft.undo())>
             "Undo"
         </button>
     }

@@ -81,10 +81,10 @@ impl Sending {
             <button
                 type="submit"
                 class="button button-primary"
-                aria-busy=move || is_pending().then_some("true")
-                disabled=is_pending
+                aria-busy=Signal::derive(move || is_pending().then_some("true"))
+                disabled=Signal::derive(is_pending)
             >
-                {move || if is_pending() { busy } else { idle }}
+                {Signal::derive(move || if is_pending() { busy.to_owned() } else { idle.to_owned() })}
             </button>
             {queue}
         }

@@ -96,7 +96,7 @@ fn toast(toasts: Toasts, toast: Toast, undo: impl Fn(Undo) + Clone + Send + Sync
     let Toast { id, text, quoted, href, undo: way_back } = toast;
     let text = view! { {text} <bdi>{quoted}</bdi> };
     let text = match href {
-        Some(href) => Either::Left(view! { <a href=href on:click=move |_| toasts.dismiss(id)>{text}</a> }),
+        Some(href) => Either::Left(view! { <a href=href on:click=browser::handler(move |_| toasts.dismiss(id))>{text}</a> }),
         None => Either::Right(view! { <span>{text}</span> }),
     };
     let way_back = way_back.map(|way_back| {
@@ -104,12 +104,12 @@ fn toast(toasts: Toasts, toast: Toast, undo: impl Fn(Undo) + Clone + Send + Sync
             toasts.dismiss(id);
             undo(way_back.clone());
         };
-        view! { <button type="button" class="button" on:click=press>"Undo"</button> }
+        view! { <button type="button" class="button" on:click=browser::handler(press)>"Undo"</button> }
     });
     view! {
         <div class="toast">
             {text} {way_back}
-            <button type="button" class="quiet" aria-label="Dismiss" on:click=move |_| toasts.dismiss(id)>
+            <button type="button" class="quiet" aria-label="Dismiss" on:click=browser::handler(move |_| toasts.dismiss(id))>
                 {icon(icon::CLOSE)}
             </button>
         </div>

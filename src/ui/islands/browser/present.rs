@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Date, Reflect};
 use web_sys::{
-    FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement, Notification,
+    Event, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement, Notification,
     NotificationOptions, NotificationPermission, Storage, UrlSearchParams,
 };
 
@@ -194,7 +194,17 @@ where
     E: EventDescriptor + 'static,
     E::EventType: JsCast,
 {
-    let _ = leptos::prelude::window_event_listener(event, action);
+    listen(&event.name(), Box::new(move |event| action(event.unchecked_into())));
+}
+
+fn listen(event: &str, action: Box<dyn FnMut(Event)>) {
+    let action = Closure::wrap(action).into_js_value();
+    let _ = window().add_event_listener_with_callback(event, action.unchecked_ref());
+}
+
+/// `action` as what listens to an event of an element: one type for all of a kind, of which there is code only once.
+pub fn handler<E: 'static>(action: impl FnMut(E) + 'static) -> Box<dyn FnMut(E)> {
+    Box::new(action)
 }
 
 /// A random id in the form of a UUID, for intents.
