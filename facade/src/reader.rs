@@ -5,8 +5,7 @@ use std::fmt;
 
 use real::wasm_bindgen::{JsCast, JsValue};
 use real::web_sys::js_sys::{Array, JSON, Reflect};
-use serde::de::value::StrDeserializer;
-use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// It is not JSON, or not that of the type that was asked for.
@@ -110,7 +109,7 @@ impl<'de> Deserializer<'de> for Reader {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unreadable> {
-        visitor.visit_map(Fields { of: self.0, left: fields, value: JsValue::UNDEFINED })
+        visitor.visit_seq(Fields { of: self.0, left: fields })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -155,36 +154,32 @@ impl<'de> SeqAccess<'de> for List {
     }
 }
 
-/// The fields of an object that are asked for, and the value of the one that is read.
+/// The fields of an object that are still to be read, in the order of the struct.
 struct Fields {
     of: JsValue,
     left: &'static [&'static str],
-    value: JsValue,
+}
+
+impl<'de> SeqAccess<'de> for Fields {
+    type Error = Unreadable;
+
+    /// Nothing of a field that the object has not: serde then takes its default, or refuses.
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Unreadable> {
+        match self.next() {
+            Some(value) => seed.deserialize(Reader(value)).map(Some),
+            None => Ok(None),
+        }
+    }
 }
 
 impl Fields {
-    /// The name of the next field that the object has.
-    fn next(&mut self) -> Option<&'static str> {
-        while let Some((name, left)) = self.left.split_first() {
-            self.left = left;
-            self.value = Reflect::get(&self.of, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED);
-            if !self.value.is_undefined() {
-                return Some(name);
-            }
-        }
-        None
-    }
-}
-
-impl<'de> MapAccess<'de> for Fields {
-    type Error = Unreadable;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Unreadable> {
-        let Some(name) = self.next() else { return Ok(None) };
-        seed.deserialize(StrDeserializer::new(name)).map(Some)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unreadable> {
-        seed.deserialize(Reader(std::mem::take(&mut self.value)))
+    fn next(&mut self) -> Option<JsValue> {
+        let (name, left) = self.left.split_first()?;
+        self.left = left;
+        let value = Reflect::get(&self.of, &JsValue::from_str(name)).ok()?;
+        (!value.is_undefined()).then_some(value)
     }
 }

@@ -96,7 +96,9 @@ fn toast(toasts: Toasts, toast: Toast, undo: impl Fn(Undo) + Clone + Send + Sync
     let Toast { id, text, quoted, href, undo: way_back } = toast;
     let text = view! { {text} <bdi>{quoted}</bdi> };
     let text = match href {
-        Some(href) => Either::Left(view! { <a href=href on:click=browser::handler(move |_| toasts.dismiss(id))>{text}</a> }),
+        Some(href) => Either::Left(
+            view! { <a href=href on:click=browser::handler(move |_| toasts.dismiss(id))>{text}</a> },
+        ),
         None => Either::Right(view! { <span>{text}</span> }),
     };
     let way_back = way_back.map(|way_back| {
