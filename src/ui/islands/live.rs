@@ -84,7 +84,7 @@ pub fn Live(project: String, children: Children) -> impl IntoView {
     live.start();
     view! {
         {children()}
-        {toasts::region(live.toasts, move |undo| live.undo(undo))}
+        {toasts::region()}
     }
 }
 
@@ -213,11 +213,12 @@ impl LiveState {
         });
     }
 
-    fn undo(self, undo: toasts::Undo) {
+    fn undo(self, toasts::Undo { path, fields, done }: &toasts::Undo) {
+        let (path, fields, done) = (path.clone(), fields.clone(), done.clone());
         spawn_local(async move {
-            match browser::post_raw(&undo.path, &undo.fields).await.answer {
+            match browser::post_raw(&path, &fields).await.answer {
                 Ok(_) => {
-                    self.toasts.say(undo.done, "", None);
+                    self.toasts.say(done, "", None);
                     self.hurry();
                 }
                 Err(error) => self.toasts.say(error.message, "", None),

@@ -9,8 +9,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Date, Reflect};
 use web_sys::{
-    Event, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement, Notification,
-    NotificationOptions, NotificationPermission, Storage, UrlSearchParams,
+    Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
+    Notification, NotificationOptions, NotificationPermission, Storage, UrlSearchParams,
 };
 
 use crate::model::time::Timestamp;
@@ -194,12 +194,17 @@ where
     E: EventDescriptor + 'static,
     E::EventType: JsCast,
 {
-    listen(&event.name(), Box::new(move |event| action(event.unchecked_into())));
+    listen(&window(), &event.name(), Box::new(move |event| action(event.unchecked_into())));
 }
 
-fn listen(event: &str, action: Box<dyn FnMut(Event)>) {
+fn listen(target: &EventTarget, event: &str, action: Box<dyn FnMut(Event)>) {
     let action = Closure::wrap(action).into_js_value();
-    let _ = window().add_event_listener_with_callback(event, action.unchecked_ref());
+    let _ = target.add_event_listener_with_callback(event, action.unchecked_ref());
+}
+
+/// Calls `action` at each click on an element that is put in by hand.
+pub fn on_click(element: &Element, action: impl Fn() + 'static) {
+    listen(element, "click", Box::new(move |_| action()));
 }
 
 /// `action` as what listens to an event of an element: one type for all of a kind, of which there is code only once.

@@ -102,7 +102,7 @@ fn say(live: LiveState, form: &HtmlFormElement, answer: &str, done: Option<Strin
         _ => "tagged",
     };
     let undo = Undo { path, fields, done: format!("{count} {opposite}") };
-    live.toasts.say_with_undo(format!("{count} {done}"), undo);
+    live.toasts.say_with_undo(&format!("{count} {done}"), move || live.undo(&undo));
 }
 
 /// Says why `form` was refused, above it; without an error, takes that away.
