@@ -225,7 +225,8 @@ async fn a_view_of_analytics_is_a_link_on_its_page_and_its_days_move_with_the_ca
     let saved = olga.submit("/api/views/save", &fields, Some(&referer)).await;
     assert_eq!((saved.status, saved.location()), (302, referer.as_str()));
     let page = olga.get(shown).await.text;
-    let current = "to=2026-11-21&amp;sort=share\" aria-current=\"true\" class=\"chip\">&lt;b&gt;Week&lt;/b&gt;";
+    let current =
+        "to=2026-11-21&amp;sort=share\" aria-current=\"true\" class=\"chip\">&lt;b&gt;Week&lt;/b&gt;";
     assert!(page.contains(current) && page.contains("action=\"/api/views/update\""), "{page}");
 
     app.clock().advance(std::time::Duration::from_secs(24 * 3_600));

@@ -77,9 +77,9 @@ pub fn JobForm(project: String, start: JobFormStart, children: Children) -> impl
         <div class="columns">
             <div>
                 {sending.problem()}
-                <form class="stack" method="post" action=CreateJob::PATH on:submit=submit>
+                <form class="stack" method="post" action=CreateJob::PATH on:submit=browser::handler(submit)>
                     <input type="hidden" name="project" value=project autocomplete="off" />
-                    <input type="hidden" name="intent" value=move || draft.intent() autocomplete="off" />
+                    <input type="hidden" name="intent" value=Signal::derive(move || draft.intent()) autocomplete="off" />
                     {asks}
                     {pick.field()}
                     {prompt_field(field)}
@@ -94,7 +94,7 @@ pub fn JobForm(project: String, start: JobFormStart, children: Children) -> impl
                         spellcheck="false"
                         aria-describedby="paths-hint"
                         node_ref=draft.pages()
-                        on:input=move |_| draft.keep()
+                        on:input=browser::handler(move |_| draft.keep())
                     />
                     <p class="hint" id="paths-hint">
                         "Optional: the pages it is about, separated by commas. " {detected(draft, named)}
@@ -118,7 +118,7 @@ pub fn JobForm(project: String, start: JobFormStart, children: Children) -> impl
 }
 
 /// The pages that are named in the prompt, once the typing pauses.
-fn detected(draft: Draft, named: String) -> AnyView {
+fn detected(draft: Draft, named: String) -> impl IntoView + use<> {
     let found = RwSignal::new(named);
     Effect::new(move |_| {
         draft.track_pauses();
@@ -130,5 +130,5 @@ fn detected(draft: Draft, named: String) -> AnyView {
         "" => String::new(),
         pages => ["Detected in prompt: ", pages].concat(),
     };
-    view! { <span class="about">{said}</span> }.into_any()
+    view! { <span class="about">{Signal::derive(said)}</span> }
 }
