@@ -87,7 +87,7 @@ pub fn BatchForm(project: String, texts: BatchTexts) -> impl IntoView {
             method="post"
             action=PrepareBatch::PATH
             aria-busy=Signal::derive(move || is_busy.get().then_some("true"))
-            on:submit=browser::handler(submit)
+            on:submit=submit
         >
             <input type="hidden" name="project" value=project autocomplete="off" />
             <input type="hidden" name="intent" value=Signal::derive(move || intent.get()) autocomplete="off" />

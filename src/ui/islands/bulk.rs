@@ -42,9 +42,9 @@ pub fn Bulk(project: String, put_away: bool) -> impl IntoView {
         false => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };
     view! {
-        <form id=FORM class="bulk" method="post" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH on:reset=browser::handler(move |_| count())>
+        <form id=FORM class="bulk" method="post" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH on:reset=move |_| count()>
             <input type="hidden" name="project" value=project />
-            <button type="button" class="button js-only" on:click=browser::handler(all)>"Select page"</button>
+            <button type="button" class="button js-only" on:click=all>"Select page"</button>
             <div class="bulk-actions">
                 <span class="bulk-count js-only" role="status">{Signal::derive(move || grouped(chosen.get() as u64))} " selected"</span>
                 <button type="reset" class="button">"Clear"</button>

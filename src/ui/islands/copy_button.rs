@@ -17,7 +17,7 @@ pub fn CopyButton(text: String, label: String, copied: String) -> impl IntoView 
         }
     };
     view! {
-        <button type="button" class="quiet js-only" aria-label=label title="Copy" on:click=browser::handler(copy)>
+        <button type="button" class="quiet js-only" aria-label=label title="Copy" on:click=copy>
             {icon(icon::COPY)}
         </button>
     }

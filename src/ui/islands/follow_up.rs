@@ -75,7 +75,7 @@ pub fn FollowUp(project: String, start: FollowUpStart) -> impl IntoView {
     view! {
         <div class="follow-up">
             {sending.problem()}
-            <form class="follow-up-form" method="post" action=SendFollowUp::PATH on:submit=browser::handler(submit)>
+            <form class="follow-up-form" method="post" action=SendFollowUp::PATH on:submit=submit>
                 <input type="hidden" name="project" value=project autocomplete="off" />
                 <input type="hidden" name="job" value=job autocomplete="off" />
                 <input type="hidden" name="intent" value=Signal::derive(move || draft.intent()) autocomplete="off" />

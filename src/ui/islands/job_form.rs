@@ -77,7 +77,7 @@ pub fn JobForm(project: String, start: JobFormStart, children: Children) -> impl
         <div class="columns">
             <div>
                 {sending.problem()}
-                <form class="stack" method="post" action=CreateJob::PATH on:submit=browser::handler(submit)>
+                <form class="stack" method="post" action=CreateJob::PATH on:submit=submit>
                     <input type="hidden" name="project" value=project autocomplete="off" />
                     <input type="hidden" name="intent" value=Signal::derive(move || draft.intent()) autocomplete="off" />
                     {asks}
@@ -94,7 +94,7 @@ pub fn JobForm(project: String, start: JobFormStart, children: Children) -> impl
                         spellcheck="false"
                         aria-describedby="paths-hint"
                         node_ref=draft.pages()
-                        on:input=browser::handler(move |_| draft.keep())
+                        on:input=move |_| draft.keep()
                     />
                     <p class="hint" id="paths-hint">
                         "Optional: the pages it is about, separated by commas. " {detected(draft, named)}

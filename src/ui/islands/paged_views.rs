@@ -58,8 +58,8 @@ pub fn PagedViews(children: Children) -> impl IntoView {
             class="paged-views"
             aria-labelledby=HEADING
             aria-busy=Signal::derive(move || state.is_busy.get().then_some("true"))
-            on:click=browser::handler(move |event| state.clicked(&event))
-            on:submit=browser::handler(move |event| state.submitted(&event))
+            on:click=move |event| state.clicked(&event)
+            on:submit=move |event| state.submitted(&event)
         >
             {children()}
             <div>{failed}</div>

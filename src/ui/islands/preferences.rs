@@ -16,7 +16,7 @@ pub fn Preferences() -> impl IntoView {
             class="quiet js-only"
             title="Light or dark (.)"
             aria-label="Switch between light and dark"
-            on:click=browser::handler(|_| browser::toggle_theme())
+            on:click=|_| browser::toggle_theme()
         >
             {icon(icon::MOON)}
         </button>
@@ -27,7 +27,7 @@ pub fn Preferences() -> impl IntoView {
                 title="Notify me in this browser"
                 aria-label="Notify me in this browser"
                 aria-pressed=Signal::derive(move || live.notifications.are_wanted().then_some("true").or(Some("false")))
-                on:click=browser::handler(move |_| live.notifications.toggle(move |said| live.toasts.say(said, "", None)))
+                on:click=move |_| live.notifications.toggle(move |said| live.toasts.say(said, "", None))
             >
                 {icon(icon::BELL)}
             </button>
@@ -36,7 +36,7 @@ pub fn Preferences() -> impl IntoView {
                 class="quiet js-only"
                 title="Keyboard shortcuts (?)"
                 aria-label="Keyboard shortcuts"
-                on:click=browser::handler(|_| shortcuts::open_help())
+                on:click=|_| shortcuts::open_help()
             >
                 {icon(icon::QUESTION)}
             </button>

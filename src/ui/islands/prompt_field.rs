@@ -8,7 +8,6 @@ use leptos::server_fn::ServerFn;
 use crate::api::jobs::KeepDraft;
 use crate::ui::charts::number::grouped;
 use crate::ui::components::form::as_content;
-use crate::ui::islands::browser;
 use crate::ui::islands::drafts::{Draft, Kept};
 
 /// From which share of the longest prompt on the characters are counted, in percent.
@@ -46,9 +45,9 @@ pub fn text_field(field: PromptField, name: &'static str) -> impl IntoView + use
             aria-keyshortcuts="Control+Enter Meta+Enter"
             inner_html=as_content(&text)
             node_ref=draft.field()
-            on:input=browser::handler(move |_| draft.keep())
-            on:blur=browser::handler(move |_| draft.save())
-            on:keydown=browser::handler(move |event| send_on_ctrl_enter(&event, draft))
+            on:input=move |_| draft.keep()
+            on:blur=move |_| draft.save()
+            on:keydown=move |event| send_on_ctrl_enter(&event, draft)
         ></textarea>
     }
 }
@@ -85,11 +84,11 @@ pub fn prompt_notes(draft: Draft, most: u32) -> impl IntoView + use<> {
             name="text"
             value=""
             hidden=Signal::derive(move || draft.kept() == Kept::Nowhere)
-            on:click=browser::handler(discard)
+            on:click=discard
         >
             "Discard draft"
         </button>
-        <button type="button" class="link" hidden=Signal::derive(move || !draft.can_undo()) on:click=browser::handler(move |_| draft.undo())>
+        <button type="button" class="link" hidden=Signal::derive(move || !draft.can_undo()) on:click=move |_| draft.undo()>
             "Undo"
         </button>
     }

@@ -59,7 +59,7 @@ pub fn QueueMoves(children: Children) -> impl IntoView {
     };
     view! {
         <p class="visually-hidden" role="status">{Signal::derive(move || said.get())}</p>
-        <div on:submit=browser::handler(submit) on:click=browser::handler(click)>{children()}</div>
+        <div on:submit=submit on:click=click>{children()}</div>
     }
 }
 

@@ -62,8 +62,7 @@ impl Sending {
 
     /// Why the form was refused.
     pub fn problem(self) -> impl IntoView + use<> {
-        let sentence = move || problem(self.problem.get().map(|error| error.message));
-        sentence
+        move || problem(self.problem.get().map(|error| error.message))
     }
 
     /// The button that sends, and one to wait in the queue once the form was refused for want of budget.
@@ -99,7 +98,7 @@ pub fn budget(known: Option<Meter>, of: fn(&Budgets) -> Meter) -> impl Fn() -> O
 
 /// The choice to let a prompt wait, as long as the budget is known to have no room.
 pub fn queue_choice<L: Fn() -> Option<Meter> + Send + 'static>(left: L) -> impl IntoView + use<L> {
-    let choice = move || {
+    move || {
         left().filter(|meter| meter.left() == 0).map(|_| {
             view! {
                 <label class="choice">
@@ -108,6 +107,5 @@ pub fn queue_choice<L: Fn() -> Option<Meter> + Send + 'static>(left: L) -> impl 
                 </label>
             }
         })
-    };
-    choice
+    }
 }

@@ -1,13 +1,12 @@
 //! Lets a trend be pointed at: shows the numbers of the day that the pointer or the arrow keys point at. The chart is the server's, with the
 //! words for each day on its column.
 
-use leptos::ev::{FocusEvent, PointerEvent};
+use leptos::ev::PointerEvent;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlInputElement};
 
 use crate::ui::charts::columns;
-use crate::ui::islands::browser;
 
 /// On the column of a day: which days it is about.
 pub const DAYS: &str = "data-days";
@@ -20,9 +19,9 @@ pub fn Trend(children: Children) -> impl IntoView {
     view! {
         <figure
             class="chart"
-            on:focusin=browser::handler(move |event: FocusEvent| moved(&event))
-            on:input=browser::handler(move |event| moved(&event))
-            on:pointermove=browser::handler(move |event| follow(&event))
+            on:focusin=move |event| moved(&event)
+            on:input=move |event| moved(&event)
+            on:pointermove=move |event| follow(&event)
         >
             {children()}
         </figure>

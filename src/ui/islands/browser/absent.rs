@@ -22,11 +22,6 @@ pub fn after(_millis: u32, _action: impl FnOnce() + 'static) {}
 
 pub fn on_click(_element: &Element, _action: impl Fn() + 'static) {}
 
-/// As in the browser: a view has the same type on both sides.
-pub fn handler<E: 'static>(action: impl FnMut(E) + 'static) -> Box<dyn FnMut(E)> {
-    Box::new(action)
-}
-
 pub fn on_window<E: EventDescriptor + 'static>(_event: E, _action: impl Fn(E::EventType) + 'static) {}
 
 pub async fn post<T: DeserializeOwned>(_path: &str, _fields: &str) -> Reply<T> {

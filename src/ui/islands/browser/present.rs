@@ -207,11 +207,6 @@ pub fn on_click(element: &Element, action: impl Fn() + 'static) {
     listen(element, "click", Box::new(move |_| action()));
 }
 
-/// `action` as what listens to an event of an element: one type for all of a kind, of which there is code only once.
-pub fn handler<E: 'static>(action: impl FnMut(E) + 'static) -> Box<dyn FnMut(E)> {
-    Box::new(action)
-}
-
 /// A random id in the form of a UUID, for intents.
 pub fn random_id() -> String {
     let mut bytes = [0_u8; 16];

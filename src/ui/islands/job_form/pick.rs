@@ -99,7 +99,7 @@ impl Pick {
             self.draft.template().set(String::new());
             self.draft.keep();
         };
-        let shown = move || {
+        move || {
             let id = self.draft.template().get();
             let name =
                 self.start.with_value(|start| start.template(&id).map(|template| template.name.clone()))?;
@@ -109,11 +109,10 @@ impl Pick {
                     "Template: "
                     <bdi>{name}</bdi>
                     " · "
-                    <a href=plain.clone() on:click=browser::handler(forget)>"Remove"</a>
+                    <a href=plain.clone() on:click=forget>"Remove"</a>
                 </p>
             })
-        };
-        shown
+        }
     }
 
     /// Beside the form: every template, with the placeholders of the chosen one.
@@ -152,7 +151,7 @@ impl Pick {
         let form = move || is_shown().then(|| self.places(template)).flatten();
         view! {
             <li>
-                <a href=href dir="auto" aria-current=Signal::derive(move || is_shown().then_some("true")) on:click=browser::handler(choose)>{name}</a>
+                <a href=href dir="auto" aria-current=Signal::derive(move || is_shown().then_some("true")) on:click=choose>{name}</a>
                 {form}
             </li>
         }
@@ -185,7 +184,7 @@ impl Pick {
             self.bring(text, id);
         };
         Some(view! {
-            <form class="stack" method="get" action=action on:submit=browser::handler(fill)>
+            <form class="stack" method="get" action=action on:submit=fill>
                 <input type="hidden" name="template" value=template.with_value(|template| template.id.clone()) />
                 {path}
                 {fields}
@@ -227,8 +226,8 @@ impl Pick {
                 <div>
                     <p>"This replaces what you wrote."</p>
                     <div class="choices">
-                        <button type="button" class="button" on:click=browser::handler(replace)>"Replace it"</button>
-                        <button type="button" class="button" on:click=browser::handler(move |_| self.waiting.set(None))>"Keep my text"</button>
+                        <button type="button" class="button" on:click=replace>"Replace it"</button>
+                        <button type="button" class="button" on:click=move |_| self.waiting.set(None)>"Keep my text"</button>
                     </div>
                 </div>
             </div>

@@ -127,7 +127,7 @@ impl Similar {
             <div class="notice notice-warn" role="alert" hidden=Signal::derive(move || !self.is_asking.get())>
                 <div>
                     <p>"A similar job is running. Start anyway?"</p>
-                    <button type="button" class="button" node_ref=self.anyway on:click=browser::handler(start)>"Start anyway"</button>
+                    <button type="button" class="button" node_ref=self.anyway on:click=start>"Start anyway"</button>
                 </div>
             </div>
         }
