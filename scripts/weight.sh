@@ -6,7 +6,8 @@ set -euo pipefail
 source "$(dirname "$0")/env.sh"
 
 AIM_KB=130
-LIMIT_KB=150
+# Only so that it grows no further: on the way to 150, see docs/adr/0019-islands.md.
+LIMIT_KB=312
 PKG=$ROOT/target/site/pkg
 
 main() {

@@ -10,16 +10,12 @@ use crate::ui::components::moment::ago;
 use crate::model::links;
 
 /// Nothing where there are none.
-pub fn similar_jobs(
-    project: &str,
-    heading: &'static str,
-    jobs: &[SimilarJob],
-) -> Option<impl IntoView + use<>> {
+pub fn similar_jobs(project: &str, heading: &'static str, jobs: &[SimilarJob]) -> AnyView {
     if jobs.is_empty() {
-        return None;
+        return ().into_any();
     }
     let entries = jobs.iter().map(|job| entry(project, job)).collect_view();
-    Some(view! {
+    view! {
         <div class="notice similar">
             {icon(icon::COPY)}
             <div>
@@ -27,10 +23,11 @@ pub fn similar_jobs(
                 <ul>{entries}</ul>
             </div>
         </div>
-    })
+    }
+    .into_any()
 }
 
-fn entry(project: &str, job: &SimilarJob) -> impl IntoView + use<> {
+fn entry(project: &str, job: &SimilarJob) -> AnyView {
     let why = match (&job.page, job.same_text) {
         (_, true) => "nearly the same text".to_owned(),
         (Some(page), false) => format!("about {page}"),
@@ -45,4 +42,5 @@ fn entry(project: &str, job: &SimilarJob) -> impl IntoView + use<> {
             <span class="faint">{why} " · " {job.author.clone()} " · " {ago(job.created_at)}</span>
         </li>
     }
+    .into_any()
 }

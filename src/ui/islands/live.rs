@@ -17,7 +17,6 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::Document;
 
 use crate::api::upstream::GetBudgets;
 use crate::error::{AppError, ErrorCode};
@@ -84,7 +83,7 @@ pub fn Live(project: String, children: Children) -> impl IntoView {
     live.start();
     view! {
         {children()}
-        {toasts::region()}
+        {toasts::region(live.toasts, move |undo| live.undo(undo))}
     }
 }
 
@@ -113,14 +112,14 @@ impl LiveState {
         refresh::refresh(self, Reason::Post);
     }
 
-    /// The page at `address` as the server renders it now, for [`Self::show`].
-    pub async fn fetch(self, address: &str) -> Result<Document, AppError> {
-        browser::fetch_page(address).await
+    /// The address was changed in place: shows what follows from it.
+    pub fn follow(self) {
+        refresh::refresh(self, Reason::Change);
     }
 
-    /// Shows what `page` has in the regions of this one.
-    pub fn show(self, page: &Document) {
-        refresh::replace(self, page, Reason::Change);
+    /// Says the ages on the page anew.
+    pub fn tick(self) {
+        ages::tick();
     }
 
     fn start(self) {
@@ -213,12 +212,11 @@ impl LiveState {
         });
     }
 
-    fn undo(self, toasts::Undo { path, fields, done }: &toasts::Undo) {
-        let (path, fields, done) = (path.clone(), fields.clone(), done.clone());
+    fn undo(self, undo: toasts::Undo) {
         spawn_local(async move {
-            match browser::post_raw(&path, &fields).await.answer {
+            match browser::post_raw(&undo.path, &undo.fields).await.answer {
                 Ok(_) => {
-                    self.toasts.say(done, "", None);
+                    self.toasts.say(undo.done, "", None);
                     self.hurry();
                 }
                 Err(error) => self.toasts.say(error.message, "", None),
@@ -232,7 +230,7 @@ fn is_past(at: Timestamp, seconds: u32) -> bool {
     browser::now().as_millis().abs_diff(at.as_millis()) + 500 >= u64::from(seconds) * 1000
 }
 
-fn notice(error: &AppError) -> impl IntoView + use<> {
+fn notice(error: &AppError) -> AnyView {
     let (text, sign_in) = match error.code {
         ErrorCode::Unauthenticated => {
             ("Your session has ended. What you are writing is kept in this browser.", true)
@@ -242,5 +240,5 @@ fn notice(error: &AppError) -> impl IntoView + use<> {
     };
     // A whole new page: it comes back here after signing in.
     let link = sign_in.then(|| view! { <a href="">"Sign in again"</a> });
-    view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text} " " {link}</p></div> }
+    view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text} " " {link}</p></div> }.into_any()
 }

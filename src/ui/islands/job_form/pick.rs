@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use leptos::either::Either;
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -92,14 +91,14 @@ impl Pick {
     }
 
     /// In the form: which template the text came from, and how to say that it did not.
-    pub(super) fn field(self) -> impl IntoView + use<> {
+    pub(super) fn field(self) -> AnyView {
         let plain = links::new_job(&self.project.get_value(), "", "");
         let forget = move |event: MouseEvent| {
             event.prevent_default();
             self.draft.template().set(String::new());
             self.draft.keep();
         };
-        move || {
+        let shown = move || {
             let id = self.draft.template().get();
             let name =
                 self.start.with_value(|start| start.template(&id).map(|template| template.name.clone()))?;
@@ -112,28 +111,31 @@ impl Pick {
                     <a href=plain.clone() on:click=forget>"Remove"</a>
                 </p>
             })
-        }
+        };
+        view! { {shown} }.into_any()
     }
 
     /// Beside the form: every template, with the placeholders of the chosen one.
-    pub(super) fn panel(self) -> impl IntoView + use<> {
+    pub(super) fn panel(self) -> AnyView {
         let templates = self.start.with_value(|start| start.templates.clone());
         if templates.is_empty() {
             let all = links::templates(&self.project.get_value());
-            return Either::Left(view! {
+            return view! {
                 <h2>"Templates"</h2>
                 <p>"Save a text that you need again as a " <a href=all>"template"</a> "."</p>
-            });
+            }
+            .into_any();
         }
         let entries: Vec<_> = templates.into_iter().map(|template| self.entry(template)).collect();
-        Either::Right(view! {
+        view! {
             <h2>"Templates"</h2>
             <ul class="picks">{entries}</ul>
             {move || self.question()}
-        })
+        }
+        .into_any()
     }
 
-    fn entry(self, template: Pickable) -> impl IntoView + use<> {
+    fn entry(self, template: Pickable) -> AnyView {
         let path = self.start.with_value(|start| start.given(PATH).to_owned());
         let href = links::new_job_by(&self.project.get_value(), &template.id, &path);
         let name = template.name.clone();
@@ -148,21 +150,22 @@ impl Pick {
             }
             self.shown.set(id);
         };
-        let form = move || is_shown().then(|| self.places(template)).flatten();
+        let form = move || is_shown().then(|| self.places(template));
         view! {
             <li>
-                <a href=href dir="auto" aria-current=Signal::derive(move || is_shown().then_some("true")) on:click=choose>{name}</a>
+                <a href=href dir="auto" aria-current=move || is_shown().then_some("true") on:click=choose>{name}</a>
                 {form}
             </li>
         }
+        .into_any()
     }
 
     /// A field for each placeholder.
-    fn places(self, template: StoredValue<Pickable>) -> Option<impl IntoView + use<>> {
+    fn places(self, template: StoredValue<Pickable>) -> AnyView {
         let names: Vec<String> =
             template.with_value(|template| places(&template.text).into_iter().map(str::to_owned).collect());
         if names.is_empty() {
-            return None;
+            return ().into_any();
         }
         let action = links::new_job(&self.project.get_value(), "", "");
         let path = self.start.with_value(|start| start.given(PATH).to_owned());
@@ -183,23 +186,25 @@ impl Pick {
                 template.with_value(|template| (filled(&template.text, &given), template.id.clone()));
             self.bring(text, id);
         };
-        Some(view! {
+        view! {
             <form class="stack" method="get" action=action on:submit=fill>
                 <input type="hidden" name="template" value=template.with_value(|template| template.id.clone()) />
                 {path}
                 {fields}
                 <button type="submit" class="button">"Fill in the prompt"</button>
             </form>
-        })
+        }
+        .into_any()
     }
 
-    fn place(self, name: &str) -> impl IntoView + use<> {
+    fn place(self, name: &str) -> AnyView {
         let id = ["place-", name].concat();
         let value = self.start.with_value(|start| start.value(name).to_owned());
         view! {
             <label class="field-label" for=id.clone()>{name.to_owned()}</label>
             <input id=id class="field" name=name.to_owned() value=value dir="auto" autocomplete="off" />
         }
+        .into_any()
     }
 
     /// Puts a text into the prompt, or asks first where that would replace what somebody wrote.
@@ -218,7 +223,7 @@ impl Pick {
         self.last.set_value(text);
     }
 
-    fn question(self) -> Option<impl IntoView + use<>> {
+    fn question(self) -> Option<AnyView> {
         let (text, template) = self.waiting.get()?;
         let replace = move |_| self.put(text.clone(), template.clone());
         let question = view! {
@@ -232,7 +237,7 @@ impl Pick {
                 </div>
             </div>
         };
-        Some(question)
+        Some(question.into_any())
     }
 }
 
