@@ -25,7 +25,7 @@ pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) ->
     let refused = [SaveView::PATH, UpdateView::PATH, RemoveView::PATH].into_iter().find_map(request::flash);
     let refused = refused.and_then(|message| message.problem().map(|error| error.message.clone()));
     let chips = bar.views.iter().map(|view| {
-        let whose = (!view.own).then(|| view! { <span class="count">"by " {view.owner.clone()}</span> });
+        let whose = (!view.own).then(|| view! { <span class="count">{format!("by {}", view.owner)}</span> });
         let is_here = (view.query == bar.now).then_some("true");
         view! { <li><a class="chip" href=href(view) aria-current=is_here>{view.name.clone()} {whose}</a></li> }
     });
