@@ -1,6 +1,7 @@
 //! Where a plain form leads after it was posted. A page with scripts stays where it is and shows the answer: going to its
 //! own address would scroll it, and add a step to the way back.
 
+use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
@@ -14,7 +15,11 @@ pub fn lead_to(path: &str) {
 
 /// Whether the browser itself posts a form, and shows what it is led to.
 pub fn is_plain() -> bool {
-    let accepts = use_context::<Parts>()
-        .and_then(|parts| parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).map(str::to_owned));
-    accepts.is_some_and(|accepts| accepts.contains("text/html"))
+    use_context::<Parts>().is_some_and(|parts| accepts_html(&parts.headers))
+}
+
+/// Whether whoever asks can show a page.
+pub fn accepts_html(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
 }

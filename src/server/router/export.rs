@@ -17,6 +17,7 @@ use crate::server::analytics::Analytics;
 use crate::server::analytics::export::Of;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
+use crate::server::forms::accepts_html;
 use crate::server::panel::Panel;
 use crate::server::sheet::{Chunks, Format};
 use crate::server::upstream::views::ViewsQuestion;
@@ -88,8 +89,7 @@ pub(super) fn file(name: &str, format: Format, body: Chunks) -> Response {
 
 /// A person who followed a link reads a sentence rather than JSON.
 pub(super) async fn in_words(request: Request, next: Next) -> Response {
-    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    let person = accept.is_some_and(|accept| accept.contains("text/html"));
+    let person = accepts_html(request.headers());
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<AppError>() {
         Some(error) if person => (response.status(), error.message).into_response(),

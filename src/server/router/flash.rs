@@ -17,6 +17,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;
 use crate::server::flash::{Done, KEPT_FOR, kept};
+use crate::server::forms;
 use crate::server::panel::Panel;
 
 pub(super) async fn carry(State(panel): State<Panel>, request: Request, next: Next) -> Response {
@@ -86,8 +87,7 @@ fn is_navigation(headers: &HeaderMap) -> bool {
 }
 
 fn is_plain_form(request: &Request) -> bool {
-    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    request.uri().path().starts_with("/api/") && accept.is_some_and(|accept| accept.contains("text/html"))
+    request.uri().path().starts_with("/api/") && forms::accepts_html(request.headers())
 }
 
 fn id_in(headers: &HeaderMap, public_url: &PublicUrl) -> Option<String> {

@@ -7,11 +7,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::AppError;
+use crate::server::forms::accepts_html;
 
 /// Puts a sentence and the right status in place of an answer that has neither.
 pub(super) async fn explain(request: Request, next: Next) -> Response {
-    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    let page = accept.is_some_and(|accept| accept.contains("text/html"));
+    let page = accepts_html(request.headers());
     let response = next.run(request).await;
     let bare = !response.headers().contains_key(header::CONTENT_TYPE);
     if response.status() != StatusCode::INTERNAL_SERVER_ERROR || !bare {

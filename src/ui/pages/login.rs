@@ -7,7 +7,7 @@ use crate::api::session::Login as SignIn;
 use crate::model::links;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
-use crate::ui::components::notice::problem;
+use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
 
@@ -29,7 +29,7 @@ pub fn Login() -> impl IntoView {
             <div class="card">
                 {mark()}
                 <h1>"Sign in to Docket"</h1>
-                {problem(refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone()))}
+                {refused.as_ref().and_then(outcome)}
                 <form class="stack" method="post" action=SignIn::PATH>
                     <input type="hidden" name="next" value=next />
                     <label class="field-label" for="username">"Username"</label>

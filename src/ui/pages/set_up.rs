@@ -7,7 +7,7 @@ use leptos::server_fn::ServerFn;
 use crate::api::session::SetUp as CreateAdministrator;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
-use crate::ui::components::notice::problem;
+use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
 
@@ -33,7 +33,7 @@ pub fn SetUp() -> impl IntoView {
                 {mark()}
                 <h1>{heading}</h1>
                 <p class="soft">{lead}</p>
-                {problem(refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone()))}
+                {refused.as_ref().and_then(outcome)}
                 <form class="stack" method="post" action=CreateAdministrator::PATH>
                     <input type="hidden" name="token" value=token />
                     <label class="field-label" for="username">"Username"</label>
