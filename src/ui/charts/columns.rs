@@ -8,6 +8,7 @@ use crate::model::history::TrendPoint;
 use crate::model::views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
+use crate::ui::charts::summary::{days, readout};
 use crate::ui::charts::ticks::{self, Ticks};
 
 /// A day's band is so many parts wide, of which the first and the last stay free.
@@ -46,7 +47,8 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
             },
         );
         let class = point.unfinished.then_some("unfinished");
-        view! { <g class=class data-day=point.day.to_string()>{bars}</g> }
+        let day = point.day.to_string();
+        view! { <g class=class data-day=day data-days=days(point) data-readout=readout(point)>{bars}</g> }
     });
     view! {
         <svg role="img" aria-label=summary>
@@ -73,10 +75,9 @@ pub fn day_labels(points: &[TrendPoint]) -> AnyView {
     view! { <svg class="chart-days" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
-/// A light behind the column of the point at `at`.
-pub fn cursor(at: usize, count: usize) -> AnyView {
-    view! { <rect class="chart-cursor" x=position(at, count) width=position(1, count) height="100%" /> }
-        .into_any()
+/// Where the band of the point at `at` begins, and how wide it is.
+pub fn band(at: usize, count: usize) -> (String, String) {
+    (position(at, count), position(1, count))
 }
 
 /// Where the middle of the band of the point at `at` is.

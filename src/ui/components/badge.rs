@@ -6,18 +6,17 @@ use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
 use crate::ui::components::icon::{self, icon};
 
 /// The state of a job as it is now.
-pub fn badge(status: &JobBadge) -> AnyView {
+pub fn badge(status: &JobBadge) -> impl IntoView + use<> {
     view! {
         <span class="badge" data-job=status.id.to_string() data-status=status.state.as_str()>
             {icon(shape(status.state))}
             <span class="badge-word">{word(status)}</span>
         </span>
     }
-    .into_any()
 }
 
 /// What became of handing one prompt to the agent.
-pub fn delivery_badge(state: DeliveryState) -> AnyView {
+pub fn delivery_badge(state: DeliveryState) -> impl IntoView + use<> {
     let (outline, word) = delivery(state);
     view! {
         <span class="badge" data-delivery=state.as_str()>
@@ -25,7 +24,6 @@ pub fn delivery_badge(state: DeliveryState) -> AnyView {
             <span class="badge-word">{word}</span>
         </span>
     }
-    .into_any()
 }
 
 /// The shape and the word for what became of handing over a prompt.

@@ -24,8 +24,8 @@ pub fn confirm(name: &'static str, content: impl IntoView) -> AnyView {
 }
 
 /// The button that sends a form.
-pub fn submit_button(name: impl IntoView) -> AnyView {
-    view! { <button type="submit" class="button button-primary">{name.into_view()}</button> }.into_any()
+pub fn submit_button<N: IntoView>(name: N) -> impl IntoView + use<N> {
+    view! { <button type="submit" class="button button-primary">{name.into_view()}</button> }
 }
 
 /// Where the platform's own id of a job is typed.

@@ -32,17 +32,16 @@ pub const UP: &str = "M8 13V3M4 7l4-4l4 4";
 pub const TEMPLATES: &str = "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h1.6M9 8h1.5M5.5 10.5h3";
 
 /// One of the outlines above.
-pub fn icon(outline: &'static str) -> AnyView {
-    view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=outline /></svg> }.into_any()
+pub fn icon(outline: &'static str) -> impl IntoView + use<> {
+    view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=outline /></svg> }
 }
 
 /// The product's mark: a docket with its last line ticked off.
-pub fn mark() -> AnyView {
+pub fn mark() -> impl IntoView + use<> {
     view! {
         <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
             <rect class="mark-ground" width="24" height="24" rx="6" />
             <path class="mark-lines" d="M7 7.5h10M7 12h6M7 16.5h3M12.5 16l2 2l4-4.5" />
         </svg>
     }
-    .into_any()
 }

@@ -7,14 +7,13 @@ use crate::model::time::Timestamp;
 use crate::ui::clock;
 
 /// `3 min ago`, with the full time on hover.
-pub fn ago(at: Timestamp) -> AnyView {
+pub fn ago(at: Timestamp) -> impl IntoView + use<> {
     view! { <time datetime=at.to_string() data-age="" title=utc_minute(at)>{age(at, clock::now())}</time> }
-        .into_any()
 }
 
 /// The full time itself.
-pub fn exactly(at: Timestamp) -> AnyView {
-    view! { <time datetime=at.to_string() data-exact="">{utc_minute(at)}</time> }.into_any()
+pub fn exactly(at: Timestamp) -> impl IntoView + use<> {
+    view! { <time datetime=at.to_string() data-exact="">{utc_minute(at)}</time> }
 }
 
 /// `2026-11-21 10:05 UTC`.

@@ -19,7 +19,7 @@ pub enum Tone {
 }
 
 /// `content` with the shape and colour of its `tone`. What is bad is read out at once, the rest when there is time for it.
-pub fn notice(tone: Tone, content: impl IntoView) -> AnyView {
+pub fn notice<C: IntoView>(tone: Tone, content: C) -> impl IntoView + use<C> {
     let (class, outline, role) = match tone {
         Tone::Plain => ("notice", icon::CLOCK, "status"),
         Tone::Busy => ("notice notice-busy", icon::ACTIVE, "status"),
@@ -27,11 +27,11 @@ pub fn notice(tone: Tone, content: impl IntoView) -> AnyView {
         Tone::Warning => ("notice notice-warn", icon::QUESTION, "status"),
         Tone::Bad => ("notice notice-bad", icon::CROSS, "alert"),
     };
-    view! { <div class=class role=role>{icon(outline)} <div>{content.into_view()}</div></div> }.into_any()
+    view! { <div class=class role=role>{icon(outline)} <div>{content.into_view()}</div></div> }
 }
 
 /// Why a form was refused, with a link to the page that the sentence names; nothing where it was not.
-pub fn problem(sentence: Option<String>) -> Option<AnyView> {
+pub fn problem(sentence: Option<String>) -> Option<impl IntoView + use<>> {
     sentence.map(|sentence| {
         let page = links::named_in(&sentence).map(str::to_owned);
         let link = page.map(|page| view! { <a class="button" href=page>{NAMED_PAGE}</a> });

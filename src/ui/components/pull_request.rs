@@ -1,21 +1,21 @@
 //! A link to a pull request, if what the upstream sent is a link that a browser may follow; its text otherwise.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 
 use crate::model::job::safe_link;
 use crate::ui::components::icon::{self, icon};
 
 /// `class` says how loud it is.
-pub fn pull_request(link: &str, class: &'static str) -> AnyView {
+pub fn pull_request(link: &str, class: &'static str) -> impl IntoView + use<> {
     match safe_link(link) {
-        Some(href) => view! {
+        Some(href) => Either::Left(view! {
             <a class=class href=href.to_owned() target="_blank" rel="noopener noreferrer">
                 {icon(icon::PULL_REQUEST)}
                 <span>{label(href)}</span>
             </a>
-        }
-        .into_any(),
-        None => view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> }.into_any(),
+        }),
+        None => Either::Right(view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> }),
     }
 }
 

@@ -10,12 +10,16 @@ use crate::ui::components::moment::ago;
 use crate::model::links;
 
 /// Nothing where there are none.
-pub fn similar_jobs(project: &str, heading: &'static str, jobs: &[SimilarJob]) -> AnyView {
+pub fn similar_jobs(
+    project: &str,
+    heading: &'static str,
+    jobs: &[SimilarJob],
+) -> Option<impl IntoView + use<>> {
     if jobs.is_empty() {
-        return ().into_any();
+        return None;
     }
     let entries = jobs.iter().map(|job| entry(project, job)).collect_view();
-    view! {
+    Some(view! {
         <div class="notice similar">
             {icon(icon::COPY)}
             <div>
@@ -23,11 +27,10 @@ pub fn similar_jobs(project: &str, heading: &'static str, jobs: &[SimilarJob]) -
                 <ul>{entries}</ul>
             </div>
         </div>
-    }
-    .into_any()
+    })
 }
 
-fn entry(project: &str, job: &SimilarJob) -> AnyView {
+fn entry(project: &str, job: &SimilarJob) -> impl IntoView + use<> {
     let why = match (&job.page, job.same_text) {
         (_, true) => "nearly the same text".to_owned(),
         (Some(page), false) => format!("about {page}"),
@@ -42,5 +45,4 @@ fn entry(project: &str, job: &SimilarJob) -> AnyView {
             <span class="faint">{why} " · " {job.author.clone()} " · " {ago(job.created_at)}</span>
         </li>
     }
-    .into_any()
 }

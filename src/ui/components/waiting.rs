@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::model::links;
 use crate::ui::charts::number::counted;
 
-pub fn waiting_link(project: &str, waiting: u32) -> AnyView {
+pub fn waiting_link(project: &str, waiting: u32) -> impl IntoView + use<> {
     let prompts = counted(u64::from(waiting), "prompt waits", "prompts wait");
-    view! { <a href=links::queue(project)>{format!("{prompts} to be sent")}</a> }.into_any()
+    view! { <a href=links::queue(project)>{format!("{prompts} to be sent")}</a> }
 }

@@ -86,11 +86,11 @@ pub fn BatchForm(project: String, texts: BatchTexts) -> impl IntoView {
             class="stack"
             method="post"
             action=PrepareBatch::PATH
-            aria-busy=move || is_busy.get().then_some("true")
+            aria-busy=Signal::derive(move || is_busy.get().then_some("true"))
             on:submit=submit
         >
             <input type="hidden" name="project" value=project autocomplete="off" />
-            <input type="hidden" name="intent" value=move || intent.get() autocomplete="off" />
+            <input type="hidden" name="intent" value=Signal::derive(move || intent.get()) autocomplete="off" />
             <input type="hidden" name="template_id" value=template autocomplete="off" />
             {prompt_field(text)}
             {text_field(values, "values")}

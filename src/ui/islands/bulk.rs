@@ -46,7 +46,7 @@ pub fn Bulk(project: String, put_away: bool) -> impl IntoView {
             <input type="hidden" name="project" value=project />
             <button type="button" class="button js-only" on:click=all>"Select page"</button>
             <div class="bulk-actions">
-                <span class="bulk-count js-only" role="status">{move || grouped(chosen.get() as u64)} " selected"</span>
+                <span class="bulk-count js-only" role="status">{Signal::derive(move || grouped(chosen.get() as u64))} " selected"</span>
                 <button type="reset" class="button">"Clear"</button>
                 <label class="visually-hidden" for="bulk-tag">"Tag"</label>
                 <input id="bulk-tag" class="field bulk-tag" name="tag" maxlength="40" placeholder="Tag" autocomplete="off" />

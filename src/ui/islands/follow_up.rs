@@ -78,7 +78,7 @@ pub fn FollowUp(project: String, start: FollowUpStart) -> impl IntoView {
             <form class="follow-up-form" method="post" action=SendFollowUp::PATH on:submit=submit>
                 <input type="hidden" name="project" value=project autocomplete="off" />
                 <input type="hidden" name="job" value=job autocomplete="off" />
-                <input type="hidden" name="intent" value=move || draft.intent() autocomplete="off" />
+                <input type="hidden" name="intent" value=Signal::derive(move || draft.intent()) autocomplete="off" />
                 {prompt_field(field)}
                 <div class="actions">{sending.buttons("Send follow-up", "Sending…")}</div>
                 {queue_choice(budget(left, |budgets| budgets.follow_ups))}

@@ -79,7 +79,7 @@ pub fn JobForm(project: String, start: JobFormStart, children: Children) -> impl
                 {sending.problem()}
                 <form class="stack" method="post" action=CreateJob::PATH on:submit=submit>
                     <input type="hidden" name="project" value=project autocomplete="off" />
-                    <input type="hidden" name="intent" value=move || draft.intent() autocomplete="off" />
+                    <input type="hidden" name="intent" value=Signal::derive(move || draft.intent()) autocomplete="off" />
                     {asks}
                     {pick.field()}
                     {prompt_field(field)}
@@ -118,7 +118,7 @@ pub fn JobForm(project: String, start: JobFormStart, children: Children) -> impl
 }
 
 /// The pages that are named in the prompt, once the typing pauses.
-fn detected(draft: Draft, named: String) -> AnyView {
+fn detected(draft: Draft, named: String) -> impl IntoView + use<> {
     let found = RwSignal::new(named);
     Effect::new(move |_| {
         draft.track_pauses();
@@ -130,5 +130,5 @@ fn detected(draft: Draft, named: String) -> AnyView {
         "" => String::new(),
         pages => ["Detected in prompt: ", pages].concat(),
     };
-    view! { <span class="about">{said}</span> }.into_any()
+    view! { <span class="about">{Signal::derive(said)}</span> }
 }

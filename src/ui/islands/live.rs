@@ -17,6 +17,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
+use leptos::web_sys::Document;
 
 use crate::api::upstream::GetBudgets;
 use crate::error::{AppError, ErrorCode};
@@ -83,7 +84,7 @@ pub fn Live(project: String, children: Children) -> impl IntoView {
     live.start();
     view! {
         {children()}
-        {toasts::region(live.toasts, move |undo| live.undo(undo))}
+        {toasts::region()}
     }
 }
 
@@ -112,14 +113,14 @@ impl LiveState {
         refresh::refresh(self, Reason::Post);
     }
 
-    /// The address was changed in place: shows what follows from it.
-    pub fn follow(self) {
-        refresh::refresh(self, Reason::Change);
+    /// The page at `address` as the server renders it now, for [`Self::show`].
+    pub async fn fetch(self, address: &str) -> Result<Document, AppError> {
+        browser::fetch_page(address).await
     }
 
-    /// Says the ages on the page anew.
-    pub fn tick(self) {
-        ages::tick();
+    /// Shows what `page` has in the regions of this one.
+    pub fn show(self, page: &Document) {
+        refresh::replace(self, page, Reason::Change);
     }
 
     fn start(self) {
@@ -212,11 +213,12 @@ impl LiveState {
         });
     }
 
-    fn undo(self, undo: toasts::Undo) {
+    fn undo(self, toasts::Undo { path, fields, done }: &toasts::Undo) {
+        let (path, fields, done) = (path.clone(), fields.clone(), done.clone());
         spawn_local(async move {
-            match browser::post_raw(&undo.path, &undo.fields).await.answer {
+            match browser::post_raw(&path, &fields).await.answer {
                 Ok(_) => {
-                    self.toasts.say(undo.done, "", None);
+                    self.toasts.say(done, "", None);
                     self.hurry();
                 }
                 Err(error) => self.toasts.say(error.message, "", None),
@@ -230,7 +232,7 @@ fn is_past(at: Timestamp, seconds: u32) -> bool {
     browser::now().as_millis().abs_diff(at.as_millis()) + 500 >= u64::from(seconds) * 1000
 }
 
-fn notice(error: &AppError) -> AnyView {
+fn notice(error: &AppError) -> impl IntoView + use<> {
     let (text, sign_in) = match error.code {
         ErrorCode::Unauthenticated => {
             ("Your session has ended. What you are writing is kept in this browser.", true)
@@ -240,5 +242,5 @@ fn notice(error: &AppError) -> AnyView {
     };
     // A whole new page: it comes back here after signing in.
     let link = sign_in.then(|| view! { <a href="">"Sign in again"</a> });
-    view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text} " " {link}</p></div> }.into_any()
+    view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text} " " {link}</p></div> }
 }

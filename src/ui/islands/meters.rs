@@ -19,7 +19,7 @@ pub fn Meters(project: String, budgets: Option<Budgets>, has_details: bool) -> i
     move || shown().map(|budgets| both(&project, budgets, has_details))
 }
 
-fn both(project: &str, budgets: Budgets, has_details: bool) -> AnyView {
+fn both(project: &str, budgets: Budgets, has_details: bool) -> impl IntoView + use<> {
     let waiting = (budgets.waiting > 0)
         .then(|| view! { <p class="meter-text">{waiting_link(project, budgets.waiting)}</p> });
     let details = has_details.then(|| view! { <a href=links::UPSTREAM>"Details"</a> });
@@ -31,10 +31,9 @@ fn both(project: &str, budgets: Budgets, has_details: bool) -> AnyView {
             <p class="faint">"Resets gradually " {details}</p>
         </section>
     }
-    .into_any()
 }
 
-fn meter(name: &'static str, what: &'static str, meter: Meter) -> AnyView {
+fn meter(name: &'static str, what: &'static str, meter: Meter) -> impl IntoView + use<> {
     let spent = meter.left() == 0;
     let used = length(per_mille(u64::from(meter.used), u64::from(meter.limit)));
     let next = match meter.next_fits_at {
@@ -54,5 +53,4 @@ fn meter(name: &'static str, what: &'static str, meter: Meter) -> AnyView {
             <p class="meter-next">{next}</p>
         </div>
     }
-    .into_any()
 }

@@ -26,7 +26,7 @@ pub fn Preferences() -> impl IntoView {
                 class="quiet js-only"
                 title="Notify me in this browser"
                 aria-label="Notify me in this browser"
-                aria-pressed=move || if live.notifications.are_wanted() { "true" } else { "false" }
+                aria-pressed=Signal::derive(move || live.notifications.are_wanted().then_some("true").or(Some("false")))
                 on:click=move |_| live.notifications.toggle(move |said| live.toasts.say(said, "", None))
             >
                 {icon(icon::BELL)}

@@ -24,12 +24,12 @@ pub struct PromptField {
     pub draft: Draft,
 }
 
-pub fn prompt_field(field: PromptField) -> AnyView {
+pub fn prompt_field(field: PromptField) -> impl IntoView + use<> {
     text_field(field, "prompt")
 }
 
 /// As [`prompt_field`], for another field of a form.
-pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
+pub fn text_field(field: PromptField, name: &'static str) -> impl IntoView + use<> {
     let PromptField { id, label, placeholder, rows, text, draft } = field;
     view! {
         <label class="field-label" for=id>{label}</label>
@@ -50,11 +50,10 @@ pub fn text_field(field: PromptField, name: &'static str) -> AnyView {
             on:keydown=move |event| send_on_ctrl_enter(&event, draft)
         ></textarea>
     }
-    .into_any()
 }
 
 /// What is said about the text: how long it is, near the limit of `most` characters, and where it is kept.
-pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
+pub fn prompt_notes(draft: Draft, most: u32) -> impl IntoView + use<> {
     let most = most as usize;
     let is_near = move || draft.length() * 100 >= most * NEAR_PERCENT;
     let count = move || match (is_near(), draft.can_undo(), draft.length()) {
@@ -64,8 +63,8 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
         (false, false, _) => String::new(),
     };
     let kept = move || match draft.kept() {
-        Kept::OnServer => "Draft saved",
-        Kept::Here | Kept::Nowhere => "",
+        Kept::OnServer => "Draft saved".to_owned(),
+        Kept::Here | Kept::Nowhere => String::new(),
     };
     let discard = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
@@ -73,10 +72,10 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
     };
     // Without JavaScript it posts an empty text for this form.
     view! {
-        <span class="hint prompt-count" role="status" data-over=move || (draft.length() > most).then_some("true")>
-            {count}
+        <span class="hint prompt-count" role="status" data-over=Signal::derive(move || (draft.length() > most).then_some("true"))>
+            {Signal::derive(count)}
         </span>
-        <span class="hint js-only">{kept}</span>
+        <span class="hint js-only">{Signal::derive(kept)}</span>
         <button
             type="submit"
             class="link"
@@ -84,16 +83,15 @@ pub fn prompt_notes(draft: Draft, most: u32) -> AnyView {
             formnovalidate
             name="text"
             value=""
-            hidden=move || draft.kept() == Kept::Nowhere
+            hidden=Signal::derive(move || draft.kept() == Kept::Nowhere)
             on:click=discard
         >
             "Discard draft"
         </button>
-        <button type="button" class="link" hidden=move || !draft.can_undo() on:click=move |_| draft.undo()>
+        <button type="button" class="link" hidden=Signal::derive(move || !draft.can_undo()) on:click=move |_| draft.undo()>
             "Undo"
         </button>
     }
-    .into_any()
 }
 
 fn send_on_ctrl_enter(event: &KeyboardEvent, draft: Draft) {

@@ -58,7 +58,7 @@ pub fn QueueMoves(children: Children) -> impl IntoView {
         }
     };
     view! {
-        <p class="visually-hidden" role="status">{move || said.get()}</p>
+        <p class="visually-hidden" role="status">{Signal::derive(move || said.get())}</p>
         <div on:submit=submit on:click=click>{children()}</div>
     }
 }

@@ -61,13 +61,12 @@ impl Sending {
     }
 
     /// Why the form was refused.
-    pub fn problem(self) -> AnyView {
-        let sentence = move || problem(self.problem.get().map(|error| error.message));
-        view! { {sentence} }.into_any()
+    pub fn problem(self) -> impl IntoView + use<> {
+        move || problem(self.problem.get().map(|error| error.message))
     }
 
     /// The button that sends, and one to wait in the queue once the form was refused for want of budget.
-    pub fn buttons(self, idle: &'static str, busy: &'static str) -> AnyView {
+    pub fn buttons(self, idle: &'static str, busy: &'static str) -> impl IntoView + use<> {
         let is_pending = move || self.is_pending.get();
         let queue = move || {
             let spent = self
@@ -81,14 +80,13 @@ impl Sending {
             <button
                 type="submit"
                 class="button button-primary"
-                aria-busy=move || is_pending().then_some("true")
-                disabled=is_pending
+                aria-busy=Signal::derive(move || is_pending().then_some("true"))
+                disabled=Signal::derive(is_pending)
             >
-                {move || if is_pending() { busy } else { idle }}
+                {Signal::derive(move || if is_pending() { busy.to_owned() } else { idle.to_owned() })}
             </button>
             {queue}
         }
-        .into_any()
     }
 }
 
@@ -99,8 +97,8 @@ pub fn budget(known: Option<Meter>, of: fn(&Budgets) -> Meter) -> impl Fn() -> O
 }
 
 /// The choice to let a prompt wait, as long as the budget is known to have no room.
-pub fn queue_choice(left: impl Fn() -> Option<Meter> + Send + 'static) -> AnyView {
-    let choice = move || {
+pub fn queue_choice<L: Fn() -> Option<Meter> + Send + 'static>(left: L) -> impl IntoView + use<L> {
+    move || {
         left().filter(|meter| meter.left() == 0).map(|_| {
             view! {
                 <label class="choice">
@@ -109,6 +107,5 @@ pub fn queue_choice(left: impl Fn() -> Option<Meter> + Send + 'static) -> AnyVie
                 </label>
             }
         })
-    };
-    view! { {choice} }.into_any()
+    }
 }

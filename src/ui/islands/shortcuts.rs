@@ -31,8 +31,9 @@ const SHORTCUTS: [(&str, &str); 11] = [
     ("?", "This list"),
 ];
 
+/// `children` are the [`dialog`], which is the server's alone.
 #[island]
-pub fn Shortcuts(project: String, may_start: bool) -> impl IntoView {
+pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl IntoView {
     let after_g = StoredValue::new(false);
     browser::on_window(ev::keydown, move |event| {
         if event.default_prevented()
@@ -62,6 +63,11 @@ pub fn Shortcuts(project: String, may_start: bool) -> impl IntoView {
         browser::forget_fragment();
         focus(search());
     }
+    children()
+}
+
+/// The list, for the children of [`Shortcuts`].
+pub fn dialog() -> impl IntoView + use<> {
     let rows = SHORTCUTS.map(|(keys, what)| {
         let keys = keys.split(' ').map(|key| view! { <kbd>{key}</kbd> }).collect_view();
         view! { <div><dt>{keys}</dt> <dd>{what}</dd></div> }

@@ -1,15 +1,19 @@
-//! Short messages about outcomes, shown for a while and read out politely. Part of [`super::live::Live`].
+//! Short messages about outcomes, shown for a while and read out politely. Part of [`super::live::Live`]; put
+//! into the page as elements, for nothing of a toast changes once it is shown.
 
 use leptos::prelude::*;
+use leptos::web_sys::Element;
 
-use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::browser;
 
 /// How long a toast stays, in milliseconds.
 const SHOWN_FOR: u32 = 10_000;
 
+/// The icon of the button that dismisses a toast.
+const CROSS: &str =
+    r#"<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M4 4l8 8M12 4l-8 8"></path></svg>"#;
+
 /// What a toast offers to take back: a form of `fields` (url-encoded) for the endpoint `path`.
-#[derive(Clone)]
 pub struct Undo {
     pub path: String,
     pub fields: String,
@@ -17,37 +21,21 @@ pub struct Undo {
     pub done: String,
 }
 
-#[derive(Clone)]
-struct Toast {
-    id: u32,
-    text: String,
-    /// What a person wrote, after the text; empty if nothing.
-    quoted: String,
-    /// Where the toast leads to, if anywhere.
-    href: Option<String>,
-    undo: Option<Undo>,
-}
-
 #[derive(Clone, Copy)]
 pub struct Toasts {
-    shown: RwSignal<Vec<Toast>>,
     next_id: StoredValue<u32>,
     /// What was said while nobody looked.
-    unseen: StoredValue<Vec<u32>>,
+    unseen: StoredValue<Vec<String>>,
 }
 
 impl Toasts {
     pub(super) fn new() -> Self {
-        Self {
-            shown: RwSignal::new(Vec::new()),
-            next_id: StoredValue::new(0),
-            unseen: StoredValue::new(Vec::new()),
-        }
+        Self { next_id: StoredValue::new(0), unseen: StoredValue::new(Vec::new()) }
     }
 
     /// Says `text`, and after it what a person wrote. The toast's time begins when somebody looks at the page.
     pub fn say(self, text: impl Into<String>, quoted: impl Into<String>, href: Option<String>) {
-        let id = self.push(text.into(), quoted.into(), href, None);
+        let Some((id, _)) = self.show(&text.into(), &quoted.into(), href.as_deref()) else { return };
         self.unseen.update_value(|unseen| unseen.push(id));
         if browser::is_watched() {
             self.look();
@@ -55,63 +43,83 @@ impl Toasts {
     }
 
     /// Says `text` with a way to take it back. It stays until it is used, dismissed or followed by another of its kind.
-    pub fn say_with_undo(self, text: String, undo: Undo) {
-        self.shown.update(|toasts| toasts.retain(|toast| toast.undo.is_none()));
-        self.push(text, String::new(), None, Some(undo));
+    pub fn say_with_undo(self, text: &str, undo: impl Fn() + 'static) {
+        if let Ok(Some(before)) = document().query_selector(".toast[data-undo]") {
+            before.remove();
+        }
+        let (Some((id, toast)), Some(button)) = (self.show(text, "", None), element("button", "button"))
+        else {
+            return;
+        };
+        let _ = toast.set_attribute("data-undo", "");
+        let _ = button.set_attribute("type", "button");
+        button.set_text_content(Some("Undo"));
+        let _ = toast.insert_before(&button, toast.last_child().as_ref());
+        browser::on_click(&button, move || {
+            dismiss(&id);
+            undo();
+        });
     }
 
-    fn push(self, text: String, quoted: String, href: Option<String>, undo: Option<Undo>) -> u32 {
-        let id = self.next_id.get_value();
-        self.next_id.set_value(id.wrapping_add(1));
-        self.shown.update(|toasts| toasts.push(Toast { id, text, quoted, href, undo }));
-        id
+    /// Puts a toast into the region; its id, and itself.
+    fn show(self, text: &str, quoted: &str, href: Option<&str>) -> Option<(String, Element)> {
+        let region = document().query_selector(".toasts").ok()??;
+        let number = self.next_id.get_value();
+        self.next_id.set_value(number.wrapping_add(1));
+        let id = ["toast-", &number.to_string()].concat();
+        let toast = element("div", "toast")?;
+        toast.set_id(&id);
+        let said = element(if href.is_some() { "a" } else { "span" }, "")?;
+        said.set_text_content(Some(&[text, " "].concat()));
+        if !quoted.is_empty() {
+            let quote = element("bdi", "")?;
+            quote.set_text_content(Some(quoted));
+            said.append_child(&quote).ok()?;
+        }
+        if let Some(href) = href {
+            said.set_attribute("href", href).ok()?;
+            browser::on_click(&said, {
+                let id = id.clone();
+                move || dismiss(&id)
+            });
+        }
+        let close = element("button", "quiet")?;
+        close.set_attribute("type", "button").ok()?;
+        close.set_attribute("aria-label", "Dismiss").ok()?;
+        close.set_inner_html(CROSS);
+        browser::on_click(&close, {
+            let id = id.clone();
+            move || dismiss(&id)
+        });
+        toast.append_child(&said).ok()?;
+        toast.append_child(&close).ok()?;
+        region.append_child(&toast).ok()?;
+        Some((id, toast))
     }
 
     /// Somebody looks at the page.
     pub(super) fn look(self) {
         for id in self.unseen.try_update_value(std::mem::take).unwrap_or_default() {
-            browser::after(SHOWN_FOR, move || self.dismiss(id));
+            browser::after(SHOWN_FOR, move || dismiss(&id));
         }
     }
+}
 
-    fn dismiss(self, id: u32) {
-        self.shown.try_update(|toasts| toasts.retain(|toast| toast.id != id));
+fn element(name: &str, class: &str) -> Option<Element> {
+    let element = document().create_element(name).ok()?;
+    if !class.is_empty() {
+        element.set_class_name(class);
+    }
+    Some(element)
+}
+
+fn dismiss(id: &str) {
+    if let Some(toast) = document().get_element_by_id(id) {
+        toast.remove();
     }
 }
 
-/// Where toasts appear. Always on the page, so that screen readers hear what is put into it. `undo` does what an Undo button asks for.
-pub(super) fn region(toasts: Toasts, undo: impl Fn(Undo) + Clone + Send + Sync + 'static) -> impl IntoView {
-    view! {
-        <div class="toasts" role="status" aria-live="polite" aria-atomic="false">
-            {move || {
-                let undo = undo.clone();
-                toasts.shown.get().into_iter().map(|shown| toast(toasts, shown, undo.clone())).collect_view()
-            }}
-        </div>
-    }
-}
-
-fn toast(toasts: Toasts, toast: Toast, undo: impl Fn(Undo) + 'static) -> AnyView {
-    let Toast { id, text, quoted, href, undo: way_back } = toast;
-    let text = view! { {text} <bdi>{quoted}</bdi> };
-    let text = match href {
-        Some(href) => view! { <a href=href on:click=move |_| toasts.dismiss(id)>{text}</a> }.into_any(),
-        None => view! { <span>{text}</span> }.into_any(),
-    };
-    let way_back = way_back.map(|way_back| {
-        let press = move |_| {
-            toasts.dismiss(id);
-            undo(way_back.clone());
-        };
-        view! { <button type="button" class="button" on:click=press>"Undo"</button> }
-    });
-    view! {
-        <div class="toast">
-            {text} {way_back}
-            <button type="button" class="quiet" aria-label="Dismiss" on:click=move |_| toasts.dismiss(id)>
-                {icon(icon::CLOSE)}
-            </button>
-        </div>
-    }
-    .into_any()
+/// Where toasts appear. Always on the page, so that screen readers hear what is put into it.
+pub(super) fn region() -> impl IntoView + use<> {
+    view! { <div class="toasts" role="status" aria-live="polite" aria-atomic="false"></div> }
 }

@@ -1,127 +1,74 @@
-//! A trend as a chart: columns, and the numbers of the day that the pointer or the arrow keys point at. Complete as HTML; in the browser
-//! it can be pointed at. Needs [`bar::patterns`](crate::ui::charts::bar::patterns) once on the page.
+//! Lets a trend be pointed at: shows the numbers of the day that the pointer or the arrow keys point at. The chart is the server's, with the
+//! words for each day on its column.
 
 use leptos::ev::PointerEvent;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::Element;
-use serde::{Deserialize, Serialize};
+use leptos::web_sys::{Element, Event, HtmlInputElement};
 
-use crate::model::analytics_query::Form;
-use crate::model::day::Day;
-use crate::model::history::TrendPoint;
-use crate::model::views::ViewCounts;
-use crate::ui::charts::events::{self, Marks};
-use crate::ui::charts::{columns, summary};
+use crate::ui::charts::columns;
 
-/// The points of a trend as numbers.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct Points {
-    from: Day,
-    /// Days after `from`, how many days it stands for, human views, AI views.
-    points: Vec<(u32, u32, u64, u64)>,
-    /// Which of the points are still being counted.
-    incomplete: Vec<usize>,
-}
+/// On the column of a day: which days it is about.
+pub const DAYS: &str = "data-days";
+/// On the column of a day: what is read out.
+pub const READOUT: &str = "data-readout";
 
-impl Points {
-    /// Nothing where there are no points.
-    pub fn of(points: &[TrendPoint]) -> Option<Self> {
-        let from = points.first()?.day;
-        let fields = |point: &TrendPoint| {
-            let after = u32::try_from(point.day.days_since(from)).unwrap_or_default();
-            (after, point.days, point.counts.human, point.counts.ai)
-        };
-        Some(Self {
-            from,
-            points: points.iter().map(fields).collect(),
-            incomplete: (0..points.len()).filter(|at| points[*at].unfinished).collect(),
-        })
-    }
-
-    fn read(&self) -> Vec<TrendPoint> {
-        let point = |(at, &(after, days, human, ai)): (usize, &(u32, u32, u64, u64))| TrendPoint {
-            day: self.from.plus_days(after.into()),
-            days,
-            counts: ViewCounts { human, ai, total: human.saturating_add(ai) },
-            unfinished: self.incomplete.contains(&at),
-        };
-        self.points.iter().enumerate().map(point).collect()
-    }
-}
-
-/// `summary` is what the chart shows in words, until a day is pointed at.
+/// `children` are what the chart consists of.
 #[island]
-pub fn Trend(points: Points, form: Form, summary: String, marks: Marks) -> impl IntoView {
-    let points = points.read();
-    let count = points.len();
-    let last = count.saturating_sub(1);
-    let scale = columns::scale_labels(&points, form);
-    let picture = columns::picture(&points, form, summary.clone());
-    let day_labels = columns::day_labels(&points);
-    let points = StoredValue::new(points);
-    let pointed = RwSignal::new(None::<usize>);
-    let words = move |at: usize, words: fn(&TrendPoint) -> String| {
-        points.with_value(|points| points.get(at).map(words))
-    };
-    let point_at = move |value: String| pointed.set(value.parse().ok());
+pub fn Trend(children: Children) -> impl IntoView {
     view! {
-        <figure class="chart">
-            {scale}
-            <div class="chart-plot">
-                <svg class="chart-under" aria-hidden="true">
-                    {move || pointed.get().map(|at| columns::cursor(at, count))}
-                </svg>
-                {picture}
-                <input
-                    class="js-only"
-                    type="range"
-                    aria-label="Days"
-                    aria-valuetext=move || words(pointed.get().unwrap_or(last), summary::days)
-                    max=last.to_string()
-                    prop:value=move || pointed.get().unwrap_or(last).to_string()
-                    on:focus=move |event| point_at(event_target_value(&event))
-                    on:input=move |event| point_at(event_target_value(&event))
-                    on:pointermove=move |event| follow(pointed, count, &event)
-                />
-            </div>
-            <div class="chart-below">{day_labels} {events::marks(&marks, count)}</div>
-            <figcaption class="readout">
-                <p role="status">
-                    {move || pointed.get().and_then(|at| words(at, summary::readout)).unwrap_or_else(|| summary.clone())}
-                </p>
-            </figcaption>
+        <figure
+            class="chart"
+            on:focusin=move |event| moved(&event)
+            on:input=move |event| moved(&event)
+            on:pointermove=move |event| follow(&event)
+        >
+            {children()}
         </figure>
     }
 }
 
-/// Points at the day below the pointer.
-fn follow(pointed: RwSignal<Option<usize>>, count: usize, event: &PointerEvent) {
-    let Some(plot) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return };
-    let (x, width) = (event.offset_x().max(0) as usize, plot.client_width().max(1) as usize);
-    let at = (x * count / width).min(count.saturating_sub(1));
-    if pointed.get_untracked() != Some(at) {
-        pointed.set(Some(at));
+/// Shows the day that the range input is at.
+fn moved(event: &Event) {
+    let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+    if let Some(input) = input {
+        point_at(&input);
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Points at the day below the pointer.
+fn follow(event: &PointerEvent) {
+    let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+    let Some(input) = input else { return };
+    let last: usize = input.max().parse().unwrap_or(0);
+    let (x, width) = (event.offset_x().max(0) as usize, input.client_width().max(1) as usize);
+    let at = (x * (last + 1) / width).min(last).to_string();
+    if input.value() != at || input.get_attribute(POINTED).is_none() {
+        input.set_value(&at);
+        point_at(&input);
+    }
+}
 
-    #[test]
-    fn points_survive_the_way_to_the_browser() {
-        let day = |text: &str| text.parse().unwrap_or_else(|error| panic!("{error}"));
-        let point = |text, days, unfinished| TrendPoint {
-            day: day(text),
-            days,
-            counts: ViewCounts { human: 3, ai: 1, total: 4 },
-            unfinished,
-        };
-        let all =
-            [point("2026-10-28", 5, false), point("2026-11-02", 7, false), point("2026-11-09", 2, true)];
-        let sent = Points::of(&all).expect("points");
-        assert_eq!(sent.read(), all);
-        assert!(Points::of(&[]).is_none());
+/// On the range input once a day was pointed at.
+const POINTED: &str = "data-pointed";
+
+fn point_at(input: &HtmlInputElement) {
+    let Some(figure) = input.closest("figure").ok().flatten() else { return };
+    let columns = figure.query_selector_all("g[data-day]").ok();
+    let at: usize = input.value().parse().unwrap_or(0);
+    let column = columns.as_ref().and_then(|columns| columns.item(at as u32)?.dyn_into::<Element>().ok());
+    let (Some(columns), Some(column)) = (columns, column) else { return };
+    let _ = input.set_attribute(POINTED, "");
+    let _ = input.set_attribute("aria-valuetext", &column.get_attribute(DAYS).unwrap_or_default());
+    let part = |selector: &str| figure.query_selector(selector).ok().flatten();
+    if let Some(readout) = part(".readout p") {
+        readout.set_text_content(column.get_attribute(READOUT).as_deref());
+    }
+    if let Some(under) = part(".chart-under") {
+        let (x, width) = columns::band(at, columns.length() as usize);
+        under.set_inner_html(
+            &["<rect class=\"chart-cursor\" height=\"100%\" x=\"", &x, "\" width=\"", &width, "\"></rect>"]
+                .concat(),
+        );
     }
 }

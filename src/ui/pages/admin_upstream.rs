@@ -48,7 +48,7 @@ fn key_refused(at: Timestamp) -> AnyView {
             ". The key may have expired, be read-only, or not be allowed from this address. Set a new one in DOCKET_API_KEY or DOCKET_API_KEY_FILE."
         </p>
     };
-    notice(Tone::Bad, text)
+    notice(Tone::Bad, text).into_any()
 }
 
 fn operation(status: OperationStatus) -> AnyView {
@@ -63,7 +63,7 @@ fn operation(status: OperationStatus) -> AnyView {
         <tr>
             <th scope="row">{name(status.operation)}</th>
             <td data-label="State"><span>{state}</span></td>
-            <td data-label="Last success">{status.last_success_at.map(ago).unwrap_or_else(none)}</td>
+            <td data-label="Last success">{status.last_success_at.map(|at| ago(at).into_any()).unwrap_or_else(none)}</td>
             <td data-label="Last error"><span>{error.unwrap_or_else(none)}</span></td>
         </tr>
     }

@@ -9,6 +9,7 @@ mod live;
 mod movers;
 mod one_page;
 mod range;
+mod table;
 pub(super) mod trend;
 
 use leptos::prelude::*;

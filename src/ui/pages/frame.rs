@@ -14,7 +14,7 @@ use crate::model::user::Role;
 use crate::ui::components::failure::page_failure;
 use crate::ui::islands::live::{Live, Trouble};
 use crate::ui::islands::meters::Meters;
-use crate::ui::islands::shortcuts::Shortcuts;
+use crate::ui::islands::shortcuts::{self, Shortcuts};
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, AskedBudgets};
 
@@ -62,7 +62,7 @@ pub fn Frame() -> impl IntoView {
                     {account::account(&session)}
                 </footer>
             </div>
-            <Shortcuts project may_start />
+            <Shortcuts project may_start>{shortcuts::dialog()}</Shortcuts>
         </Live>
     }
 }

@@ -14,11 +14,11 @@ pub(super) fn outcome_of(forms: &[&str]) -> Option<AnyView> {
 /// What a form did, with the secret that is shown this once, or why it was refused.
 pub(super) fn outcome(message: &FlashMessage) -> Option<AnyView> {
     match &message.outcome {
-        Err(error) => problem(Some(error.message.clone())),
+        Err(error) => problem(Some(error.message.clone())).map(IntoAny::into_any),
         Ok(said) => {
             let secret =
                 said.secret.clone().map(|secret| view! { <p><code class="secret">{secret}</code></p> });
-            Some(notice(Tone::Good, view! { <p>{said.sentence.clone()}</p> {secret} }))
+            Some(notice(Tone::Good, view! { <p>{said.sentence.clone()}</p> {secret} }).into_any())
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The server's stand-ins: nothing is there, nothing happens. Same names and shapes as `present` and `fetch`.
 
 use leptos::ev::{EventDescriptor, SubmitEvent};
-use leptos::web_sys::{Document, HtmlFormElement};
+use leptos::web_sys::{Document, Element, HtmlFormElement};
 use serde::de::DeserializeOwned;
 
 use super::Reply;
@@ -19,6 +19,8 @@ pub fn local_time(at: Timestamp) -> String {
 pub fn every(_millis: u32, _action: impl FnMut() + 'static) {}
 
 pub fn after(_millis: u32, _action: impl FnOnce() + 'static) {}
+
+pub fn on_click(_element: &Element, _action: impl Fn() + 'static) {}
 
 pub fn on_window<E: EventDescriptor + 'static>(_event: E, _action: impl Fn(E::EventType) + 'static) {}
 

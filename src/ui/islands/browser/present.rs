@@ -9,8 +9,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Date, Reflect};
 use web_sys::{
-    FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement, Notification,
-    NotificationOptions, NotificationPermission, Storage, UrlSearchParams,
+    Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
+    Notification, NotificationOptions, NotificationPermission, Storage, UrlSearchParams,
 };
 
 use crate::model::time::Timestamp;
@@ -194,7 +194,17 @@ where
     E: EventDescriptor + 'static,
     E::EventType: JsCast,
 {
-    let _ = leptos::prelude::window_event_listener(event, action);
+    listen(&window(), &event.name(), Box::new(move |event| action(event.unchecked_into())));
+}
+
+fn listen(target: &EventTarget, event: &str, action: Box<dyn FnMut(Event)>) {
+    let action = Closure::wrap(action).into_js_value();
+    let _ = target.add_event_listener_with_callback(event, action.unchecked_ref());
+}
+
+/// Calls `action` at each click on an element that is put in by hand.
+pub fn on_click(element: &Element, action: impl Fn() + 'static) {
+    listen(element, "click", Box::new(move |_| action()));
 }
 
 /// A random id in the form of a UUID, for intents.

@@ -6,12 +6,12 @@ use crate::model::budget::Meter;
 use crate::ui::clock;
 use crate::ui::components::moment::until;
 
-pub(super) fn cost(left: impl Fn() -> Option<Meter> + Send + 'static) -> AnyView {
+pub(super) fn cost<L: Fn() -> Option<Meter> + Send + 'static>(left: L) -> impl IntoView + use<L> {
     let text = move || {
         let wait = |starts: Meter| starts.next_fits_at.map(|at| until(at, clock::now()));
         left().map(|starts| sentence(starts, wait(starts)))
     };
-    view! { <p class="cost">{text}</p> }.into_any()
+    view! { <p class="cost">{text}</p> }
 }
 
 fn sentence(starts: Meter, wait: Option<String>) -> String {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use leptos::either::Either;
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -91,14 +92,14 @@ impl Pick {
     }
 
     /// In the form: which template the text came from, and how to say that it did not.
-    pub(super) fn field(self) -> AnyView {
+    pub(super) fn field(self) -> impl IntoView + use<> {
         let plain = links::new_job(&self.project.get_value(), "", "");
         let forget = move |event: MouseEvent| {
             event.prevent_default();
             self.draft.template().set(String::new());
             self.draft.keep();
         };
-        let shown = move || {
+        move || {
             let id = self.draft.template().get();
             let name =
                 self.start.with_value(|start| start.template(&id).map(|template| template.name.clone()))?;
@@ -111,31 +112,28 @@ impl Pick {
                     <a href=plain.clone() on:click=forget>"Remove"</a>
                 </p>
             })
-        };
-        view! { {shown} }.into_any()
+        }
     }
 
     /// Beside the form: every template, with the placeholders of the chosen one.
-    pub(super) fn panel(self) -> AnyView {
+    pub(super) fn panel(self) -> impl IntoView + use<> {
         let templates = self.start.with_value(|start| start.templates.clone());
         if templates.is_empty() {
             let all = links::templates(&self.project.get_value());
-            return view! {
+            return Either::Left(view! {
                 <h2>"Templates"</h2>
                 <p>"Save a text that you need again as a " <a href=all>"template"</a> "."</p>
-            }
-            .into_any();
+            });
         }
         let entries: Vec<_> = templates.into_iter().map(|template| self.entry(template)).collect();
-        view! {
+        Either::Right(view! {
             <h2>"Templates"</h2>
             <ul class="picks">{entries}</ul>
             {move || self.question()}
-        }
-        .into_any()
+        })
     }
 
-    fn entry(self, template: Pickable) -> AnyView {
+    fn entry(self, template: Pickable) -> impl IntoView + use<> {
         let path = self.start.with_value(|start| start.given(PATH).to_owned());
         let href = links::new_job_by(&self.project.get_value(), &template.id, &path);
         let name = template.name.clone();
@@ -150,22 +148,21 @@ impl Pick {
             }
             self.shown.set(id);
         };
-        let form = move || is_shown().then(|| self.places(template));
+        let form = move || is_shown().then(|| self.places(template)).flatten();
         view! {
             <li>
-                <a href=href dir="auto" aria-current=move || is_shown().then_some("true") on:click=choose>{name}</a>
+                <a href=href dir="auto" aria-current=Signal::derive(move || is_shown().then_some("true")) on:click=choose>{name}</a>
                 {form}
             </li>
         }
-        .into_any()
     }
 
     /// A field for each placeholder.
-    fn places(self, template: StoredValue<Pickable>) -> AnyView {
+    fn places(self, template: StoredValue<Pickable>) -> Option<impl IntoView + use<>> {
         let names: Vec<String> =
             template.with_value(|template| places(&template.text).into_iter().map(str::to_owned).collect());
         if names.is_empty() {
-            return ().into_any();
+            return None;
         }
         let action = links::new_job(&self.project.get_value(), "", "");
         let path = self.start.with_value(|start| start.given(PATH).to_owned());
@@ -186,25 +183,23 @@ impl Pick {
                 template.with_value(|template| (filled(&template.text, &given), template.id.clone()));
             self.bring(text, id);
         };
-        view! {
+        Some(view! {
             <form class="stack" method="get" action=action on:submit=fill>
                 <input type="hidden" name="template" value=template.with_value(|template| template.id.clone()) />
                 {path}
                 {fields}
                 <button type="submit" class="button">"Fill in the prompt"</button>
             </form>
-        }
-        .into_any()
+        })
     }
 
-    fn place(self, name: &str) -> AnyView {
+    fn place(self, name: &str) -> impl IntoView + use<> {
         let id = ["place-", name].concat();
         let value = self.start.with_value(|start| start.value(name).to_owned());
         view! {
             <label class="field-label" for=id.clone()>{name.to_owned()}</label>
             <input id=id class="field" name=name.to_owned() value=value dir="auto" autocomplete="off" />
         }
-        .into_any()
     }
 
     /// Puts a text into the prompt, or asks first where that would replace what somebody wrote.
@@ -223,7 +218,7 @@ impl Pick {
         self.last.set_value(text);
     }
 
-    fn question(self) -> Option<AnyView> {
+    fn question(self) -> Option<impl IntoView + use<>> {
         let (text, template) = self.waiting.get()?;
         let replace = move |_| self.put(text.clone(), template.clone());
         let question = view! {
@@ -237,7 +232,7 @@ impl Pick {
                 </div>
             </div>
         };
-        Some(question.into_any())
+        Some(question)
     }
 }
 

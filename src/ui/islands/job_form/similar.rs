@@ -113,7 +113,7 @@ impl Similar {
         });
     }
 
-    pub(super) fn notice(self) -> AnyView {
+    pub(super) fn notice(self) -> impl IntoView + use<> {
         let jobs = move || {
             self.project.with_value(|project| similar_jobs(project, "Similar jobs", &self.found.read()))
         };
@@ -124,13 +124,12 @@ impl Similar {
         };
         view! {
             <div aria-live="polite">{jobs}</div>
-            <div class="notice notice-warn" role="alert" hidden=move || !self.is_asking.get()>
+            <div class="notice notice-warn" role="alert" hidden=Signal::derive(move || !self.is_asking.get())>
                 <div>
                     <p>"A similar job is running. Start anyway?"</p>
                     <button type="button" class="button" node_ref=self.anyway on:click=start>"Start anyway"</button>
                 </div>
             </div>
         }
-        .into_any()
     }
 }

@@ -102,7 +102,7 @@ fn say(live: LiveState, form: &HtmlFormElement, answer: &str, done: Option<Strin
         _ => "tagged",
     };
     let undo = Undo { path, fields, done: format!("{count} {opposite}") };
-    live.toasts.say_with_undo(format!("{count} {done}"), undo);
+    live.toasts.say_with_undo(&format!("{count} {done}"), move || live.undo(&undo));
 }
 
 /// Says why `form` was refused, above it; without an error, takes that away.
@@ -134,7 +134,7 @@ pub fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
 }
 
 /// `action` with those `fields` that have a value.
-fn with_given(action: &str, fields: &str) -> String {
+pub fn with_given(action: &str, fields: &str) -> String {
     let given: Vec<_> =
         fields.split('&').filter(|field| !field.is_empty() && !field.ends_with('=')).collect();
     if given.is_empty() { action.to_owned() } else { format!("{action}?{}", given.join("&")) }

@@ -119,7 +119,7 @@ impl Focus {
     }
 }
 
-fn replace(live: LiveState, page: &Document, reason: Reason) {
+pub(super) fn replace(live: LiveState, page: &Document, reason: Reason) {
     let mut fresh = Vec::new();
     let focus = Focus::now();
     for region in elements(&document().into(), reason.regions()) {
@@ -175,7 +175,13 @@ fn morph_children(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
                     let _ = old.insert_before(&found, at.as_ref());
                 }
                 match (found.dyn_ref::<Element>(), wanted.dyn_ref::<Element>()) {
-                    (Some(found), Some(_)) if is_island(found) || found.has_attribute(KEEP) => {}
+                    (Some(found), Some(_)) if found.has_attribute(KEEP) => {}
+                    (Some(found), Some(wanted)) if is_island(found) => {
+                        // What it shows is its own; its children are the server's.
+                        if let (Some(found), Some(wanted)) = (children(found), children(wanted)) {
+                            morph_children(&found, &wanted, fresh);
+                        }
+                    }
                     (Some(found), Some(wanted)) => morph(found, wanted, fresh),
                     _ if found.node_value() != wanted.node_value() => {
                         found.set_node_value(wanted.node_value().as_deref());
@@ -234,6 +240,11 @@ fn key(node: &Node) -> Option<String> {
         return Some(element.get_attribute("data-component").unwrap_or_default() + &props);
     }
     element.get_attribute("id").or_else(|| element.get_attribute("data-key"))
+}
+
+/// What an island was given by the server to show.
+fn children(island: &Element) -> Option<Element> {
+    island.query_selector("leptos-children").ok()?
 }
 
 fn is_island(element: &Element) -> bool {

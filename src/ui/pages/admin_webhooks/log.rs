@@ -28,7 +28,7 @@ pub(super) fn log(events: Vec<WebhookDelivery>) -> AnyView {
 
 fn row(event: WebhookDelivery) -> AnyView {
     let answer = outcome(&event);
-    let next = event.next_try_at.map_or_else(|| "None".into_any(), exactly);
+    let next = event.next_try_at.map_or_else(|| "None".into_any(), |at| exactly(at).into_any());
     view! {
         <tr>
             <th scope="row">{event.event}</th>

@@ -8,9 +8,8 @@ use crate::model::analytics_report::{DailyReport, PagesTable};
 use crate::model::history::{Comparison, Mark, MarkedDay, PagesReport, Trend};
 use crate::ui::components::moment::ago;
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::islands::paged_views::PagedViews;
 use crate::ui::pages::analytics::figures::figures;
-use crate::ui::pages::analytics::{Asked, events, history_notice, movers, no_views, trend};
+use crate::ui::pages::analytics::{Asked, events, history_notice, movers, no_views, table, trend};
 
 pub(super) fn report(asked: &Asked, report: &DailyReport) -> AnyView {
     let DailyReport { pages, trend, movers } = report;
@@ -18,7 +17,6 @@ pub(super) fn report(asked: &Asked, report: &DailyReport) -> AnyView {
     if pages.rows.is_empty() && asked.query.page == 1 && !is_narrowed {
         return no_views(&asked.project);
     }
-    let Asked { project, query, session, .. } = asked;
     view! {
         {history_notice::arrived()}
         {figures(pages.totals, pages.comparison.as_ref())}
@@ -26,13 +24,7 @@ pub(super) fn report(asked: &Asked, report: &DailyReport) -> AnyView {
         {marked(&pages.marked)}
         {trend_section(asked, trend)}
         {movers.as_ref().map(|found| movers::movers(asked, found))}
-        <PagedViews
-            project=project.clone()
-            query=query.clone()
-            days=asked.days()
-            may_start=session.can_start_jobs()
-            table=PagesTable::from(pages)
-        />
+        {table::table(asked, PagesTable::from(pages))}
     }
     .into_any()
 }
@@ -80,5 +72,5 @@ pub(super) fn marked(days: &[MarkedDay]) -> Option<AnyView> {
         };
         view! { <li>{day.to_string()} ": " {what}</li> }
     });
-    (!days.is_empty()).then(|| notice(Tone::Warning, view! { <ul>{marked.collect_view()}</ul> }))
+    (!days.is_empty()).then(|| notice(Tone::Warning, view! { <ul>{marked.collect_view()}</ul> }).into_any())
 }

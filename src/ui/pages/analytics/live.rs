@@ -4,26 +4,19 @@ use leptos::prelude::*;
 
 use crate::model::analytics_report::{LiveReport, PagesTable};
 use crate::ui::charts::bar::legend;
-use crate::ui::islands::paged_views::PagedViews;
 use crate::ui::pages::analytics::figures::figures;
-use crate::ui::pages::analytics::{Asked, history_notice, no_views};
+use crate::ui::pages::analytics::{Asked, history_notice, no_views, table};
 
 pub(super) fn report(asked: &Asked, report: &LiveReport) -> AnyView {
     let LiveReport { views, .. } = report;
-    let Asked { project, query, session, .. } = asked;
+    let Asked { project, query, .. } = asked;
     let is_empty = views.views.is_empty() && !views.corrected && query.page == 1;
     let body = match is_empty {
         true => no_views(project),
         false => view! {
             <div data-region="figures">{figures(views.totals, None)}</div>
             {legend()}
-            <PagedViews
-                project=project.clone()
-                query=query.clone()
-                days=asked.days()
-                may_start=session.can_start_jobs()
-                table=PagesTable::from(views)
-            />
+            {table::table(asked, PagesTable::from(views))}
         }
         .into_any(),
     };

@@ -4,19 +4,43 @@ use leptos::prelude::*;
 
 use crate::model::analytics_query::Form;
 use crate::model::history::{Trend, TrendPoint};
-use crate::ui::charts::events::Marks;
+use crate::ui::charts::events::{self, Marks};
 use crate::ui::charts::number::grouped;
-use crate::ui::charts::{bar, summary};
-use crate::ui::islands::trend::{Points, Trend as TrendChart};
+use crate::ui::charts::{bar, columns, summary};
+use crate::ui::islands::trend::Trend as Pointing;
 
 /// Nothing where there are no days. Needs [`bar::patterns`] once on the page.
 pub(in crate::ui::pages) fn trend(project: &str, shown: &Trend, form: Form) -> Option<AnyView> {
-    let points = Points::of(&shown.points)?;
-    let summary = summary::summary(&shown.points);
-    let marks = Marks::of(project, shown);
+    let points = &shown.points;
+    let count = points.len();
+    let last = points.last()?;
+    let summary = summary::summary(points);
+    let scale = columns::scale_labels(points, form);
+    let picture = columns::picture(points, form, summary.clone());
+    let day_labels = columns::day_labels(points);
+    let marks = events::marks(&Marks::of(project, shown), count);
+    let last_days = summary::days(last);
     Some(
         view! {
-            <TrendChart points form summary marks />
+            <Pointing>
+                {scale}
+                <div class="chart-plot">
+                    <svg class="chart-under" aria-hidden="true"></svg>
+                    {picture}
+                    <input
+                        class="js-only"
+                        type="range"
+                        aria-label="Days"
+                        aria-valuetext=last_days
+                        max=count - 1
+                        value=count - 1
+                    />
+                </div>
+                <div class="chart-below">{day_labels} {marks}</div>
+                <figcaption class="readout">
+                    <p role="status">{summary}</p>
+                </figcaption>
+            </Pointing>
             {bar::legend()}
             {as_table(&shown.points)}
         }

@@ -16,5 +16,5 @@ pub(super) fn upstream_notice(what: Notice) -> AnyView {
             Some(view! { <a href=links::UPSTREAM>"View the platform’s state"</a> }),
         ),
     };
-    notice(Tone::Warning, view! { <p>{text} " " {link}</p> })
+    notice(Tone::Warning, view! { <p>{text} " " {link}</p> }).into_any()
 }

@@ -149,5 +149,5 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
         _ => ().into_any(),
     };
     let reason = job.reason.clone().map(|reason| view! { <p class="soft">{reason}</p> });
-    notice(tone, view! { <p>{opened} {text}</p> {reason} {way_on} })
+    notice(tone, view! { <p>{opened} {text}</p> {reason} {way_on} }).into_any()
 }

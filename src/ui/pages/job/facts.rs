@@ -25,9 +25,9 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
                 {fact("Pages", (!job.paths.is_empty()).then(|| pages.into_any()))}
                 {fact("Template", job.template.as_ref().map(|used| template(job.project.as_str(), used)))}
                 {fact("Tags", Some(tags(job, may_tag)))}
-                {fact("Created", Some(exactly(job.created_at)))}
-                {fact("Accepted", remote.and_then(|remote| remote.created_at).map(exactly))}
-                {fact("Archived", remote.and_then(|remote| remote.archived_at).map(exactly))}
+                {fact("Created", Some(exactly(job.created_at).into_any()))}
+                {fact("Accepted", remote.and_then(|remote| remote.created_at).map(|at| exactly(at).into_any()))}
+                {fact("Archived", remote.and_then(|remote| remote.archived_at).map(|at| exactly(at).into_any()))}
             </dl>
         </aside>
     }

@@ -248,7 +248,7 @@ fn checked(check: Option<&AuditCheck>, query: &AuditQuery) -> AnyView {
                 </p>
                 <p><code class="secret">{link.clone()}</code></p>
             };
-            notice(Tone::Good, keep)
+            notice(Tone::Good, keep).into_any()
         }
     }
 }

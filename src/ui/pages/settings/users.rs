@@ -65,7 +65,7 @@ fn row(person: &Person, projects: &[Project]) -> AnyView {
             <th scope="row">{person.name.clone()} " " {you}</th>
             <td data-label="Role">{person.role.as_str()}</td>
             <td data-label="Projects">{seen_projects(person, projects)}</td>
-            <td data-label="Last seen">{person.last_seen.map_or_else(|| "Never".into_any(), ago)}</td>
+            <td data-label="Last seen">{person.last_seen.map_or_else(|| "Never".into_any(), |at| ago(at).into_any())}</td>
             <td data-label="State"><span>{format!("{state}{factor}")}</span></td>
             <td>{actions(person, projects)}</td>
         </tr>

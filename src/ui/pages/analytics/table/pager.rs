@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 
 use super::controls::choice;
-use super::{About, IN_PLACE, PLACE, Shown};
+use super::{About, Shown};
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::ui::charts::number::grouped;
+use crate::ui::islands::paged_views::{IN_PLACE, PLACE};
 
 /// The page sizes that are offered.
 const SIZES: [i64; 4] = [25, 50, 100, 250];

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::{About, FOLDER, HEADING, IN_PLACE, SEARCH, Shown};
+use super::{About, Shown};
 use crate::api::analytics::GetViews;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableSource;
@@ -13,6 +13,7 @@ use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::live_source::live_source;
+use crate::ui::islands::paged_views::{FOLDER, HEADING, IN_PLACE, SEARCH};
 
 pub(super) fn controls(about: &About, shown: &Shown) -> AnyView {
     match shown.table.source {

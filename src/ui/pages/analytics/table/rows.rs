@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{About, IN_PLACE, Shown};
+use super::{About, Shown};
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableRow;
 use crate::model::history::Sort;
@@ -10,6 +10,7 @@ use crate::ui::charts::bar::bar;
 use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
 use crate::ui::charts::scale::longest;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
+use crate::ui::islands::paged_views::IN_PLACE;
 
 pub(super) fn daily(about: &About, shown: &Shown) -> AnyView {
     let (project, query) = (about.project.as_str(), &shown.query);
