@@ -1,17 +1,21 @@
 //! Pieces that pages and islands are made of. They know the model, and never `api` or `pages`.
 
 pub mod badge;
+pub mod cost;
 pub mod empty;
 pub mod failure;
 pub mod form;
 pub mod icon;
 pub mod job_row;
+pub mod job_status;
 pub mod live_source;
+pub mod meters;
 pub mod moment;
 pub mod new_job_link;
 pub mod notice;
 pub mod other_ways;
 pub mod page_job_link;
+pub mod pages_table;
 pub mod pull_request;
 pub mod read_only;
 pub mod similar_jobs;

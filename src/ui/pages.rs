@@ -17,6 +17,7 @@ pub mod not_found;
 mod outcome;
 pub mod overview;
 mod page_head;
+mod prompt_form;
 pub mod queue;
 mod request;
 mod saved_views_bar;

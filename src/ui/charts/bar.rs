@@ -7,7 +7,7 @@ use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length};
 
 /// One row's bar. `longest` is what the full width stands for. Needs [`patterns`] once on the page.
-pub fn bar(counts: ViewCounts, longest: u64) -> AnyView {
+pub fn bar(counts: ViewCounts, longest: u64) -> impl IntoView + use<> {
     let Stack { human, ai } = Stack::of(counts, longest);
     let (human, ai) = (length(human), length(ai));
     view! {
@@ -16,7 +16,6 @@ pub fn bar(counts: ViewCounts, longest: u64) -> AnyView {
             <rect class="bar-ai" height="100%" x=human width=ai />
         </svg>
     }
-    .into_any()
 }
 
 fn described(counts: ViewCounts) -> String {

@@ -6,16 +6,16 @@ use leptos::prelude::*;
 pub type Hidden = Vec<(&'static str, String)>;
 
 /// `content` in a form that posts `hidden` along with it to `action`.
-pub fn post_form(
+pub fn post_form<C: IntoView>(
     class: &'static str,
     action: &'static str,
     hidden: Hidden,
-    content: impl IntoView,
-) -> AnyView {
+    content: C,
+) -> impl IntoView + use<C> {
     let hidden = hidden
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
-    view! { <form class=class method="post" action=action>{hidden.collect_view()} {content.into_view()}</form> }.into_any()
+    view! { <form class=class method="post" action=action>{hidden.collect_view()} {content.into_view()}</form> }
 }
 
 /// A button that shows `content`: what it would do is said before it is done. Works without JavaScript.

@@ -6,9 +6,9 @@ use crate::model::job::{DeliveryState, Job};
 use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::job_status::job_status;
 use crate::ui::components::moment::ago;
 use crate::ui::components::tag_link::tag_link;
-use crate::ui::islands::job_status::JobStatus;
 
 /// How many tags a row shows.
 const TAGS: usize = 1;
@@ -24,7 +24,7 @@ pub fn job_row(job: &Job, check: impl IntoView) -> impl IntoView {
                 {job.title().to_owned()}
             </a>
             <span class="job-tags">{tags(job)}</span>
-            <JobStatus status=job.badge() with_link=true />
+            {job_status(&job.badge(), true)}
             <a class="job-author" href=author title="Jobs of this person">{job.author.clone()}</a>
             <span class="job-age">{ago(job.created_at)}</span>
         </li>

@@ -7,6 +7,6 @@ use crate::ui::components::empty::empty;
 
 /// `what` needs a role that this person does not have.
 pub fn read_only(project: &str, what: &'static str) -> AnyView {
-    let back = view! { <a class="button" href=links::jobs(project)>"View jobs"</a> }.into_any();
-    empty("Your role is read-only", what, back)
+    let back = view! { <a class="button" href=links::jobs(project)>"View jobs"</a> };
+    empty("Your role is read-only", what, back).into_any()
 }

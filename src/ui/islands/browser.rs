@@ -1,21 +1,15 @@
-//! What only a browser can do, and what stands in for it on the server. Nothing else in `ui::islands` is compiled conditionally,
-//! except how answers are read (`json`).
+//! What only a browser can do. On the server an island renders its children and does nothing else: see [`IS_HERE`].
 
-#[cfg(not(feature = "hydrate"))]
-mod absent;
-#[cfg(feature = "hydrate")]
 mod fetch;
-#[cfg(feature = "hydrate")]
 mod present;
 
-#[cfg(not(feature = "hydrate"))]
-pub use absent::*;
-#[cfg(feature = "hydrate")]
 pub use fetch::*;
-#[cfg(feature = "hydrate")]
 pub use present::*;
 
 use crate::error::AppError;
+
+/// Whether this is the browser's half of the crate. Whatever else is in this module must not be called where it is not.
+pub const IS_HERE: bool = cfg!(feature = "hydrate");
 
 /// What came back from a server function.
 pub struct Reply<T> {

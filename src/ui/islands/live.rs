@@ -13,20 +13,23 @@ mod refresh;
 mod statuses;
 mod title;
 
-use leptos::ev;
+use std::cell::{Cell, RefCell};
+use std::ops::Deref;
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::Document;
+use leptos::web_sys::{Document, Event};
+use send_wrapper::SendWrapper;
 
 use crate::api::upstream::GetBudgets;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
-use crate::model::job::JobBadge;
 use crate::model::time::Timestamp;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::islands::browser;
 use crate::ui::islands::toasts::{self, Toasts};
+use crate::ui::islands::{browser, morph};
 use notifications::Notifications;
 use refresh::Reason;
 use statuses::Watched;
@@ -38,192 +41,224 @@ const WHILE_STILL: u32 = 15;
 /// Seconds between two questions while a job moves that a hidden page is to notify of. Browsers let few beats through, such
 /// as one a minute: what counts is the time that went by.
 const WHILE_HIDDEN: u32 = 30;
-/// Seconds between two readings of the budget.
+/// Seconds between two fetches of the budgets.
 const BUDGET: u32 = 30;
 /// Seconds between two steps of the ages on the page.
 const AGES: u32 = 15;
 
-/// What the islands of a page share.
-#[derive(Clone, Copy)]
-pub struct LiveState {
-    project: StoredValue<String>,
+/// The id of the element that says so while the page cannot be kept current.
+pub const TROUBLE: &str = "trouble";
+
+/// What the islands of a page share. Context of the islands inside [`Live`], in the browser only.
+#[derive(Clone)]
+pub struct LiveState(SendWrapper<Rc<Shared>>);
+
+type OnBudgets = Box<dyn Fn(&Budgets)>;
+
+pub struct Shared {
+    project: String,
     pub toasts: Toasts,
     pub notifications: Notifications,
-    /// The last known budgets; nothing before the first answer in the browser.
-    pub budgets: RwSignal<Option<Budgets>>,
-    watched: StoredValue<Vec<Watched>>,
-    /// Why the page cannot be kept current right now, if so.
-    trouble: RwSignal<Option<AppError>>,
+    /// Who wants to know of the budgets.
+    on_budgets: RefCell<Vec<OnBudgets>>,
+    watched: RefCell<Vec<Watched>>,
+    /// Whether the page cannot be kept current right now.
+    is_troubled: Cell<bool>,
     /// How many jobs finished while nobody looked.
-    unseen: RwSignal<u32>,
-    beats: StoredValue<u32>,
-    asking: StoredValue<bool>,
-    asked_at: StoredValue<Timestamp>,
-    refreshing: StoredValue<refresh::Progress>,
+    unseen: Cell<u32>,
+    beats: Cell<u32>,
+    is_asking: Cell<bool>,
+    asked_at: Cell<Timestamp>,
+    refreshing: Cell<refresh::Progress>,
     /// Owns the islands that a refresh puts in: they find the context of this one.
-    owner: StoredValue<Owner>,
+    owner: Owner,
 }
 
 #[island]
 pub fn Live(project: String, children: Children) -> impl IntoView {
-    let live = LiveState {
-        project: StoredValue::new(project),
-        toasts: Toasts::new(),
-        notifications: Notifications::new(),
-        budgets: RwSignal::new(None),
-        watched: StoredValue::new(Vec::new()),
-        trouble: RwSignal::new(None),
-        unseen: RwSignal::new(0),
-        beats: StoredValue::new(0),
-        asking: StoredValue::new(false),
-        asked_at: StoredValue::new(browser::now()),
-        refreshing: StoredValue::new(refresh::Progress::default()),
-        owner: StoredValue::new(Owner::new()),
-    };
-    provide_context(live);
-    live.start();
+    if browser::IS_HERE {
+        let live = LiveState::of(project);
+        provide_context(live.clone());
+        live.start();
+    }
     view! {
         {children()}
         {toasts::region()}
     }
 }
 
-/// Above the content of the page: says so while the page cannot be kept current. Needs [`LiveState`].
-#[island]
-pub fn Trouble() -> impl IntoView {
-    let live = use_context::<LiveState>();
-    let notice = move || live.and_then(|live| live.trouble.get()).map(|error| notice(&error));
-    view! { <div role="status">{notice}</div> }
+impl Deref for LiveState {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
 }
 
 impl LiveState {
-    pub fn project(self) -> String {
-        self.project.get_value()
+    fn of(project: String) -> Self {
+        Self(SendWrapper::new(Rc::new(Shared {
+            project,
+            toasts: Toasts::default(),
+            notifications: Notifications::default(),
+            on_budgets: RefCell::default(),
+            watched: RefCell::default(),
+            is_troubled: Cell::new(false),
+            unseen: Cell::new(0),
+            beats: Cell::new(0),
+            is_asking: Cell::new(false),
+            asked_at: Cell::new(browser::now()),
+            refreshing: Cell::default(),
+            owner: Owner::new(),
+        })))
     }
 
-    /// The status of a job on the page, kept current.
-    pub fn watch(self, status: JobBadge) -> ArcRwSignal<JobBadge> {
-        statuses::watch(self.watched, status)
+    /// That of the island around the one that asks.
+    pub fn here() -> Option<Self> {
+        if browser::IS_HERE { use_context() } else { None }
+    }
+
+    pub fn project(&self) -> &str {
+        &self.project
+    }
+
+    /// Calls `action` with the budgets whenever they were fetched.
+    pub fn on_budgets(&self, action: impl Fn(&Budgets) + 'static) {
+        self.on_budgets.borrow_mut().push(Box::new(action));
     }
 
     /// Something was sent just now: asks soon, and shows what became of it.
-    pub fn hurry(self) {
-        self.read_budgets();
+    pub fn hurry(&self) {
+        self.fetch_budgets();
         self.ask();
         refresh::refresh(self, Reason::Post);
     }
 
+    /// The address was changed in place: shows what follows from it.
+    pub fn follow(&self) {
+        refresh::refresh(self, Reason::Change);
+    }
+
     /// The page at `address` as the server renders it now, for [`Self::show`].
-    pub async fn fetch(self, address: &str) -> Result<Document, AppError> {
+    pub async fn fetch(&self, address: &str) -> Result<Document, AppError> {
         browser::fetch_page(address).await
     }
 
     /// Shows what `page` has in the regions of this one.
-    pub fn show(self, page: &Document) {
-        refresh::replace(self, page, Reason::Change);
+    pub fn show(&self, page: &Document) {
+        refresh::replace(self, page, Reason::Post);
     }
 
-    fn start(self) {
-        if cfg!(feature = "ssr") {
-            return;
-        }
+    fn start(&self) {
         statuses::remember(self);
         ages::tick();
         forms::listen(self);
-        browser::every(1000, move || self.beat());
-        browser::on_window(ev::visibilitychange, move |_| self.look());
-        browser::on_window(ev::focus, move |_| self.look());
-        title::follow(self.unseen);
+        let live = self.clone();
+        browser::every(1000, move || live.beat());
+        for event in ["visibilitychange", "focus"] {
+            let live = self.clone();
+            browser::on_window::<Event>(event, move |_| live.look());
+        }
         // Reading goes on at the beginning of the page, not before the navigation that led to it.
         if browser::came_by_link() && browser::has_no_focus() && browser::fragment().is_empty() {
             browser::focus("content");
         }
     }
 
-    fn beat(self) {
+    fn beat(&self) {
         let is_hidden = browser::is_hidden();
-        let any_moving = statuses::any_moving(self.watched);
-        if is_hidden && !(self.notifications.come() && any_moving) {
+        statuses::take_up(self);
+        let any_moving = statuses::any_moving(self);
+        if is_hidden && !(self.notifications.are_wanted() && any_moving) {
             return;
         }
-        let beat = self.beats.get_value().wrapping_add(1);
-        self.beats.set_value(beat);
+        let beat = self.beats.get().wrapping_add(1);
+        self.beats.set(beat);
         if beat.is_multiple_of(AGES) {
             ages::tick();
         }
         if beat.is_multiple_of(BUDGET) && !is_hidden {
-            self.read_budgets();
+            self.fetch_budgets();
         }
         if !is_hidden && refresh::interval().is_some_and(|seconds| beat.is_multiple_of(seconds)) {
             refresh::refresh(self, Reason::Time);
         }
-        let calm = self.trouble.with_untracked(Option::is_some) || !any_moving;
-        let wait = match (is_hidden, calm) {
+        let wait = match (is_hidden, self.is_troubled.get() || !any_moving) {
             (true, _) => WHILE_HIDDEN,
             (false, true) => WHILE_STILL,
             (false, false) => WHILE_MOVING,
         };
-        if is_past(self.asked_at.get_value(), wait) {
+        if is_past(self.asked_at.get(), wait) {
             self.ask();
         }
     }
 
     /// Somebody looks at the page again.
-    fn look(self) {
+    fn look(&self) {
         if browser::is_hidden() {
             return;
         }
         self.unseen.set(0);
+        title::count(0);
         self.toasts.look();
         ages::tick();
         self.ask();
     }
 
     /// Asks for the states of all watched jobs, and tells what changed.
-    fn ask(self) {
-        if self.asking.get_value() || self.watched.with_value(Vec::is_empty) {
+    fn ask(&self) {
+        statuses::take_up(self);
+        if self.is_asking.get() || self.watched.borrow().is_empty() {
             return;
         }
-        self.asking.set_value(true);
-        self.asked_at.set_value(browser::now());
+        self.is_asking.set(true);
+        self.asked_at.set(browser::now());
+        let live = self.clone();
         spawn_local(async move {
-            let answer = statuses::ask(self.watched, self.project()).await;
-            self.asking.set_value(false);
+            let answer = statuses::ask(&live).await;
+            live.is_asking.set(false);
             match answer {
                 Ok(news) => {
-                    self.trouble.set(None);
+                    live.show_trouble(None);
                     if news.any_changed {
-                        refresh::refresh(self, Reason::Change);
+                        refresh::refresh(&live, Reason::Change);
                     }
-                    announce::announce(self, news.finished);
-                    statuses::keep(self);
+                    announce::announce(&live, news.finished);
+                    statuses::keep(&live);
                 }
-                Err(error) => self.trouble.set(Some(error)),
+                Err(error) => live.show_trouble(Some(&error)),
             }
         });
     }
 
-    fn read_budgets(self) {
+    fn fetch_budgets(&self) {
+        let live = self.clone();
         spawn_local(async move {
-            let fields = browser::fields_of(&[("project", &self.project())]);
+            let fields = browser::fields_of(&[("project", live.project())]);
             // The last known budgets stay where they cannot be had.
             if let Ok(budgets) = browser::post::<Budgets>(GetBudgets::PATH, &fields).await.answer {
-                self.budgets.set(Some(budgets));
+                live.on_budgets.borrow().iter().for_each(|action| action(&budgets));
             }
         });
     }
 
-    fn undo(self, toasts::Undo { path, fields, done }: &toasts::Undo) {
-        let (path, fields, done) = (path.clone(), fields.clone(), done.clone());
+    fn undo(&self, toasts::Undo { path, fields, done }: toasts::Undo) {
+        let live = self.clone();
         spawn_local(async move {
             match browser::post_raw(&path, &fields).await.answer {
                 Ok(_) => {
-                    self.toasts.say(done, "", None);
-                    self.hurry();
+                    live.toasts.say(&done, "", None);
+                    live.hurry();
                 }
-                Err(error) => self.toasts.say(error.message, "", None),
+                Err(error) => live.toasts.say(&error.message, "", None),
             }
         });
+    }
+
+    fn show_trouble(&self, error: Option<&AppError>) {
+        if self.is_troubled.replace(error.is_some()) || error.is_some() {
+            morph::show(TROUBLE, || error.map(notice));
+        }
     }
 }
 

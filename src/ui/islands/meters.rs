@@ -1,56 +1,18 @@
-//! The hour's budget as two thin bars, kept current. Needs [`super::live::LiveState`].
+//! Keeps the meters of the hour's budget current. Needs [`super::live::LiveState`].
 
 use leptos::prelude::*;
 
-use crate::model::budget::{Budgets, Meter};
-use crate::model::links;
-use crate::ui::charts::scale::{length, per_mille};
-use crate::ui::clock;
-use crate::ui::components::moment::until;
-use crate::ui::components::waiting::waiting_link;
+use crate::ui::components::meters::{self, meters};
 use crate::ui::islands::live::LiveState;
+use crate::ui::islands::morph;
 
-/// `has_details`: whether this person may look at the page about the platform.
+/// `has_details`: whether this person may look at the page about the platform. `children` are the meters.
 #[island]
-pub fn Meters(project: String, budgets: Option<Budgets>, has_details: bool) -> impl IntoView {
-    let current = use_context::<LiveState>().map(|live| live.budgets);
-    let shown = move || current.and_then(|current| current.get()).or(budgets);
-    // The budget is no reason to disturb: what needs it says so when it is spent.
-    move || shown().map(|budgets| both(&project, budgets, has_details))
-}
-
-fn both(project: &str, budgets: Budgets, has_details: bool) -> impl IntoView + use<> {
-    let waiting = (budgets.waiting > 0)
-        .then(|| view! { <p class="meter-text">{waiting_link(project, budgets.waiting)}</p> });
-    let details = has_details.then(|| view! { <a href=links::UPSTREAM>"Details"</a> });
-    view! {
-        <section class="budget" aria-label="Hourly budget">
-            {meter("Agent", "job starts", budgets.creates)}
-            {meter("Analytics", "questions", budgets.analytics)}
-            {waiting}
-            <p class="faint">"Resets gradually " {details}</p>
-        </section>
+pub fn Meters(project: String, has_details: bool, children: Children) -> impl IntoView {
+    if let Some(live) = LiveState::here() {
+        live.on_budgets(move |budgets| {
+            morph::show(meters::ID, || meters(&project, budgets, has_details));
+        });
     }
-}
-
-fn meter(name: &'static str, what: &'static str, meter: Meter) -> impl IntoView + use<> {
-    let spent = meter.left() == 0;
-    let used = length(per_mille(u64::from(meter.used), u64::from(meter.limit)));
-    let next = match meter.next_fits_at {
-        Some(at) if spent => format!("Next in {}", until(at, clock::now())),
-        _ => String::new(),
-    };
-    view! {
-        <div class="meter" data-spent=spent.then_some("true")>
-            <p class="meter-text">
-                <span>{name}</span>
-                <span class="numeric" title=what>{format!("{} of {} this hour", meter.used, meter.limit)}</span>
-            </p>
-            <svg class="meter-bar" aria-hidden="true">
-                <rect class="meter-track" width="100%" height="100%" />
-                <rect class="meter-used" width=used height="100%" />
-            </svg>
-            <p class="meter-next">{next}</p>
-        </div>
-    }
+    children()
 }

@@ -1,156 +1,186 @@
-//! Lets the table of pages be paged, sorted, searched and filed by folder without leaving the page: follows its links and its GET form in
-//! place. The address is kept in step, and all regions of the page follow it. Needs [`super::live::LiveState`]; the rows are the server's.
+//! The table of pages with their bars, paged, sorted, searched and filed by folder in place: the browser asks for the rows and renders them
+//! ([`pages_table`]). Every control is a link or a GET form, which the server answers with a whole page where there is no JavaScript. The
+//! address is kept in step, and the rest of the page follows it. Needs [`super::live::LiveState`] for that.
 
-use leptos::ev::{self, MouseEvent, SubmitEvent};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
 use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, HtmlFormElement};
+use leptos::web_sys::{Event, MouseEvent, SubmitEvent};
 
+use crate::api::analytics::{GetTable, GetViews};
 use crate::error::{AppError, ErrorCode};
+use crate::model::analytics_query::AnalyticsQuery;
+use crate::model::analytics_report::PagesTable;
+use crate::model::day::Day;
 use crate::model::links;
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::islands::browser;
-use crate::ui::islands::live::{LiveState, forms};
+use crate::ui::components::pages_table::{self, About, FOLDER, HEADING, PLACE, SEARCH, Shown, pages_table};
+use crate::ui::islands::live::LiveState;
+use crate::ui::islands::{browser, morph};
 
-/// Links of this class are followed in place.
-pub const IN_PLACE: &str = "in-place";
-/// The id of the heading, which is scrolled to when a page is turned.
-pub const HEADING: &str = "table";
-/// The id of the name of the open folder.
-pub const FOLDER: &str = "folder";
-/// The id of the search field.
-pub const SEARCH: &str = "q";
-/// The id of the words that say which rows are shown.
-pub const PLACE: &str = "place";
-
-#[derive(Clone, Copy)]
 struct State {
+    about: About,
     /// The address that is shown.
-    shown: StoredValue<String>,
-    /// The one that was asked for last.
-    asked: StoredValue<String>,
-    is_busy: RwSignal<bool>,
-    problem: RwSignal<Option<AppError>>,
+    shown: RefCell<String>,
+    /// What was asked for last.
+    asked: RefCell<AnalyticsQuery>,
+    is_busy: Cell<bool>,
     live: Option<LiveState>,
 }
 
-/// `children` are the controls and the rows, in a region.
+/// `children` are the table as the server rendered it, of these `days`.
 #[island]
-pub fn PagedViews(children: Children) -> impl IntoView {
-    let state = State {
-        shown: StoredValue::new(browser::here()),
-        asked: StoredValue::new(browser::here()),
-        is_busy: RwSignal::new(false),
-        problem: RwSignal::new(None),
-        live: use_context(),
-    };
-    browser::on_window(ev::popstate, move |_| state.came_back());
-    let failed = move || {
-        state.problem.get().map(|error| {
-            let href = state.asked.get_value();
-            let again = view! { <a class="button in-place" href=href>"Try again"</a> };
-            notice(Tone::Bad, view! { <p>{error.message}</p> {again} })
-        })
-    };
-    view! {
-        <section
-            class="paged-views"
-            aria-labelledby=HEADING
-            aria-busy=Signal::derive(move || state.is_busy.get().then_some("true"))
-            on:click=move |event| state.clicked(&event)
-            on:submit=move |event| state.submitted(&event)
-        >
-            {children()}
-            <div>{failed}</div>
-        </section>
+pub fn PagedViews(project: String, days: (Day, Day), may_start: bool, children: Children) -> impl IntoView {
+    if browser::IS_HERE {
+        let here = browser::here();
+        let state = Rc::new(State {
+            about: About { project, days, may_start },
+            asked: RefCell::new(asked_by(&here)),
+            shown: RefCell::new(here),
+            is_busy: Cell::new(false),
+            live: LiveState::here(),
+        });
+        state.listen();
     }
+    children()
 }
 
 impl State {
+    fn listen(self: Rc<Self>) {
+        let Some(table) = browser::by_id(pages_table::ID) else { return };
+        let this = self.clone();
+        browser::on(&table, "click", move |event: MouseEvent| this.clone().clicked(&event));
+        let this = self.clone();
+        browser::on(&table, "submit", move |event: SubmitEvent| this.clone().submitted(&event));
+        browser::on_window::<Event>("popstate", move |_| self.clone().came_back());
+    }
+
     /// Follows a link of the table in place.
-    fn clicked(self, event: &MouseEvent) {
-        let plain = event.button() == 0
-            && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
-        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
-        let link = target.and_then(|target| target.closest("a.in-place").ok().flatten());
-        let Some(link) = link.filter(|_| plain && !event.default_prevented()) else { return };
+    fn clicked(self: Rc<Self>, event: &MouseEvent) {
+        let Some(link) = browser::target(event, "a.in-place").filter(|_| browser::is_plain(event)) else { return };
         event.prevent_default();
-        self.open(link.get_attribute("href").unwrap_or_default());
+        let href = link.get_attribute("href").unwrap_or_default();
+        self.open(asked_by(&href), &href);
         if link.has_attribute("rel") {
             browser::scroll_to(HEADING);
         }
     }
 
-    /// Searches. Forms of the POST method are those of the page.
-    fn submitted(self, event: &SubmitEvent) {
-        let form = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok());
-        let Some(form) = form.filter(|form| form.method() == "get") else { return };
+    /// Searches, or asks the platform anew.
+    fn submitted(self: Rc<Self>, event: &SubmitEvent) {
+        let Some(form) = browser::submitted(event).filter(|_| !event.default_prevented()) else { return };
         let Some(fields) = browser::fields(&form, event) else { return };
         event.prevent_default();
-        let action = form.get_attribute("action").unwrap_or_default();
-        self.open(forms::with_given(&action, &fields));
+        if form.method() == "post" {
+            return self.refresh(fields);
+        }
+        let query = asked_by(&["?", &fields].concat());
+        let href = query.href(&self.about.project);
+        self.open(query, &href);
     }
 
-    fn open(self, address: String) {
-        if self.is_busy.get_untracked() && self.asked.with_value(|asked| *asked == address) {
+    /// Has the figures asked for upstream again, and shows what came of it.
+    fn refresh(self: Rc<Self>, fields: String) {
+        if self.is_busy.get() {
             return;
         }
-        if browser::here() != address {
-            browser::push_address(&address);
-        }
-        self.ask(address, true);
-    }
-
-    /// The address changed by itself: somebody went back, or forward.
-    fn came_back(self) {
-        let here = browser::here();
-        if value("path", &here).is_some() {
-            return browser::go(&here);
-        }
-        if self.asked.with_value(|asked| *asked != here) {
-            self.ask(here, false);
-        }
-    }
-
-    /// `is_pressed`: whether somebody pressed a control of the table, which keeps the focus.
-    fn ask(self, address: String, is_pressed: bool) {
-        let Some(live) = self.live else { return browser::go(&address) };
-        let pressed = is_pressed.then(browser::focused);
-        self.asked.set_value(address.clone());
-        self.is_busy.set(true);
+        self.set_busy(true);
         spawn_local(async move {
-            let answer = live.fetch(&address).await;
-            // Something else was asked meanwhile.
-            if self.asked.with_value(|asked| *asked != address) {
-                return;
-            }
-            self.is_busy.set(false);
-            match answer {
-                Ok(page) => {
-                    self.problem.set(None);
-                    live.show(&page);
-                    self.follow(address, pressed);
+            match browser::post_raw(GetViews::PATH, &fields).await.answer {
+                Ok(_) => {
+                    if let Some(live) = &self.live {
+                        live.hurry();
+                    }
+                    let query = self.asked.borrow().clone();
+                    self.ask(query, false);
                 }
-                Err(error) if error.code == ErrorCode::Unauthenticated => {
-                    browser::go(&links::login(&address));
+                Err(error) => {
+                    self.set_busy(false);
+                    self.fail(&error);
                 }
-                Err(error) => self.problem.set(Some(error)),
             }
         });
     }
 
-    /// The page shows `address`. `pressed` is the id of the control that it was asked for with, if it has one.
-    fn follow(self, address: String, pressed: Option<Option<String>>) {
-        let before = self.shown.get_value();
-        let changed = |name: &str| value(name, &before) != value(name, &address);
-        if changed(SEARCH) {
-            browser::set_value(SEARCH, &value(SEARCH, &address).unwrap_or_default());
+    fn open(self: Rc<Self>, query: AnalyticsQuery, href: &str) {
+        if self.is_busy.get() && *self.asked.borrow() == query {
+            return;
+        }
+        if browser::here() != href {
+            browser::push_address(href);
+        }
+        self.ask(query, true);
+    }
+
+    /// The address changed by itself: somebody went back, or forward.
+    fn came_back(self: Rc<Self>) {
+        let here = browser::here();
+        let query = asked_by(&here);
+        if query.path.is_some() {
+            return browser::go(&here);
+        }
+        if *self.asked.borrow() != query {
+            self.ask(query, false);
+        }
+    }
+
+    /// `is_pressed`: whether somebody pressed a control of the table, which keeps the focus.
+    fn ask(self: Rc<Self>, query: AnalyticsQuery, is_pressed: bool) {
+        let pressed = is_pressed.then(browser::focused);
+        self.asked.replace(query.clone());
+        self.set_busy(true);
+        let fields = browser::fields_of(&[("project", &self.about.project), ("query", &query.address())]);
+        spawn_local(async move {
+            let answer = browser::post::<PagesTable>(GetTable::PATH, &fields).await.answer;
+            // Something else was asked meanwhile.
+            if *self.asked.borrow() != query {
+                return;
+            }
+            self.set_busy(false);
+            match answer {
+                Ok(table) => self.show(Shown { query, table }, pressed),
+                Err(error) if error.code == ErrorCode::Unauthenticated => {
+                    browser::go(&links::login(&browser::here()));
+                }
+                Err(error) => self.fail(&error),
+            }
+        });
+    }
+
+    /// Shows the answer. `pressed` is the id of the control that it was asked for with, if it has one.
+    fn show(&self, shown: Shown, pressed: Option<Option<String>>) {
+        let before = asked_by(&self.shown.replace(browser::here()));
+        let query = &shown.query;
+        morph::show(pages_table::ID, || pages_table(&self.about, &shown));
+        if before.q != query.q {
+            browser::set_value(SEARCH, query.q.as_deref().unwrap_or_default());
         }
         if let Some(pressed) = pressed {
-            keep_focus(pressed, changed(FOLDER));
+            keep_focus(pressed, query.folder != before.folder);
         }
-        self.shown.set_value(address);
+        // Turning the pages of the table changes nothing else.
+        if let Some(live) = self.live.as_ref().filter(|_| query.on_page(1) != before.on_page(1)) {
+            live.follow();
+        }
+    }
+
+    fn set_busy(&self, is_busy: bool) {
+        self.is_busy.set(is_busy);
+        if let Some(table) = browser::by_id(pages_table::ID) {
+            browser::set(&table, "aria-busy", is_busy.then_some("true"));
+        }
+    }
+
+    /// Says why it could not be had, below what is shown.
+    fn fail(&self, error: &AppError) {
+        let href = self.asked.borrow().href(&self.about.project);
+        morph::show(pages_table::PROBLEM, || {
+            let again = view! { <a class="button in-place" href=href>"Try again"</a> };
+            notice(Tone::Bad, view! { <p>{error.message.clone()}</p> {again} })
+        });
     }
 }
 
@@ -158,13 +188,13 @@ impl State {
 /// which rows are shown.
 fn keep_focus(pressed: Option<String>, is_elsewhere: bool) {
     let is_kept = pressed.is_some_and(|id| browser::focus(&id)) || (is_elsewhere && browser::focus(FOLDER));
-    if !is_kept && browser::focus_is_lost() {
+    if !is_kept && browser::has_no_focus() {
         browser::focus(PLACE);
     }
 }
 
-/// The field `name` of an address, where it has a value.
-fn value(name: &str, address: &str) -> Option<String> {
+/// What an address of this page asks for.
+fn asked_by(address: &str) -> AnalyticsQuery {
     let query = address.split_once('?').map_or("", |(_, query)| query);
-    browser::value_in(query, name).filter(|value| !value.is_empty())
+    AnalyticsQuery::of(|name| browser::value_in(query, name))
 }

@@ -1,111 +1,87 @@
-//! Sending a prompt from an island's form: one post at a time, why it was refused, and the choice to wait where the hour's budget is
-//! spent. The text stays until it was sent: an expired session leads to sign-in and back, an intent that was used is renewed.
+//! Sending a prompt from a form: one post at a time, why it was refused, and the choice to wait where the hour's budget is spent. The text
+//! stays until it was sent: an expired session leads to sign-in and back, an intent that was used is renewed.
 
-use leptos::ev::SubmitEvent;
-use leptos::prelude::*;
+use std::cell::Cell;
+use std::rc::Rc;
+
 use leptos::task::spawn_local;
-use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::HtmlFormElement;
+use leptos::web_sys::SubmitEvent;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::{Budgets, Meter};
-use crate::model::links;
-use crate::ui::components::notice::problem;
 use crate::ui::islands::browser::{self, Reply};
 use crate::ui::islands::drafts::Draft;
-use crate::ui::islands::live::LiveState;
+use crate::ui::islands::live::{LiveState, forms};
 
-/// The posts of one form with a prompt.
-#[derive(Clone, Copy)]
-pub struct Sending {
+/// On the button that puts the prompt into the queue, which appears once it was refused for want of budget.
+pub const QUEUE_IT: &str = "data-queue-it";
+/// The class of the choice to let a prompt wait, which is there as long as the budget is known to have no room.
+pub const QUEUE_CHOICE: &str = "queue-choice";
+
+/// Posts the form of `draft` to `path` when it is submitted and `may_be_sent` says so. `sent` gets the answer, and where the server wants
+/// the browser to go.
+pub fn listen(
     path: &'static str,
-    draft: Draft,
-    is_pending: RwSignal<bool>,
-    problem: RwSignal<Option<AppError>>,
-}
-
-impl Sending {
-    /// `problem`: why the form was refused before, if it was.
-    pub fn to(path: &'static str, draft: Draft, problem: Option<AppError>) -> Self {
-        Self { path, draft, is_pending: RwSignal::new(false), problem: RwSignal::new(problem) }
-    }
-
-    /// Posts the form that is being submitted. `sent` gets the answer, and where the server wants the browser to go.
-    pub fn submit(self, event: &SubmitEvent, sent: impl FnOnce(String, Option<String>) + 'static) {
+    draft: &Draft,
+    may_be_sent: impl Fn() -> bool + 'static,
+    sent: impl Fn(String, Option<String>) + 'static,
+) {
+    let (draft, is_pending, sent) = (draft.clone(), Rc::new(Cell::new(false)), Rc::new(sent));
+    let form = draft.form().clone();
+    browser::on(&form, "submit", move |event: SubmitEvent| {
         event.prevent_default();
-        let form = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok());
-        let Some(form) = form.filter(|_| !self.is_pending.get_untracked()) else { return };
-        let Some(fields) = browser::fields(&form, event) else { return };
-        self.is_pending.set(true);
+        if is_pending.get() || !may_be_sent() {
+            return;
+        }
+        let Some(fields) = browser::fields(draft.form(), &event) else { return };
+        is_pending.set(true);
+        show_pending(&draft, true);
+        let (draft, is_pending, sent) = (draft.clone(), is_pending.clone(), sent.clone());
         spawn_local(async move {
-            let Reply { answer, redirect } = browser::post_raw(self.path, &fields).await;
+            let Reply { answer, redirect } = browser::post_raw(path, &fields).await;
+            is_pending.set(false);
+            show_pending(&draft, false);
             match answer {
                 Ok(answer) => {
-                    self.draft.sent();
-                    self.problem.set(None);
+                    draft.sent();
+                    forms::problem(draft.form(), None);
                     sent(answer, redirect);
                 }
-                Err(error) if error.code == ErrorCode::Unauthenticated => {
-                    self.draft.keep();
-                    browser::go(&links::login(&browser::here()));
-                }
-                Err(error) => {
-                    if error.code == ErrorCode::IntentReused {
-                        self.draft.renew();
-                    }
-                    self.problem.set(Some(error));
-                }
+                Err(error) => refused(&draft, &error),
             }
-            self.is_pending.set(false);
         });
-    }
+    });
+}
 
-    /// Why the form was refused.
-    pub fn problem(self) -> impl IntoView + use<> {
-        move || problem(self.problem.get().map(|error| error.message))
+fn refused(draft: &Draft, error: &AppError) {
+    match error.code {
+        ErrorCode::Unauthenticated => draft.keep(),
+        ErrorCode::IntentReused => draft.renew(),
+        _ => {}
     }
+    if let Some(button) = browser::find_in(draft.form(), &["[", QUEUE_IT, "]"].concat()) {
+        browser::toggle(&button, "hidden", error.code != ErrorCode::BudgetSpent);
+    }
+    forms::refused(draft.form(), error);
+}
 
-    /// The button that sends, and one to wait in the queue once the form was refused for want of budget.
-    pub fn buttons(self, idle: &'static str, busy: &'static str) -> impl IntoView + use<> {
-        let is_pending = move || self.is_pending.get();
-        let queue = move || {
-            let spent = self
-                .problem
-                .with(|problem| problem.as_ref().is_some_and(|it| it.code == ErrorCode::BudgetSpent));
-            spent.then(
-                || view! { <button type="submit" class="button" name="queue" value="on">"Queue it"</button> },
-            )
-        };
-        view! {
-            <button
-                type="submit"
-                class="button button-primary"
-                aria-busy=Signal::derive(move || is_pending().then_some("true"))
-                disabled=Signal::derive(is_pending)
-            >
-                {Signal::derive(move || if is_pending() { busy.to_owned() } else { idle.to_owned() })}
-            </button>
-            {queue}
+/// Says on the button that sends what it does, or what is being done.
+fn show_pending(draft: &Draft, is_pending: bool) {
+    browser::set(draft.form(), "aria-busy", is_pending.then_some("true"));
+    for button in draft.buttons() {
+        let word = if is_pending { "data-busy" } else { "data-send" };
+        browser::say(&button, &button.get_attribute(word).unwrap_or_default());
+        browser::set(&button, "aria-busy", is_pending.then_some("true"));
+        button.set_disabled(is_pending);
+    }
+}
+
+/// Keeps the choice to wait in step with the budget.
+pub fn keep_choice(live: &LiveState, draft: &Draft, of: fn(&Budgets) -> Meter) {
+    let form = draft.form().clone();
+    live.on_budgets(move |budgets| {
+        if let Some(choice) = browser::find_in(&form, &[".", QUEUE_CHOICE].concat()) {
+            browser::toggle(&choice, "hidden", of(budgets).left() > 0);
         }
-    }
-}
-
-/// What is left of the hour's budget, kept current. `known`: what the server rendered the page with.
-pub fn budget(known: Option<Meter>, of: fn(&Budgets) -> Meter) -> impl Fn() -> Option<Meter> + Copy {
-    let live = use_context::<LiveState>();
-    move || live.and_then(|live| live.budgets.get()).map(|budgets| of(&budgets)).or(known)
-}
-
-/// The choice to let a prompt wait, as long as the budget is known to have no room.
-pub fn queue_choice<L: Fn() -> Option<Meter> + Send + 'static>(left: L) -> impl IntoView + use<L> {
-    move || {
-        left().filter(|meter| meter.left() == 0).map(|_| {
-            view! {
-                <label class="choice">
-                    <input type="checkbox" name="queue" value="on" autocomplete="off" />
-                    "Send it by itself when there is room"
-                </label>
-            }
-        })
-    }
+    });
 }

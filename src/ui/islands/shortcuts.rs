@@ -1,10 +1,11 @@
 //! Keyboard shortcuts, and the dialog that lists them. Nothing happens while somebody types. Needs the project it is in; rows are
 //! what has the class [`ROW`] in it.
 
-use leptos::ev::{self, KeyboardEvent};
+use std::cell::Cell;
+
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement};
+use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, KeyboardEvent};
 
 use crate::model::links;
 use crate::ui::islands::browser;
@@ -34,8 +35,15 @@ const SHORTCUTS: [(&str, &str); 11] = [
 /// `children` are the [`dialog`], which is the server's alone.
 #[island]
 pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl IntoView {
-    let after_g = StoredValue::new(false);
-    browser::on_window(ev::keydown, move |event| {
+    if browser::IS_HERE {
+        listen(project, may_start);
+    }
+    children()
+}
+
+fn listen(project: String, may_start: bool) {
+    let after_g = Cell::new(false);
+    browser::on_window("keydown", move |event: KeyboardEvent| {
         if event.default_prevented()
             || event.ctrl_key()
             || event.meta_key()
@@ -44,8 +52,7 @@ pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl I
         {
             return;
         }
-        let after = after_g.get_value();
-        after_g.set_value(event.key() == "g");
+        let after = after_g.replace(event.key() == "g");
         let target = match (after, event.key().as_str()) {
             (true, "j") => links::jobs(&project),
             (true, "a") => links::analytics(&project),
@@ -63,7 +70,6 @@ pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl I
         browser::forget_fragment();
         focus(search());
     }
-    children()
 }
 
 /// The list, for the children of [`Shortcuts`].
@@ -85,7 +91,7 @@ pub fn dialog() -> impl IntoView + use<> {
 
 pub(super) fn open_help() {
     let dialog =
-        document().get_element_by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
+        browser::by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
     if let Some(dialog) = dialog.filter(|dialog| !dialog.open()) {
         let _ = dialog.show_modal();
     }
@@ -105,17 +111,11 @@ fn act(key: &str, event: &KeyboardEvent) {
 }
 
 fn search() -> Option<Element> {
-    if cfg!(feature = "ssr") {
-        return None;
-    }
-    document().query_selector("input[type=search]").ok()?
+    browser::find("input[type=search]")
 }
 
-fn is_typing(event: &KeyboardEvent) -> bool {
-    let element = event.target().and_then(|target| target.dyn_into::<Element>().ok());
-    element.is_some_and(|element| {
-        element.closest("input:not([type=checkbox]), textarea, select, dialog").ok().flatten().is_some()
-    })
+fn is_typing(event: &Event) -> bool {
+    browser::target(event, "input:not([type=checkbox]), textarea, select, dialog").is_some()
 }
 
 /// Moves the focus `by` rows; from outside the rows, to the first or the last.
@@ -139,7 +139,7 @@ fn step(by: i32) {
 /// Ticks the checkbox of the row that has the focus, or unticks it.
 fn choose() {
     let row = document().active_element().and_then(|focused| row_of(&focused));
-    let check = row.and_then(|row| row.query_selector("input[type=checkbox]").ok()?);
+    let check = row.and_then(|row| browser::find_in(&row, "input[type=checkbox]"));
     if let Some(check) = check.and_then(|check| check.dyn_into::<HtmlElement>().ok()) {
         check.click();
     }

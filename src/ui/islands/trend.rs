@@ -1,45 +1,51 @@
 //! Lets a trend be pointed at: shows the numbers of the day that the pointer or the arrow keys point at. The chart is the server's, with the
 //! words for each day on its column.
 
-use leptos::ev::PointerEvent;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, Event, HtmlInputElement};
+use leptos::web_sys::{Event, HtmlInputElement, PointerEvent};
 
 use crate::ui::charts::columns;
+use crate::ui::islands::browser;
 
 /// On the column of a day: which days it is about.
 pub const DAYS: &str = "data-days";
 /// On the column of a day: what is read out.
 pub const READOUT: &str = "data-readout";
 
-/// `children` are what the chart consists of.
+/// On the range input once a day was pointed at.
+const POINTED: &str = "data-pointed";
+/// On a chart that listens.
+const LISTENS: &str = "data-listens";
+
+/// `children` are a chart, as [`crate::ui::charts`] makes it.
 #[island]
 pub fn Trend(children: Children) -> impl IntoView {
-    view! {
-        <figure
-            class="chart"
-            on:focusin=move |event| moved(&event)
-            on:input=move |event| moved(&event)
-            on:pointermove=move |event| follow(&event)
-        >
-            {children()}
-        </figure>
+    if browser::IS_HERE {
+        for figure in browser::all("figure.chart:not([data-listens])") {
+            browser::toggle(&figure, LISTENS, true);
+            browser::on::<Event>(&figure, "focusin", |event| moved(&event));
+            browser::on::<Event>(&figure, "input", |event| moved(&event));
+            browser::on::<PointerEvent>(&figure, "pointermove", |event| follow(&event));
+        }
     }
+    children()
+}
+
+fn input(event: &Event) -> Option<HtmlInputElement> {
+    event.target()?.dyn_into().ok()
 }
 
 /// Shows the day that the range input is at.
 fn moved(event: &Event) {
-    let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-    if let Some(input) = input {
+    if let Some(input) = input(event) {
         point_at(&input);
     }
 }
 
 /// Points at the day below the pointer.
 fn follow(event: &PointerEvent) {
-    let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-    let Some(input) = input else { return };
+    let Some(input) = input(event) else { return };
     let last: usize = input.max().parse().unwrap_or(0);
     let (x, width) = (event.offset_x().max(0) as usize, input.client_width().max(1) as usize);
     let at = (x * (last + 1) / width).min(last).to_string();
@@ -49,26 +55,19 @@ fn follow(event: &PointerEvent) {
     }
 }
 
-/// On the range input once a day was pointed at.
-const POINTED: &str = "data-pointed";
-
 fn point_at(input: &HtmlInputElement) {
     let Some(figure) = input.closest("figure").ok().flatten() else { return };
-    let columns = figure.query_selector_all("g[data-day]").ok();
+    let columns = browser::all_in(&figure, "g[data-day]");
     let at: usize = input.value().parse().unwrap_or(0);
-    let column = columns.as_ref().and_then(|columns| columns.item(at as u32)?.dyn_into::<Element>().ok());
-    let (Some(columns), Some(column)) = (columns, column) else { return };
-    let _ = input.set_attribute(POINTED, "");
-    let _ = input.set_attribute("aria-valuetext", &column.get_attribute(DAYS).unwrap_or_default());
-    let part = |selector: &str| figure.query_selector(selector).ok().flatten();
-    if let Some(readout) = part(".readout p") {
-        readout.set_text_content(column.get_attribute(READOUT).as_deref());
+    let Some(column) = columns.get(at) else { return };
+    browser::toggle(input, POINTED, true);
+    browser::set(input, "aria-valuetext", column.get_attribute(DAYS).as_deref());
+    if let Some(readout) = browser::find_in(&figure, ".readout p") {
+        browser::say(&readout, &column.get_attribute(READOUT).unwrap_or_default());
     }
-    if let Some(under) = part(".chart-under") {
-        let (x, width) = columns::band(at, columns.length() as usize);
-        under.set_inner_html(
-            &["<rect class=\"chart-cursor\" height=\"100%\" x=\"", &x, "\" width=\"", &width, "\"></rect>"]
-                .concat(),
-        );
+    if let Some(cursor) = browser::find_in(&figure, ".chart-cursor") {
+        let (x, width) = columns::band(at, columns.len());
+        browser::set(&cursor, "x", Some(&x));
+        browser::set(&cursor, "width", Some(&width));
     }
 }

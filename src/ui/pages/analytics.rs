@@ -9,7 +9,6 @@ mod live;
 mod movers;
 mod one_page;
 mod range;
-mod table;
 pub(super) mod trend;
 
 use leptos::prelude::*;
@@ -21,7 +20,7 @@ use crate::api::history::FetchDays;
 use crate::api::saved_views::list_views;
 use crate::error::AppError;
 use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::analytics_report::AnalyticsReport;
+use crate::model::analytics_report::{AnalyticsReport, PagesTable};
 use crate::model::day::{Day, DayRange};
 use crate::model::links;
 use crate::model::saved_view::{SavedView, ViewsOf};
@@ -31,6 +30,8 @@ use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::failure::failure;
 use crate::ui::components::notice::problem;
+use crate::ui::components::pages_table::{self, About, Shown, pages_table};
+use crate::ui::islands::paged_views::PagedViews;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
@@ -97,6 +98,22 @@ fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
             failure(&error)
         }
     }
+}
+
+/// The table of pages, which is paged, sorted and searched in place.
+fn table(asked: &Asked, table: PagesTable) -> AnyView {
+    let Asked { project, query, session, .. } = asked;
+    let (days, may_start) = (asked.days(), session.can_start_jobs());
+    let about = About { project: project.clone(), days, may_start };
+    let shown = Shown { query: query.clone(), table };
+    view! {
+        <PagedViews project=project.clone() days may_start>
+            <section id=pages_table::ID class="paged-views" aria-labelledby=pages_table::HEADING>
+                {pages_table(&about, &shown)}
+            </section>
+        </PagedViews>
+    }
+    .into_any()
 }
 
 fn saved_views(asked: &Asked, views: &[SavedView]) -> AnyView {

@@ -12,7 +12,8 @@ use crate::api::upstream::budgets;
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::Role;
 use crate::ui::components::failure::page_failure;
-use crate::ui::islands::live::{Live, Trouble};
+use crate::ui::components::meters;
+use crate::ui::islands::live::{self, Live};
 use crate::ui::islands::meters::Meters;
 use crate::ui::islands::shortcuts::{self, Shortcuts};
 use crate::ui::pages::page_head::title;
@@ -44,7 +45,9 @@ pub fn Frame() -> impl IntoView {
         let project = project.clone();
         Suspend::new(async move {
             let budgets = asked.await;
-            view! { <Meters project budgets has_details /> }
+            // The budget is no reason to disturb: what needs it says so when it is spent.
+            let shown = budgets.map(|budgets| meters::meters(&project, &budgets, has_details));
+            view! { <Meters project has_details><div id=meters::ID>{shown}</div></Meters> }
         })
     };
     view! {
@@ -53,13 +56,13 @@ pub fn Frame() -> impl IntoView {
             <div class="frame">
                 {rail::top(&project, &session)}
                 <main id="content" class="page" tabindex="-1">
-                    <Trouble />
+                    <div id=live::TROUBLE role="status"></div>
                     <div data-region="platform">{notice}</div>
                     {page}
                 </main>
                 <footer class="rail-foot">
                     {meters}
-                    {account::account(&session)}
+                    {account::account(&session, true)}
                 </footer>
             </div>
             <Shortcuts project may_start>{shortcuts::dialog()}</Shortcuts>
@@ -78,7 +81,7 @@ pub fn SettingsFrame() -> impl IntoView {
             <main id="content" class="page" tabindex="-1">
                 <Outlet />
             </main>
-            <footer class="rail-foot">{account::account(&session)}</footer>
+            <footer class="rail-foot">{account::account(&session, false)}</footer>
         </div>
     }
 }

@@ -19,9 +19,11 @@ use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_j
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
 use crate::ui::components::notice::problem;
-use crate::ui::islands::drafts::{DraftStart, OnPage};
-use crate::ui::islands::follow_up::{FollowUp, FollowUpStart};
+use crate::ui::islands::follow_up::{FIELD, FollowUp};
 use crate::ui::pages::page_head::title;
+use crate::ui::pages::prompt_form::{
+    self, PromptField, draft_start, prompt_field, prompt_notes, queue_choice, send_buttons,
+};
 use crate::ui::pages::request::{self, page};
 
 /// How often the page is read again while a follow-up is on its way, in seconds.
@@ -92,19 +94,40 @@ async fn follow_up(
     let project = job.project.to_string();
     let form: JobForm = job_form(project.clone(), Some(job.id.to_string())).await?;
     let left = request::budgets().await.map(|budgets| budgets.follow_ups);
-    let problem = unsent.as_ref().and_then(|unsent| unsent.problem().cloned());
+    let why = unsent.as_ref().and_then(|unsent| unsent.problem().cloned());
     let typed =
         unsent.map(|unsent| unsent.typed("prompt").replace("\r\n", "\n")).filter(|typed| !typed.is_empty());
     let again = again.and_then(|position| job.follow_ups.get(position.checked_sub(1)?));
     let given = typed.or_else(|| again.map(|sent| sent.prompt.clone()));
     let goes_first = given.is_some();
     let text = given.unwrap_or_else(|| form.draft.clone());
-    let start = FollowUpStart {
-        job: job.id.to_string(),
-        draft: DraftStart::of(&form, &text, goes_first),
-        text: OnPage::new(text),
-        left,
-        problem,
+    let draft = draft_start(&form, &text, goes_first);
+    let id = job.id.to_string();
+    let field = PromptField {
+        id: FIELD,
+        name: "prompt",
+        label: "Follow-up",
+        placeholder: "Ask for a change, or answer the agent",
+        rows: "2",
+        text: &text,
     };
-    Ok(view! { <div id="reply" data-keep=""><FollowUp project start /></div> }.into_any())
+    Ok(view! {
+        <div id="reply" data-keep="">
+            <FollowUp project=project.clone() job=id.clone() draft=draft.clone()>
+                <div class="follow-up">
+                    {prompt_form::problem(why.as_ref())}
+                    <form class="follow-up-form" method="post" action=SendFollowUp::PATH>
+                        <input type="hidden" name="project" value=project autocomplete="off" />
+                        <input type="hidden" name="job" value=id autocomplete="off" />
+                        <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
+                        {prompt_field(&field)}
+                        <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref())}</div>
+                        {queue_choice(left)}
+                        <div class="follow-up-notes">{prompt_notes(&draft)}</div>
+                    </form>
+                </div>
+            </FollowUp>
+        </div>
+    }
+    .into_any())
 }

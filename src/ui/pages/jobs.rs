@@ -16,6 +16,7 @@ use crate::model::links;
 use crate::model::saved_view::ViewsOf;
 use crate::model::user::CurrentSession;
 use crate::ui::components::empty::empty;
+use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_row::job_row;
 use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::other_ways::other_ways;
@@ -66,7 +67,7 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     });
     let put_away = !address.query.archived.is_empty();
     let bar = (may_file && !page.jobs.is_empty())
-        .then(|| view! { <Bulk project=project.to_owned() put_away /> }.into_any());
+        .then(|| view! { <Bulk>{bulk_bar(project, put_away)}</Bulk> }.into_any());
     let body = match (page.jobs.is_empty(), address.query.is_filtered() || address.is_further_on()) {
         (false, _) => view! { <ul class="job-list" aria-label="Jobs">{rows.collect_view()}</ul> }.into_any(),
         (true, true) => nothing_found(project),
@@ -83,12 +84,37 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     .into_any()
 }
 
+/// What can be done with the chosen jobs. `put_away` where the list shows what was archived here.
+fn bulk_bar(project: &str, put_away: bool) -> AnyView {
+    let (path, undo, words, done) = match put_away {
+        true => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Bring back", "restored"),
+        false => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
+    };
+    view! {
+        <form id=bulk::FORM class="bulk" method="post" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
+            <input type="hidden" name="project" value=project.to_owned() />
+            <button id=bulk::ALL type="button" class="button js-only">"Select page"</button>
+            <div class="bulk-actions">
+                <span class="bulk-count js-only" role="status"><span id=bulk::COUNT>"0"</span> " selected"</span>
+                <button type="reset" class="button">"Clear"</button>
+                <label class="visually-hidden" for="bulk-tag">"Tag"</label>
+                <input id="bulk-tag" class="field bulk-tag" name="tag" maxlength="40" placeholder="Tag" autocomplete="off" />
+                <button type="submit" class="button">"Add tag"</button>
+                <button type="submit" class="button" formaction=path data-done=done data-undo=undo>
+                    {icon(icon::ARCHIVED)} {words}
+                </button>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
 /// What chooses a row. All of them belong to the form of [`Bulk`].
 fn check(job: &str, title: &str) -> AnyView {
     view! {
         <input
             type="checkbox"
-            class="job-check row-link"
+            class=format!("{} row-link", bulk::CHECK)
             name="jobs"
             value=job.to_owned()
             form=bulk::FORM

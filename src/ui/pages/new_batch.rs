@@ -4,10 +4,11 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::batches::{PrepareBatch, batch_form};
+use crate::ui::components::form::submit_button;
 use crate::ui::components::read_only::read_only;
-use crate::ui::islands::batch_form::{BatchForm, BatchTexts};
-use crate::ui::pages::outcome::outcome;
+use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
 use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::prompt_form::{PromptField, problem, prompt_field};
 use crate::ui::pages::request::{self, page};
 
 #[component]
@@ -36,11 +37,39 @@ pub fn NewBatch() -> impl IntoView {
             None if prompt.is_empty() => (form.text, form.values, template),
             None => (prompt, form.values, template),
         };
-        let texts = BatchTexts { intent: form.intent.to_string(), text, values, template, go_first };
+        let text = PromptField {
+            id: PROMPT,
+            name: "prompt",
+            label: "Prompt template",
+            placeholder: "Check {{page}} against version 3 of the SDK, and fix every step that no longer works.",
+            rows: "5",
+            text: &text,
+        };
+        let values = PromptField {
+            id: VALUES,
+            name: "values",
+            label: "Values, one line per job",
+            placeholder: "/quickstart\n/guides/webhooks",
+            rows: "8",
+            text: &values,
+        };
+        let why = refused.as_ref().and_then(|refused| refused.problem());
         Ok(view! {
             {head}
             <div class="columns">
-                <div>{refused.as_ref().and_then(outcome)} <BatchForm project texts /></div>
+                <div>
+                    <BatchForm project=project.clone() goes_first=go_first>
+                        {problem(why)}
+                        <form class="stack" method="post" action=PrepareBatch::PATH>
+                            <input type="hidden" name="project" value=project autocomplete="off" />
+                            <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
+                            <input type="hidden" name="template_id" value=template autocomplete="off" />
+                            {prompt_field(&text)}
+                            {prompt_field(&values)}
+                            <div class="send">{submit_button("Preview")}</div>
+                        </form>
+                    </BatchForm>
+                </div>
                 {advice()}
             </div>
         }

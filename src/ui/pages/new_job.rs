@@ -1,6 +1,7 @@
 //! `/p/{project}/jobs/new`: the form that starts a job. What is typed survives errors, reloads and an expired session.
 
 mod advice;
+mod pick;
 
 use futures::join;
 use leptos::prelude::*;
@@ -10,16 +11,22 @@ use crate::api::flash::FlashMessage;
 use crate::api::jobs::{CreateJob, KeepDraft, get_job, job_form, similar_jobs};
 use crate::api::templates::list_templates;
 use crate::error::{AppError, ErrorCode};
+use crate::model::budget::Budgets;
 use crate::model::job::{Job, JobForm as Blank};
-use crate::model::page_path;
-use crate::model::saved_template::{RESERVED_PLACES, SavedTemplate};
 use crate::model::similar::SimilarJob;
-use crate::model::template::places;
+use crate::ui::components::cost;
 use crate::ui::components::read_only::read_only;
-use crate::ui::islands::drafts::{DraftStart, OnPage};
-use crate::ui::islands::job_form::{JobForm, JobFormStart, PickStart, Pickable, compared};
+use crate::ui::components::similar_jobs::similar_jobs as similar_notice;
+use crate::ui::islands::drafts::DraftStart;
+use crate::ui::islands::job_form::{
+    ANYWAY, ASKING, COST, DETECTED, JobForm, PROMPT, SIMILAR, compared, detected,
+};
 use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::prompt_form::{
+    PromptField, draft_start, problem, prompt_field, prompt_notes, queue_choice, send_buttons,
+};
 use crate::ui::pages::request::{self, page};
+use pick::Pick;
 
 const OPERATORS_ONLY: &str = "Starting jobs needs the operator role. An administrator can give it to you.";
 
@@ -60,38 +67,105 @@ pub fn NewJob() -> impl IntoView {
         let (form, templates, budgets) =
             join!(job_form(project.clone(), None), list_templates(project.clone()), request::budgets());
         let form = form?;
-        let templates: Vec<_> = templates.unwrap_or_default().into_iter().map(pickable).collect();
-        // Nothing of the address is on the page that the form has no use for.
-        let is_used =
-            |name: &str| name == "path" || templates.iter().any(|it| places(&it.text).contains(&name));
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
-        let given =
-            given.filter(|(name, _)| is_used(name) && !RESERVED_PLACES.contains(&name.as_str())).collect();
-        let pick = PickStart { given, templates, asked: asked("template") };
+        let pick = Pick::of(project.clone(), templates.unwrap_or_default(), asked("template"), given);
         let copied = match &brought.from {
             Some(job) => Some(get_job(project.clone(), job.clone()).await?),
             None => None,
         };
-        let problem = refused.as_ref().and_then(|refused| refused.problem().cloned());
-        let similar = similar_to(&project, refused.as_ref(), problem.as_ref()).await;
+        let why = refused.as_ref().and_then(|refused| refused.problem().cloned());
+        let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
         let text = text(&form, refused.as_ref(), brought, &pick, copied);
-        let start = JobFormStart {
-            draft: DraftStart::of(&form, &text.prompt, text.goes_first),
-            named: page_path::found_in(&text.prompt).join(", "),
-            prompt: OnPage::new(text.prompt),
-            pages: OnPage::new(text.pages),
-            template: text.template,
-            pick,
-            similar,
-            left: budgets.map(|budgets| budgets.creates),
-            problem,
-        };
+        let draft = draft_start(&form, &text.prompt, text.goes_first);
+        let fields = Fields { project: &project, form: &form, text: &text, pick: &pick, similar, why, budgets };
         Ok(view! {
             {head}
-            <JobForm project=project.clone() start>{advice::advice(&project)}</JobForm>
+            <JobForm project=project.clone() draft=draft.clone()>
+                <div class="columns">
+                    <div>{fields.view(&draft)}</div>
+                    <aside class="advice" aria-label="Templates and advice">
+                        {pick.panel()}
+                        {advice::advice(&project)}
+                    </aside>
+                </div>
+            </JobForm>
         }
         .into_any())
     })
+}
+
+/// What the form shows.
+struct Fields<'a> {
+    project: &'a str,
+    form: &'a Blank,
+    text: &'a Text,
+    pick: &'a Pick,
+    /// Jobs like the one that was refused for them.
+    similar: Vec<SimilarJob>,
+    /// Why it was refused before.
+    why: Option<AppError>,
+    budgets: Option<Budgets>,
+}
+
+impl Fields<'_> {
+    fn view(&self, draft: &DraftStart) -> AnyView {
+        let why = self.why.as_ref();
+        // A plain form comes back once where jobs are alike; then the answer is to send it again.
+        let asks = why.is_none_or(|why| why.code != ErrorCode::SimilarJob);
+        let asks = asks.then(|| view! { <input type="hidden" name="similar" value="ask" /> });
+        let creates = self.budgets.map(|budgets| budgets.creates);
+        let field = PromptField {
+            id: PROMPT,
+            name: "prompt",
+            label: "Prompt",
+            placeholder: "Rewrite the quickstart for version 3 of the SDK. Keep the page’s structure, and mention the new sign-in.",
+            rows: "10",
+            text: &self.text.prompt,
+        };
+        view! {
+            {problem(why)}
+            <form class="stack" method="post" action=CreateJob::PATH>
+                <input type="hidden" name="project" value=self.project.to_owned() autocomplete="off" />
+                <input type="hidden" name="intent" value=self.form.intent.to_string() autocomplete="off" />
+                {asks}
+                {self.pick.field(&self.text.template)}
+                {prompt_field(&field)}
+                <label class="field-label" for="paths">"Pages"</label>
+                <input
+                    id="paths"
+                    class="field"
+                    name="paths"
+                    value=self.text.pages.clone()
+                    placeholder="/guides/quickstart, /api/authentication"
+                    autocomplete="off"
+                    spellcheck="false"
+                    aria-describedby="paths-hint"
+                />
+                <p class="hint" id="paths-hint">
+                    "Optional: the pages it is about, separated by commas. "
+                    <span id=DETECTED class="about">{detected(&self.text.prompt)}</span>
+                </p>
+                <div id=SIMILAR aria-live="polite">
+                    {similar_notice(self.project, "Similar jobs", &self.similar)}
+                </div>
+                <div id=ASKING class="notice notice-warn" role="alert" hidden>
+                    <div>
+                        <p>"A similar job is running. Start anyway?"</p>
+                        // Not a button that submits: Enter in another field would press it.
+                        <button id=ANYWAY type="button" class="button">"Start anyway"</button>
+                    </div>
+                </div>
+                <div class="send">
+                    {send_buttons("Start job", "Starting…", why)}
+                    <span class="faint js-only"><kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
+                    <p id=COST class="cost">{creates.map(cost::sentence)}</p>
+                    {queue_choice(creates)}
+                    {prompt_notes(draft)}
+                </div>
+            </form>
+        }
+        .into_any()
+    }
 }
 
 /// What was refused goes before what the address brings, and that before the draft. A page alone is brought to a new text, unless one
@@ -100,7 +174,7 @@ fn text(
     form: &Blank,
     refused: Option<&FlashMessage>,
     brought: Brought,
-    pick: &PickStart,
+    pick: &Pick,
     copied: Option<Job>,
 ) -> Text {
     if let Some(refused) = refused.filter(|refused| !refused.typed("prompt").is_empty()) {
@@ -136,8 +210,4 @@ async fn similar_to(
     let Some(refused) = refused.filter(|_| asks) else { return Vec::new() };
     let (prompt, paths) = compared(refused.typed("prompt"), refused.typed("paths"));
     similar_jobs(project.to_owned(), Some(prompt), Some(paths)).await.unwrap_or_default()
-}
-
-fn pickable(template: SavedTemplate) -> Pickable {
-    Pickable { id: template.id.to_string(), name: template.name, text: template.text }
 }

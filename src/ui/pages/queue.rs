@@ -13,7 +13,7 @@ use crate::ui::components::empty::empty;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::{ago, until, utc_minute};
-use crate::ui::islands::queue::QueueMoves;
+use crate::ui::islands::queue::{self as queue_moves, QueueMoves};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -40,7 +40,8 @@ pub fn QueuePage() -> impl IntoView {
             {page_head("Queue", "Docket sends queued prompts one at a time, spread evenly over the hour.", ())}
             {refused}
             <QueueMoves>
-                <div data-region="queue" data-every="3">{list(&desk, queue)}</div>
+                <p id=queue_moves::SAID class="visually-hidden" role="status"></p>
+                <div id=queue_moves::LIST data-region="queue" data-every="3">{list(&desk, queue)}</div>
             </QueueMoves>
         }
         .into_any())

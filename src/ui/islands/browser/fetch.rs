@@ -2,11 +2,11 @@
 
 use leptos::prelude::{document, window};
 use leptos::server_fn::redirect::REDIRECT_HEADER;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use leptos::web_sys::js_sys::Reflect;
+use leptos::web_sys::{Document, DomParser, Headers, RequestInit, Response, SupportedType};
 use serde::de::DeserializeOwned;
-use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::js_sys::Reflect;
-use web_sys::{Document, DomParser, Headers, RequestInit, Response, SupportedType};
 
 use super::Reply;
 use crate::api::REFRESH_HEADER;

@@ -1,19 +1,84 @@
 //! The browser's own facilities. Each fails quietly: a page without storage or clipboard still does its main job.
 
 use gloo_timers::callback::{Interval, Timeout};
-use leptos::ev::{EventDescriptor, SubmitEvent};
 use leptos::prelude::{document, window};
-use leptos::task::spawn_local;
-use wasm_bindgen::prelude::Closure;
-use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
-use web_sys::js_sys::{Date, Reflect};
-use web_sys::{
+use leptos::wasm_bindgen::prelude::Closure;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use leptos::web_sys::js_sys::{Date, Reflect};
+use leptos::web_sys::{
     Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
-    Notification, NotificationOptions, NotificationPermission, Storage, UrlSearchParams,
+    MouseEvent, NodeList, Notification, NotificationOptions, NotificationPermission, Storage, SubmitEvent, UrlSearchParams,
 };
+use wasm_bindgen_futures::JsFuture;
 
 use crate::model::time::Timestamp;
+
+/// The element with that id.
+pub fn by_id(id: &str) -> Option<Element> {
+    document().get_element_by_id(id)
+}
+
+/// The first element that `selector` chooses.
+pub fn find(selector: &str) -> Option<Element> {
+    document().query_selector(selector).ok().flatten()
+}
+
+/// The first element below `element` that `selector` chooses.
+pub fn find_in(element: &Element, selector: &str) -> Option<Element> {
+    element.query_selector(selector).ok().flatten()
+}
+
+/// All elements that `selector` chooses.
+pub fn all(selector: &str) -> Vec<Element> {
+    document().query_selector_all(selector).map(listed).unwrap_or_default()
+}
+
+/// All elements below `element` that `selector` chooses.
+pub fn all_in(element: &Element, selector: &str) -> Vec<Element> {
+    element.query_selector_all(selector).map(listed).unwrap_or_default()
+}
+
+fn listed(found: NodeList) -> Vec<Element> {
+    (0..found.length()).filter_map(|at| found.item(at)?.dyn_into().ok()).collect()
+}
+
+/// The element that an event happened to, or the next around it that `selector` chooses.
+pub fn target(event: &Event, selector: &str) -> Option<Element> {
+    let element: Element = event.target()?.dyn_into().ok()?;
+    element.closest(selector).ok().flatten()
+}
+
+/// The form that is being submitted.
+pub fn submitted(event: &Event) -> Option<HtmlFormElement> {
+    event.target()?.dyn_into().ok()
+}
+
+/// Sets the attribute `name`, or takes it away where there is no value.
+pub fn set(element: &Element, name: &str, value: Option<&str>) {
+    let _ = match value {
+        Some(value) => element.set_attribute(name, value),
+        None => element.remove_attribute(name),
+    };
+}
+
+/// Sets or takes away an attribute that has no value.
+pub fn toggle(element: &Element, name: &str, is_set: bool) {
+    set(element, name, is_set.then_some(""));
+}
+
+/// Puts `text` into `element`, if it says something else.
+pub fn say(element: &Element, text: &str) {
+    if element.text_content().as_deref() != Some(text) {
+        element.set_text_content(Some(text));
+    }
+}
+
+/// Whether a click on a link is one that opens it here.
+pub fn is_plain(event: &MouseEvent) -> bool {
+    event.button() == 0
+        && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key())
+        && !event.default_prevented()
+}
 
 pub fn now() -> Timestamp {
     Timestamp::from_millis(Date::now() as i64)
@@ -50,13 +115,11 @@ pub fn may_notify() -> bool {
 }
 
 /// Asks the person, through the browser, whether we may notify; a browser may refuse by itself.
-pub fn ask_to_notify(heard: impl FnOnce(bool) + 'static) {
-    spawn_local(async move {
-        if let Some(asked) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
-            let _ = JsFuture::from(asked).await;
-        }
-        heard(may_notify());
-    });
+pub async fn ask_to_notify() -> bool {
+    if let Some(asked) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
+        let _ = JsFuture::from(asked).await;
+    }
+    may_notify()
 }
 
 /// Shows a notification that opens `href`. Of those with one `tag`, from whichever tab, the browser keeps one.
@@ -96,11 +159,6 @@ pub fn has_no_focus() -> bool {
 pub fn focus(id: &str) -> bool {
     let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok());
     element.is_some_and(|element| element.focus().is_ok())
-}
-
-/// Whether nothing has the focus, because what had it is gone.
-pub fn focus_is_lost() -> bool {
-    document().active_element().is_none_or(|element| element.local_name() == "body")
 }
 
 pub fn stored(key: &str) -> Option<String> {
@@ -188,23 +246,19 @@ pub fn push_address(address: &str) {
     }
 }
 
-/// Calls `action` at each event of the window, for as long as the page is there.
-pub fn on_window<E>(event: E, action: impl Fn(E::EventType) + 'static)
-where
-    E: EventDescriptor + 'static,
-    E::EventType: JsCast,
-{
-    listen(&window(), &event.name(), Box::new(move |event| action(event.unchecked_into())));
+/// Calls `action` at each `event` of the window, for as long as the page is there.
+pub fn on_window<E: JsCast>(event: &str, action: impl FnMut(E) + 'static) {
+    on(&window(), event, action);
+}
+
+/// Calls `action` at each `event` of `target`, for as long as the page is there.
+pub fn on<E: JsCast>(target: &EventTarget, event: &str, mut action: impl FnMut(E) + 'static) {
+    listen(target, event, Box::new(move |event: Event| action(event.unchecked_into())));
 }
 
 fn listen(target: &EventTarget, event: &str, action: Box<dyn FnMut(Event)>) {
     let action = Closure::wrap(action).into_js_value();
     let _ = target.add_event_listener_with_callback(event, action.unchecked_ref());
-}
-
-/// Calls `action` at each click on an element that is put in by hand.
-pub fn on_click(element: &Element, action: impl Fn() + 'static) {
-    listen(element, "click", Box::new(move |_| action()));
 }
 
 /// A random id in the form of a UUID, for intents.

@@ -69,12 +69,10 @@ impl fmt::Display for LocalCopy {
 }
 
 /// What the server knows of the form.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct ServerCopy {
     /// When it got the text it has.
     pub(super) saved_at: Option<Timestamp>,
-    /// The longest text it takes, in characters.
-    pub(super) most: usize,
     /// Whether it may have a text: it has, or one is on its way.
     pub(super) may_be_there: bool,
 }

@@ -1,253 +1,135 @@
-//! The templates beside the form: choosing one, filling in its placeholders, and putting the text into the prompt. Without JavaScript
-//! these are links and a form of the GET method; with it, nothing that was typed is replaced unasked.
+//! The templates beside the form: choosing one, filling in its placeholders, and putting the text into the prompt. They are links and forms
+//! of the GET method to pages that have all of it; here those pages are fetched, and nothing that was typed is replaced unasked.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::rc::Rc;
 
-use leptos::either::Either;
-use leptos::ev::{MouseEvent, SubmitEvent};
-use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::HtmlFormElement;
-use serde::{Deserialize, Serialize};
+use leptos::web_sys::{Document, Event, HtmlTextAreaElement, MouseEvent, SubmitEvent};
 
-use crate::model::links;
-use crate::model::template::{filled, places};
+use super::PROMPT;
 use crate::ui::islands::browser;
 use crate::ui::islands::drafts::Draft;
+use crate::ui::islands::live::{LiveState, forms};
 
-/// The placeholder that is about a page, as the address calls it.
-const PAGE: &str = "page";
+/// The id of the place with the templates.
+pub const PICKS: &str = "picks";
+/// On the link of a template: its id.
+pub const PICK: &str = "data-pick";
+/// The class of the form with a template's placeholders.
+pub const FILL: &str = "pick-fill";
+/// The id of the question whether a text may be replaced. The button with [`PICK`] in it says yes, the other no.
+pub const REPLACE: &str = "replace-question";
+/// The id of what says which template the text came from, with a place for its name and a link [`REMOVE`].
+pub const TEMPLATE: &str = "template-name";
+pub const REMOVE: &str = "template-remove";
 
-/// The page that the job is about, in the address.
-const PATH: &str = "path";
-
-/// A template as it is offered.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct Pickable {
-    pub id: String,
-    pub name: String,
-    pub text: String,
-}
-
-/// What is offered, and what the address says of it.
-#[derive(Clone, Default, Serialize, Deserialize)]
-pub struct PickStart {
-    pub templates: Vec<Pickable>,
-    /// The id of the template in the address.
-    pub asked: String,
-    /// The values of the placeholders in the address, and its page.
-    pub given: Vec<(String, String)>,
-}
-
-impl PickStart {
-    /// The text of the template in the address, with the values in the address; nothing if there is none.
-    pub fn filled(&self) -> Option<String> {
-        let template = self.template(&self.asked)?;
-        let values: Vec<_> =
-            places(&template.text).into_iter().map(|place| (place, self.value(place))).collect();
-        Some(filled(&template.text, &values.into_iter().filter(|(_, value)| !value.is_empty()).collect()))
-    }
-
-    fn template(&self, id: &str) -> Option<&Pickable> {
-        self.templates.iter().find(|template| template.id == id)
-    }
-
-    /// What the address says of a placeholder. The page it is about is the one the job is about.
-    fn value(&self, place: &str) -> &str {
-        match (self.given(place), place) {
-            ("", PAGE) => self.given(PATH),
-            (value, _) => value,
-        }
-    }
-
-    fn given(&self, name: &str) -> &str {
-        self.given.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value)
-    }
-}
-
-/// What was picked, and what is asked about it.
-#[derive(Clone, Copy)]
-pub(super) struct Pick {
-    project: StoredValue<String>,
-    start: StoredValue<PickStart>,
+struct Pick {
+    live: LiveState,
     draft: Draft,
-    /// The id of the template whose placeholders are shown.
-    shown: RwSignal<String>,
     /// A text that would replace what somebody wrote, and the id of its template.
-    waiting: RwSignal<Option<(String, String)>>,
+    waiting: RefCell<Option<(String, String)>>,
     /// The last text that came from a template: that is nobody's work.
-    last: StoredValue<String>,
+    last: RefCell<String>,
+}
+
+pub(super) fn listen(live: &LiveState, draft: &Draft) {
+    let is_brought = !draft.template().is_empty();
+    let pick = Rc::new(Pick {
+        live: live.clone(),
+        draft: draft.clone(),
+        waiting: RefCell::default(),
+        last: RefCell::new(if is_brought { draft.text() } else { String::new() }),
+    });
+    let this = pick.clone();
+    draft.on_change(move || this.name_template());
+    if let Some(remove) = browser::by_id(REMOVE) {
+        let draft = draft.clone();
+        browser::on(&remove, "click", move |event: Event| {
+            event.prevent_default();
+            draft.forget_template();
+        });
+    }
+    let Some(picks) = browser::by_id(PICKS) else { return };
+    let this = pick.clone();
+    browser::on(&picks, "click", move |event: MouseEvent| this.clone().clicked(&event));
+    browser::on(&picks, "submit", move |event: SubmitEvent| {
+        let form = browser::submitted(&event).filter(|form| form.class_list().contains(FILL));
+        let Some(form) = form else { return };
+        let Some(fields) = browser::fields(&form, &event) else { return };
+        event.prevent_default();
+        let action = form.get_attribute("action").unwrap_or_default();
+        pick.clone().open(forms::with_given(&action, &fields), true);
+    });
 }
 
 impl Pick {
-    pub(super) fn of(project: &str, start: PickStart, draft: Draft) -> Self {
-        Self {
-            project: StoredValue::new(project.to_owned()),
-            draft,
-            shown: RwSignal::new(start.asked.clone()),
-            waiting: RwSignal::new(None),
-            last: StoredValue::new(start.filled().unwrap_or_default()),
-            start: StoredValue::new(start),
-        }
-    }
-
-    /// In the form: which template the text came from, and how to say that it did not.
-    pub(super) fn field(self) -> impl IntoView + use<> {
-        let plain = links::new_job(&self.project.get_value(), "", "");
-        let forget = move |event: MouseEvent| {
+    fn clicked(self: Rc<Self>, event: &MouseEvent) {
+        if let Some(link) = browser::target(event, "a[data-pick]").filter(|_| browser::is_plain(event)) {
             event.prevent_default();
-            self.draft.template().set(String::new());
-            self.draft.keep();
-        };
-        move || {
-            let id = self.draft.template().get();
-            let name =
-                self.start.with_value(|start| start.template(&id).map(|template| template.name.clone()))?;
-            Some(view! {
-                <p class="hint">
-                    <input type="hidden" name="template_id" value=id />
-                    "Template: "
-                    <bdi>{name}</bdi>
-                    " · "
-                    <a href=plain.clone() on:click=forget>"Remove"</a>
-                </p>
-            })
+            self.ask(None);
+            return self.open(link.get_attribute("href").unwrap_or_default(), false);
+        }
+        let Some(button) = browser::target(event, &["#", REPLACE, " button"].concat()) else { return };
+        let waiting = self.waiting.take();
+        self.ask(None);
+        if let Some((text, template)) = waiting.filter(|_| button.has_attribute(PICK)) {
+            self.put(&text, &template);
         }
     }
 
-    /// Beside the form: every template, with the placeholders of the chosen one.
-    pub(super) fn panel(self) -> impl IntoView + use<> {
-        let templates = self.start.with_value(|start| start.templates.clone());
-        if templates.is_empty() {
-            let all = links::templates(&self.project.get_value());
-            return Either::Left(view! {
-                <h2>"Templates"</h2>
-                <p>"Save a text that you need again as a " <a href=all>"template"</a> "."</p>
-            });
-        }
-        let entries: Vec<_> = templates.into_iter().map(|template| self.entry(template)).collect();
-        Either::Right(view! {
-            <h2>"Templates"</h2>
-            <ul class="picks">{entries}</ul>
-            {move || self.question()}
-        })
-    }
-
-    fn entry(self, template: Pickable) -> impl IntoView + use<> {
-        let path = self.start.with_value(|start| start.given(PATH).to_owned());
-        let href = links::new_job_by(&self.project.get_value(), &template.id, &path);
-        let name = template.name.clone();
-        let template = StoredValue::new(template);
-        let is_shown = move || template.with_value(|template| *self.shown.read() == template.id);
-        let choose = move |event: MouseEvent| {
-            event.prevent_default();
-            self.waiting.set(None);
-            let Pickable { id, text, .. } = template.get_value();
-            if places(&text).is_empty() {
-                self.bring(text, id.clone());
+    /// Shows the templates as the page at `address` has them, and brings its text: one with placeholders once they `are_given`.
+    fn open(self: Rc<Self>, address: String, are_given: bool) {
+        spawn_local(async move {
+            match self.live.fetch(&address).await {
+                Ok(page) => {
+                    self.live.show(&page);
+                    if are_given || browser::find(&[".", FILL].concat()).is_none() {
+                        self.bring(&page);
+                    }
+                }
+                // As without JavaScript; what is written is kept in this browser.
+                Err(_) => browser::go(&address),
             }
-            self.shown.set(id);
-        };
-        let form = move || is_shown().then(|| self.places(template)).flatten();
-        view! {
-            <li>
-                <a href=href dir="auto" aria-current=Signal::derive(move || is_shown().then_some("true")) on:click=choose>{name}</a>
-                {form}
-            </li>
-        }
+        });
     }
 
-    /// A field for each placeholder.
-    fn places(self, template: StoredValue<Pickable>) -> Option<impl IntoView + use<>> {
-        let names: Vec<String> =
-            template.with_value(|template| places(&template.text).into_iter().map(str::to_owned).collect());
-        if names.is_empty() {
-            return None;
-        }
-        let action = links::new_job(&self.project.get_value(), "", "");
-        let path = self.start.with_value(|start| start.given(PATH).to_owned());
-        let keeps_path = !path.is_empty() && !names.iter().any(|name| name == PATH);
-        let path = keeps_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
-        let fields: Vec<_> = names.iter().map(|name| self.place(name)).collect();
-        let fill = move |event: SubmitEvent| {
-            let Some(form) = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok())
-            else {
-                return;
-            };
-            event.prevent_default();
-            let values: Vec<_> =
-                names.iter().map(|name| (name.as_str(), browser::value_of(&form, name))).collect();
-            let given = values.iter().filter(|(_, value)| !value.is_empty());
-            let given: BTreeMap<_, _> = given.map(|(name, value)| (*name, value.as_str())).collect();
-            let (text, id) =
-                template.with_value(|template| (filled(&template.text, &given), template.id.clone()));
-            self.bring(text, id);
-        };
-        Some(view! {
-            <form class="stack" method="get" action=action on:submit=fill>
-                <input type="hidden" name="template" value=template.with_value(|template| template.id.clone()) />
-                {path}
-                {fields}
-                <button type="submit" class="button">"Fill in the prompt"</button>
-            </form>
-        })
-    }
-
-    fn place(self, name: &str) -> impl IntoView + use<> {
-        let id = ["place-", name].concat();
-        let value = self.start.with_value(|start| start.value(name).to_owned());
-        view! {
-            <label class="field-label" for=id.clone()>{name.to_owned()}</label>
-            <input id=id class="field" name=name.to_owned() value=value dir="auto" autocomplete="off" />
-        }
-    }
-
-    /// Puts a text into the prompt, or asks first where that would replace what somebody wrote.
-    fn bring(self, text: String, template: String) {
-        let written = self.draft.written().map(|(text, _)| text).unwrap_or_default();
-        if written.trim().is_empty() || written == self.last.get_value() || written == text {
-            self.put(text, template);
+    /// Puts the text of `page` into the prompt, or asks first where that would replace what somebody wrote.
+    fn bring(&self, page: &Document) {
+        let part = |selector: &str| page.query_selector(selector).ok().flatten();
+        let field = page.get_element_by_id(PROMPT).and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
+        let chosen = part("a[data-pick][aria-current]").and_then(|link| link.get_attribute(PICK));
+        let (Some(field), Some(template)) = (field, chosen) else { return };
+        let (text, written) = (field.value(), self.draft.text());
+        if written.trim().is_empty() || written == *self.last.borrow() || written == text {
+            self.put(&text, &template);
         } else {
-            self.waiting.set(Some((text, template)));
+            self.ask(Some((text, template)));
         }
     }
 
-    fn put(self, text: String, template: String) {
-        self.waiting.set(None);
-        self.draft.fill(&text, template);
-        self.last.set_value(text);
+    fn put(&self, text: &str, template: &str) {
+        self.last.replace(text.to_owned());
+        self.draft.fill(text, template);
     }
 
-    fn question(self) -> Option<impl IntoView + use<>> {
-        let (text, template) = self.waiting.get()?;
-        let replace = move |_| self.put(text.clone(), template.clone());
-        let question = view! {
-            <div class="notice notice-warn" role="alert">
-                <div>
-                    <p>"This replaces what you wrote."</p>
-                    <div class="choices">
-                        <button type="button" class="button" on:click=replace>"Replace it"</button>
-                        <button type="button" class="button" on:click=move |_| self.waiting.set(None)>"Keep my text"</button>
-                    </div>
-                </div>
-            </div>
-        };
-        Some(question)
+    fn ask(&self, waiting: Option<(String, String)>) {
+        if let Some(question) = browser::by_id(REPLACE) {
+            browser::toggle(&question, "hidden", waiting.is_none());
+        }
+        self.waiting.replace(waiting);
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_address_fills_a_template() {
-        let text = "Check {{page}} for {{audience}}".to_owned();
-        let template = Pickable { id: "1".to_owned(), name: "Check".to_owned(), text };
-        let given = vec![("path".to_owned(), "/a".to_owned()), ("audience".to_owned(), String::new())];
-        let mut start = PickStart { templates: vec![template], asked: "1".to_owned(), given };
-        assert_eq!(start.filled().as_deref(), Some("Check /a for {{audience}}"));
-        start.asked = "2".to_owned();
-        assert_eq!(start.filled(), None);
+    /// Says which template the text came from.
+    fn name_template(&self) {
+        let id = self.draft.template();
+        let Some(place) = browser::by_id(TEMPLATE) else { return };
+        let link = browser::all("a[data-pick]").into_iter().find(|link| link.get_attribute(PICK).as_ref() == Some(&id));
+        let name = link.and_then(|link| link.text_content()).filter(|_| !id.is_empty());
+        browser::toggle(&place, "hidden", name.is_none());
+        if let (Some(name), Some(said)) = (name, browser::find_in(&place, "bdi")) {
+            browser::say(&said, &name);
+        }
     }
 }

@@ -1,9 +1,7 @@
 //! Says which jobs finished: in toasts, in the document's title, and in notifications for whoever looks elsewhere.
 
-use leptos::prelude::*;
-
-use super::LiveState;
 use super::statuses::Finished;
+use super::{LiveState, title};
 use crate::model::job::{JobBadge, JobState};
 use crate::model::links;
 use crate::ui::islands::browser;
@@ -12,32 +10,33 @@ use crate::ui::islands::browser;
 const MOST_TOASTS: usize = 3;
 
 /// Says what finished: each job, or how many where that would be a flood.
-pub(super) fn announce(live: LiveState, finished: Vec<Finished>) {
+pub(super) fn announce(live: &LiveState, finished: Vec<Finished>) {
     let project = live.project();
     if finished.len() > MOST_TOASTS {
         let jobs = finished.len() as u32;
         let last = finished.iter().map(|job| job.status.changed_at).max();
         let tag = last.map(|at| format!("{project}/{at}")).unwrap_or_default();
         let outcome = format!("{jobs} jobs finished");
-        let href = links::with_query(&links::jobs(&project), &[("sort", "changed")]);
+        let href = links::with_query(&links::jobs(project), &[("sort", "changed")]);
         notify(live, jobs, &outcome, "", &href, &tag);
-        return live.toasts.say(outcome, "", Some(href));
+        return live.toasts.say(&outcome, "", Some(href));
     }
     for Finished { title, status } in finished {
         let Some(outcome) = outcome(&status) else { continue };
-        let href = links::job(&project, status.id.as_str());
+        let href = links::job(project, status.id.as_str());
         notify(live, 1, outcome, &title, &href, &format!("{}/{}", status.id, status.changed_at));
-        live.toasts.say(format!("{outcome}: "), title, Some(href));
+        live.toasts.say(&[outcome, ":"].concat(), &title, Some(href));
     }
 }
 
 /// Calls whoever looks elsewhere.
-fn notify(live: LiveState, jobs: u32, outcome: &str, title: &str, href: &str, tag: &str) {
+fn notify(live: &LiveState, jobs: u32, outcome: &str, title: &str, href: &str, tag: &str) {
     if browser::is_watched() {
         return;
     }
-    live.unseen.update(|unseen| *unseen += jobs);
-    if live.notifications.come() {
+    live.unseen.set(live.unseen.get() + jobs);
+    title::count(live.unseen.get());
+    if live.notifications.are_wanted() {
         browser::notify(outcome, title, href.to_owned(), tag);
     }
 }

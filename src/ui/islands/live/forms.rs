@@ -8,84 +8,81 @@
 //!
 //! A form of the GET method is a link: fields without a value stay out of its address.
 
-use leptos::ev::{self, SubmitEvent};
-use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, HtmlElement, HtmlFormElement};
+use leptos::web_sys::{Element, HtmlElement, HtmlFormElement, SubmitEvent};
 
 use super::LiveState;
+use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs};
 use crate::error::{AppError, ErrorCode};
 use crate::model::job::Filed;
 use crate::model::links;
 use crate::ui::charts::number::counted;
-use crate::ui::components::notice::NAMED_PAGE;
+use crate::ui::components::notice;
+use crate::ui::islands::morph::{self, PROBLEM};
 use crate::ui::islands::toasts::Undo;
 use crate::ui::islands::{browser, json};
 
-/// The class of the element that says why a form was refused.
-pub(super) const PROBLEM: &str = "form-problem";
-
-pub(super) fn listen(live: LiveState) {
-    browser::on_window(ev::submit, move |event| submitted(live, &event));
+pub(super) fn listen(live: &LiveState) {
+    let live = live.clone();
+    browser::on_window("submit", move |event: SubmitEvent| submitted(&live, &event));
 }
 
-fn submitted(live: LiveState, event: &SubmitEvent) {
-    let form = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok());
-    let Some(form) = form.filter(|form| !event.default_prevented() && !form.has_attribute("data-plain"))
-    else {
-        return;
-    };
+fn submitted(live: &LiveState, event: &SubmitEvent) {
+    let form = browser::submitted(event);
+    let is_ours = |form: &HtmlFormElement| !form.has_attribute("data-plain") && form.method() != "dialog";
+    let Some(form) = form.filter(|form| !event.default_prevented() && is_ours(form)) else { return };
     let Some(fields) = browser::fields(&form, event) else { return };
     let submitter = event.submitter();
-    let attribute = |name: &str| {
-        let of_button = submitter.as_ref().and_then(|button| button.get_attribute(name));
-        of_button.or_else(|| form.get_attribute(&name.replace("formaction", "action")))
+    let attribute = |of_button: &str, of_form: &str| {
+        let of_button = submitter.as_ref().and_then(|button| button.get_attribute(of_button));
+        of_button.or_else(|| form.get_attribute(of_form))
     };
-    let action = attribute("formaction").unwrap_or_default();
-    match form.method().as_str() {
-        "get" => {
-            event.prevent_default();
-            browser::go(&with_given(&action, &fields));
-        }
-        "post" => {
-            event.prevent_default();
-            if form.has_attribute("aria-busy") {
-                return;
-            }
-            let done = attribute("data-done");
-            let undo = attribute("data-undo");
-            let _ = form.set_attribute("aria-busy", "true");
-            spawn_local(async move {
-                let reply = browser::post_raw(&action, &fields).await;
-                let _ = form.remove_attribute("aria-busy");
-                match reply.answer {
-                    Ok(answer) => {
-                        problem(&form, None);
-                        if let Some(place) = reply.redirect {
-                            return browser::go(&place);
-                        }
-                        say(live, &form, &answer, done, undo);
-                        // What was typed and ticked has been done.
-                        form.reset();
-                        if let Ok(Some(details)) = form.closest("details") {
-                            let _ = details.remove_attribute("open");
-                        }
-                        live.hurry();
-                    }
-                    Err(error) if error.code == ErrorCode::Unauthenticated => {
-                        browser::go(&links::login(&browser::here()));
-                    }
-                    Err(error) => problem(&form, Some(&error)),
-                }
-            });
-        }
-        _ => {}
+    let action = attribute("formaction", "action").unwrap_or_default();
+    event.prevent_default();
+    if form.method() != "post" {
+        return browser::go(&with_given(&action, &fields));
     }
+    if form.has_attribute("aria-busy") {
+        return;
+    }
+    let said = attribute("data-done", "data-done").map(|done| (done, attribute("data-undo", "data-undo")));
+    browser::set(&form, "aria-busy", Some("true"));
+    let live = live.clone();
+    spawn_local(async move {
+        let reply = browser::post_raw(&action, &fields).await;
+        browser::set(&form, "aria-busy", None);
+        match reply.answer {
+            Ok(answer) => {
+                problem(&form, None);
+                if let Some(place) = reply.redirect {
+                    return browser::go(&place);
+                }
+                if let Some((done, undo)) = said {
+                    say(&live, &form, &answer, &done, undo);
+                }
+                // What was typed and ticked has been done.
+                form.reset();
+                if let Ok(Some(details)) = form.closest("details") {
+                    browser::set(&details, "open", None);
+                }
+                live.hurry();
+            }
+            Err(error) => refused(&form, &error),
+        }
+    });
 }
 
-fn say(live: LiveState, form: &HtmlFormElement, answer: &str, done: Option<String>, undo: Option<String>) {
-    let Some(done) = done else { return };
+/// Says why `form` was refused; who is signed out signs in and comes back.
+pub fn refused(form: &HtmlFormElement, error: &AppError) {
+    if error.code == ErrorCode::Unauthenticated {
+        return browser::go(&links::login(&browser::here()));
+    }
+    problem(form, Some(error));
+}
+
+fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo: Option<String>) {
     let Some(path) = undo else { return live.toasts.say(done, "", None) };
     let Ok(Filed { jobs }) = json::from_str(answer) else { return };
     if jobs.is_empty() {
@@ -93,51 +90,42 @@ fn say(live: LiveState, form: &HtmlFormElement, answer: &str, done: Option<Strin
     }
     let ids = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
     let tag = browser::value_of(form, "tag");
-    let fields = browser::fields_of(&[("project", &live.project()), ("jobs", &ids), ("tag", &tag)]);
+    let fields = browser::fields_of(&[("project", live.project()), ("jobs", &ids), ("tag", &tag)]);
     let count = counted(jobs.len() as u64, "job", "jobs");
-    let opposite = match done.as_str() {
-        "archived" => "restored",
-        "restored" => "archived",
-        "tagged" => "untagged",
-        _ => "tagged",
+    let undone = match path.as_str() {
+        ArchiveJobs::PATH => "archived",
+        UnarchiveJobs::PATH => "restored",
+        TagJobs::PATH => "tagged",
+        _ => "untagged",
     };
-    let undo = Undo { path, fields, done: format!("{count} {opposite}") };
-    live.toasts.say_with_undo(&format!("{count} {done}"), move || live.undo(&undo));
+    let undo = Undo { path, fields, done: [&count, " ", undone].concat() };
+    let text = [&count, " ", done].concat();
+    let state = live.clone();
+    live.toasts.say_with_undo(&text, move || state.undo(undo.clone()));
 }
 
 /// Says why `form` was refused, above it; without an error, takes that away.
 pub fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
-    let before: Option<Element> =
-        form.previous_element_sibling().filter(|element| element.class_list().contains(PROBLEM));
-    if let Some(before) = before {
-        before.remove();
+    let place = form.previous_element_sibling().filter(|before| before.class_list().contains(PROBLEM));
+    let Some(place) = place.or_else(|| error.and_then(|_| new_place(form))) else { return };
+    morph::show_in(&place, || notice::problem(error.map(|error| error.message.clone())));
+    if let Some(shown) = place.first_element_child().and_then(|shown| shown.dyn_into::<HtmlElement>().ok()) {
+        shown.scroll_into_view_with_bool(false);
     }
-    let Some(error) = error else { return };
-    let Ok(said) = document().create_element("div") else { return };
-    let _ = said.set_attribute("role", "alert");
-    said.set_class_name(&format!("notice notice-bad {PROBLEM}"));
-    let _ = said.set_attribute("tabindex", "-1");
-    if let Ok(text) = document().create_element("p") {
-        text.set_text_content(Some(&error.message));
-        let _ = said.append_child(&text);
-    }
-    if let (Some(page), Ok(link)) = (links::named_in(&error.message), document().create_element("a")) {
-        let _ = link.set_attribute("href", page);
-        link.set_class_name("button");
-        link.set_text_content(Some(NAMED_PAGE));
-        let _ = said.append_child(&link);
-    }
-    let is_shown = form.parent_node().is_some_and(|parent| parent.insert_before(&said, Some(form)).is_ok());
-    if let Some(said) = said.dyn_ref::<HtmlElement>().filter(|_| is_shown) {
-        said.scroll_into_view_with_bool(false);
-    }
+}
+
+fn new_place(form: &HtmlFormElement) -> Option<Element> {
+    let place = form.owner_document()?.create_element("div").ok()?;
+    place.set_class_name(PROBLEM);
+    form.parent_node()?.insert_before(&place, Some(form)).ok()?;
+    Some(place)
 }
 
 /// `action` with those `fields` that have a value.
 pub fn with_given(action: &str, fields: &str) -> String {
     let given: Vec<_> =
         fields.split('&').filter(|field| !field.is_empty() && !field.ends_with('=')).collect();
-    if given.is_empty() { action.to_owned() } else { format!("{action}?{}", given.join("&")) }
+    if given.is_empty() { action.to_owned() } else { [action, "?", &given.join("&")].concat() }
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! The status of every job on the page, and of those that still moved when the reader left another page of this tab.
 
-use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
+use leptos::web_sys::Event;
 
 use super::LiveState;
 use crate::api::jobs::JobStatuses;
 use crate::error::AppError;
-use crate::model::id::JobId;
-use crate::model::job::{JobBadge, JobState};
-use crate::model::time::Timestamp;
-use crate::ui::islands::browser;
+use crate::model::job::JobBadge;
+use crate::ui::components::job_status::{self, job_status};
+use crate::ui::islands::{browser, morph};
 
 /// How many jobs one question may name.
 const MOST: usize = 200;
@@ -17,7 +16,10 @@ const MOST: usize = 200;
 /// A job that is on the page, or that was on an earlier page of this tab and still moves.
 #[derive(Clone)]
 pub(super) struct Watched {
-    status: ArcRwSignal<JobBadge>,
+    id: String,
+    is_moving: bool,
+    /// What is known of it: see [`job_status::version`].
+    version: String,
     /// What it was called on that earlier page.
     title: String,
 }
@@ -33,112 +35,122 @@ pub(super) struct News {
     pub(super) finished: Vec<Finished>,
 }
 
-type AllWatched = StoredValue<Vec<Watched>>;
-
-/// The status of a job that is shown. One that is shown twice is watched once.
-pub(super) fn watch(all: AllWatched, shown: JobBadge) -> ArcRwSignal<JobBadge> {
-    let known = all.with_value(|all| all.iter().find(|job| job.is(&shown.id)).cloned());
-    if let Some(known) = known {
-        if known.status.read_untracked().changed_at < shown.changed_at {
-            known.status.set(shown);
+/// Watches what the page shows, and is not watched yet.
+pub(super) fn take_up(live: &LiveState) {
+    let mut watched = live.watched.borrow_mut();
+    for shown in browser::all("[data-live]") {
+        let Some(id) = shown.get_attribute(job_status::LIVE) else { continue };
+        if watched.iter().any(|job| job.id == id && !job.version.is_empty()) {
+            continue;
         }
-        return known.status;
+        watched.retain(|job| job.id != id);
+        watched.push(Watched {
+            is_moving: shown.has_attribute(job_status::MOVING),
+            version: shown.get_attribute(job_status::VERSION).unwrap_or_default(),
+            title: String::new(),
+            id,
+        });
     }
-    let status = ArcRwSignal::new(shown);
-    all.update_value(|all| all.push(Watched { status: status.clone(), title: String::new() }));
-    status
 }
 
 /// Whether a watched job will still change by itself.
-pub(super) fn any_moving(all: AllWatched) -> bool {
-    all.with_value(|all| all.iter().any(Watched::is_moving))
+pub(super) fn any_moving(live: &LiveState) -> bool {
+    live.watched.borrow().iter().any(|job| job.is_moving)
 }
 
-/// Asks for all watched jobs at once.
-pub(super) async fn ask(all: AllWatched, project: String) -> Result<News, AppError> {
-    let jobs = all.with_value(|all| question(all));
-    let fields = browser::fields_of(&[("project", &project), ("jobs", &jobs)]);
+/// Asks for all watched jobs at once, and shows the answers.
+pub(super) async fn ask(live: &LiveState) -> Result<News, AppError> {
+    let fields = browser::fields_of(&[("project", live.project()), ("jobs", &question(live))]);
     let answer = browser::post::<Vec<JobBadge>>(JobStatuses::PATH, &fields).await.answer?;
     let mut news = News { any_changed: false, finished: Vec::new() };
+    let mut watched = live.watched.borrow_mut();
     for status in answer {
-        let Some(job) = all.with_value(|all| all.iter().find(|job| job.is(&status.id)).cloned()) else {
-            continue;
-        };
-        let before = job.status.get_untracked();
-        if before == status {
+        let Some(job) = watched.iter_mut().find(|job| job.id == status.id.as_str()) else { continue };
+        let version = job_status::version(&status);
+        show(&status, &version);
+        if job.version == version {
             continue;
         }
-        job.status.set(status.clone());
         news.any_changed = true;
-        if before.is_moving() && !status.is_moving() {
+        let was_moving = std::mem::replace(&mut job.is_moving, status.is_moving());
+        job.version = version;
+        if was_moving && !job.is_moving {
             news.finished.push(Finished { title: job.title(), status });
         }
     }
     // What is gone from the page is of interest until it has finished.
-    all.update_value(|all| all.retain(|job| job.is_moving() || is_shown(&job.id())));
+    watched.retain(|job| job.is_moving || job.is_shown());
     Ok(news)
 }
 
+/// Shows the status wherever the page has an older one.
+fn show(status: &JobBadge, version: &str) {
+    for shown in browser::all(&selector("data-live", status.id.as_str())) {
+        if shown.get_attribute(job_status::VERSION).as_deref() == Some(version) {
+            continue;
+        }
+        let has_link = shown.has_attribute(job_status::LINKED);
+        morph::rendered(
+            || job_status(status, has_link),
+            |now| {
+                if let Some(now) = now.first_element_child() {
+                    morph::morph(&shown, &now, &mut Vec::new());
+                }
+            },
+        );
+    }
+}
+
 /// Keeps what moves for the next page of this tab.
-pub(super) fn keep(live: LiveState) {
-    let moving = live.watched.with_value(|all| {
-        all.iter()
-            .filter(|job| job.is_moving())
-            .map(|job| format!("{} {}", job.id(), job.title()))
-            .collect::<Vec<_>>()
-    });
+pub(super) fn keep(live: &LiveState) {
+    let watched = live.watched.borrow();
+    let moving: Vec<_> = watched
+        .iter()
+        .filter(|job| job.is_moving)
+        .map(|job| [job.id.as_str(), " ", &job.title()].concat())
+        .collect();
     browser::store_for_tab(&key(live), &moving.join("\n"));
 }
 
 /// Takes up what moved on the last page of this tab, and keeps what moves on this one when it is left.
-pub(super) fn remember(live: LiveState) {
+pub(super) fn remember(live: &LiveState) {
     for line in browser::stored_for_tab(&key(live)).unwrap_or_default().lines() {
         let Some((id, title)) = line.split_once(' ') else { continue };
-        let Ok(id) = id.parse::<JobId>() else { continue };
-        let status = JobBadge {
-            id,
-            state: JobState::Active,
-            status: None,
-            pr_link: None,
-            changed_at: Timestamp::from_millis(0),
-            followed: true,
-        };
-        let job = Watched { status: ArcRwSignal::new(status), title: title.to_owned() };
-        live.watched.update_value(|all| all.push(job));
+        live.watched.borrow_mut().push(Watched {
+            id: id.to_owned(),
+            is_moving: true,
+            version: String::new(),
+            title: title.to_owned(),
+        });
     }
-    browser::on_window(leptos::ev::pagehide, move |_| keep(live));
+    take_up(live);
+    let live = live.clone();
+    browser::on_window::<Event>("pagehide", move |_| keep(&live));
 }
 
-fn key(live: LiveState) -> String {
-    format!("docket.moving/{}", live.project())
-}
-
-fn is_shown(id: &JobId) -> bool {
-    document().query_selector(&format!("[data-job=\"{id}\"]")).ok().flatten().is_some()
+fn key(live: &LiveState) -> String {
+    ["docket.moving/", live.project()].concat()
 }
 
 /// The ids to ask for, comma-separated.
-fn question(all: &[Watched]) -> String {
-    let ids: Vec<_> = all.iter().rev().take(MOST).map(|job| job.id().to_string()).collect();
+fn question(live: &LiveState) -> String {
+    let watched = live.watched.borrow();
+    let ids: Vec<_> = watched.iter().rev().take(MOST).map(|job| job.id.as_str()).collect();
     ids.join(",")
 }
 
+fn selector(attribute: &str, id: &str) -> String {
+    ["[", attribute, "=\"", id, "\"]"].concat()
+}
+
 impl Watched {
-    fn id(&self) -> JobId {
-        self.status.read_untracked().id.clone()
-    }
-
-    fn is(&self, id: &JobId) -> bool {
-        self.status.read_untracked().id == *id
-    }
-
-    fn is_moving(&self) -> bool {
-        self.status.read_untracked().is_moving()
+    fn is_shown(&self) -> bool {
+        browser::find(&selector("data-job", &self.id)).is_some()
     }
 
     /// As the page calls it, or else as an earlier one did.
     fn title(&self) -> String {
-        let shown = document().query_selector(&format!("[data-title-of=\"{}\"]", self.id())).ok().flatten();
+        let shown = browser::find(&selector("data-title-of", &self.id));
         shown.and_then(|title| title.text_content()).unwrap_or_else(|| self.title.clone())
     }
 }

@@ -3,14 +3,12 @@
 use leptos::prelude::*;
 
 /// Keeps the title current with the count of `unseen` jobs.
-pub(super) fn follow(unseen: RwSignal<u32>) {
-    Effect::new(move |_| {
-        let title = document().title();
-        let counted = counted(&title, unseen.get());
-        if counted != title {
-            document().set_title(&counted);
-        }
-    });
+pub(super) fn count(unseen: u32) {
+    let title = document().title();
+    let counted = counted(&title, unseen);
+    if counted != title {
+        document().set_title(&counted);
+    }
 }
 
 /// `title`, which may have a count already, with the count `unseen`.

@@ -24,7 +24,7 @@ pub(super) fn report(asked: &Asked, report: &DailyReport) -> AnyView {
         {marked(&pages.marked)}
         {trend_section(asked, trend)}
         {movers.as_ref().map(|found| movers::movers(asked, found))}
-        {table::table(asked, PagesTable::from(pages))}
+        {table(asked, PagesTable::from(pages))}
     }
     .into_any()
 }

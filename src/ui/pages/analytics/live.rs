@@ -16,7 +16,7 @@ pub(super) fn report(asked: &Asked, report: &LiveReport) -> AnyView {
         false => view! {
             <div data-region="figures">{figures(views.totals, None)}</div>
             {legend()}
-            {table::table(asked, PagesTable::from(views))}
+            {table(asked, PagesTable::from(views))}
         }
         .into_any(),
     };

@@ -23,9 +23,10 @@ pub(in crate::ui::pages) fn trend(project: &str, shown: &Trend, form: Form) -> O
     Some(
         view! {
             <Pointing>
+                <figure class="chart">
                 {scale}
                 <div class="chart-plot">
-                    <svg class="chart-under" aria-hidden="true"></svg>
+                    <svg class="chart-under" aria-hidden="true"><rect class="chart-cursor" height="100%" width="0" /></svg>
                     {picture}
                     <input
                         class="js-only"
@@ -40,6 +41,7 @@ pub(in crate::ui::pages) fn trend(project: &str, shown: &Trend, form: Form) -> O
                 <figcaption class="readout">
                     <p role="status">{summary}</p>
                 </figcaption>
+                </figure>
             </Pointing>
             {bar::legend()}
             {as_table(&shown.points)}

@@ -5,9 +5,10 @@ use leptos::prelude::*;
 use crate::model::job::Job;
 use crate::model::links;
 use crate::model::saved_template::UsedTemplate;
+use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
 use crate::ui::components::tag_link::tag_link;
-use crate::ui::islands::copy_button::CopyButton;
+use crate::ui::islands::buttons;
 use crate::ui::pages::job::filing::tags;
 
 /// `may_tag`: whether this person may tag the job.
@@ -52,7 +53,17 @@ fn template(project: &str, UsedTemplate { id, name }: &UsedTemplate) -> AnyView 
 fn id(id: &str) -> AnyView {
     view! {
         <code class="upstream-id">{id.to_owned()}</code>
-        <CopyButton text=id.to_owned() label="Copy the platform id".to_owned() copied="Id copied".to_owned() />
+        <button
+            type="button"
+            class="quiet js-only"
+            data-button=buttons::COPY
+            data-copy=id.to_owned()
+            data-done="Id copied"
+            title="Copy"
+            aria-label="Copy the platform id"
+        >
+            {icon(icon::COPY)}
+        </button>
     }
     .into_any()
 }

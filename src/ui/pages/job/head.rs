@@ -4,9 +4,9 @@ use leptos::prelude::*;
 
 use crate::model::job::{Job, JobState};
 use crate::model::links;
+use crate::ui::components::job_status::job_status;
 use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
-use crate::ui::islands::job_status::JobStatus;
 use crate::ui::pages::job::filing::{archive, put_away};
 
 /// Texts longer than this are not put into an address.
@@ -28,7 +28,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
             <div class="page-title">
                 <h1 class="job-heading" dir="auto" data-title-of=job.id.to_string()>{job.title().to_owned()}</h1>
                 <p class="context">
-                    <JobStatus status=job.badge() with_link=false /> <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
+                    {job_status(&job.badge(), false)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
                     <a class="no-js" href="">"Refresh"</a>
                 </p>
                 {put_away(job)}

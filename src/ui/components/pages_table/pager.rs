@@ -3,16 +3,15 @@
 use leptos::prelude::*;
 
 use super::controls::choice;
-use super::{About, Shown};
+use super::{About, IN_PLACE, PLACE, Shown};
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::ui::charts::number::grouped;
-use crate::ui::islands::paged_views::{IN_PLACE, PLACE};
 
 /// The page sizes that are offered.
 const SIZES: [i64; 4] = [25, 50, 100, 250];
 
-pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> AnyView {
+pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoView + use<> {
     let project = about.project.as_str();
     let turn = |id: &'static str, by: i64, name: &'static str| {
         let href = query.on_page(query.page + by).href(project);
@@ -33,7 +32,6 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> AnyView {
             </div>
         </nav>
     }
-    .into_any()
 }
 
 /// `Rows 51 to 100 of 1,234`.

@@ -1,9 +1,10 @@
 //! Above the rows: flat or by folder, search, how many rows there are, and the same rows in a file. Of live figures, how old they are.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::{About, Shown};
+use super::{About, FOLDER, HEADING, IN_PLACE, SEARCH, Shown};
 use crate::api::analytics::GetViews;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableSource;
@@ -13,37 +14,29 @@ use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::live_source::live_source;
-use crate::ui::islands::paged_views::{FOLDER, HEADING, IN_PLACE, SEARCH};
 
-pub(super) fn controls(about: &About, shown: &Shown) -> AnyView {
+pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
     match shown.table.source {
-        TableSource::Daily { rows, views } => daily(about, shown, (rows, views)),
+        TableSource::Daily { rows, views } => Either::Left(daily(about, shown, (rows, views))),
         TableSource::Live { fetched_at, stale, corrected, .. } => {
             let source = live_source(fetched_at, stale, corrected);
-            view! { {head(())} <div class="source">{source} {refresh(about, &shown.query)}</div> }.into_any()
+            Either::Right(view! { {head(())} <div class="source">{source} {refresh(about, &shown.query)}</div> })
         }
     }
 }
 
 /// A link among several of which one is chosen.
-pub(super) fn choice(
-    id: impl Into<String>,
-    href: String,
-    name: impl Into<String>,
-    is_chosen: bool,
-) -> AnyView {
-    let (id, name) = (id.into(), name.into());
+pub(super) fn choice(id: String, href: String, name: String, is_chosen: bool) -> impl IntoView + use<> {
     view! { <li><a id=id class=IN_PLACE href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }
-        .into_any()
 }
 
-pub(super) fn nothing_found(about: &About, query: &AnalyticsQuery) -> AnyView {
+pub(super) fn nothing_found(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
     let all = query.unsearched().in_folder(None).href(&about.project);
-    let step = view! { <a class=format!("button {IN_PLACE}") href=all>"Show all pages"</a> }.into_any();
+    let step = view! { <a class=format!("button {IN_PLACE}") href=all>"Show all pages"</a> };
     empty("No page matches", "No page of these days matches the folder and the search.", step)
 }
 
-fn daily(about: &About, shown: &Shown, (rows, views): (u64, u64)) -> AnyView {
+fn daily(about: &About, shown: &Shown, (rows, views): (u64, u64)) -> impl IntoView + use<> {
     let (project, query) = (about.project.as_str(), &shown.query);
     let file = |name: &'static str, kind: &'static str| {
         view! { <a href=query.export_href(project, kind) download>{name}</a> }
@@ -53,8 +46,8 @@ fn daily(about: &About, shown: &Shown, (rows, views): (u64, u64)) -> AnyView {
         {head(files)}
         <div class="table-controls">
             <ul class="segments" aria-label="Rows">
-                {choice("all-pages", query.in_folder(None).href(project), "All pages", query.folder.is_none())}
-                {choice("by-folder", query.in_folder(Some("/")).href(project), "By folder", query.folder.is_some())}
+                {choice("all-pages".to_owned(), query.in_folder(None).href(project), "All pages".to_owned(), query.folder.is_none())}
+                {choice("by-folder".to_owned(), query.in_folder(Some("/")).href(project), "By folder".to_owned(), query.folder.is_some())}
             </ul>
             {search(project, query)}
         </div>
@@ -68,17 +61,16 @@ fn daily(about: &About, shown: &Shown, (rows, views): (u64, u64)) -> AnyView {
             )}
         </p>
     }
-    .into_any()
 }
 
-fn head(files: impl IntoView) -> AnyView {
-    view! { <div class="section-head"><h2 id=HEADING>"Pages"</h2> {files.into_view()}</div> }.into_any()
+fn head<F: IntoView>(files: F) -> impl IntoView + use<F> {
+    view! { <div class="section-head"><h2 id=HEADING>"Pages"</h2> {files.into_view()}</div> }
 }
 
-fn search(project: &str, query: &AnalyticsQuery) -> AnyView {
+fn search(project: &str, query: &AnalyticsQuery) -> impl IntoView + use<> {
     let kept = query.kept_fields(&["q"]).into_iter();
     let kept = kept.map(|(name, value)| {
-        view! { <input type="hidden" name=name value=value autocomplete="off" /> }.into_any()
+        view! { <input type="hidden" name=name value=value autocomplete="off" /> }
     });
     view! {
         <form class="search" method="get" action=links::analytics(project) role="search">
@@ -97,25 +89,23 @@ fn search(project: &str, query: &AnalyticsQuery) -> AnyView {
             <button type="submit" class="visually-hidden">"Search"</button>
         </form>
     }
-    .into_any()
 }
 
 /// The way to the folder that is open.
-fn open_folder(project: &str, query: &AnalyticsQuery) -> Option<AnyView> {
+fn open_folder(project: &str, query: &AnalyticsQuery) -> Option<impl IntoView + use<>> {
     let folder = query.folder.as_deref()?;
     let folder = folder.trim_end_matches("/*").trim_end_matches('/');
     let name = if folder.is_empty() { "All folders".to_owned() } else { folder.to_owned() };
     let above = query.folders_above(folder).map(|(name, above)| {
-        view! { <a class=IN_PLACE href=above.href(project)>{name.to_owned()}</a> " / " }.into_any()
+        view! { <a class=IN_PLACE href=above.href(project)>{name.to_owned()}</a> " / " }
     });
     Some(
-        view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> }
-            .into_any(),
+        view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> },
     )
 }
 
 /// Asks the platform anew, whatever is in memory, and says what that costs.
-fn refresh(about: &About, query: &AnalyticsQuery) -> AnyView {
+fn refresh(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
     let mut hidden = vec![
         ("project", about.project.clone()),
         ("limit", query.limit.to_string()),

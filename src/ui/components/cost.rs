@@ -1,20 +1,15 @@
 //! What starting a job costs of the hour's budget.
 
-use leptos::prelude::*;
-
 use crate::model::budget::Meter;
 use crate::ui::clock;
 use crate::ui::components::moment::until;
 
-pub(super) fn cost<L: Fn() -> Option<Meter> + Send + 'static>(left: L) -> impl IntoView + use<L> {
-    let text = move || {
-        let wait = |starts: Meter| starts.next_fits_at.map(|at| until(at, clock::now()));
-        left().map(|starts| sentence(starts, wait(starts)))
-    };
-    view! { <p class="cost">{text}</p> }
+/// `starts`: what is used of the hour's job starts.
+pub fn sentence(starts: Meter) -> String {
+    said(starts, starts.next_fits_at.map(|at| until(at, clock::now())))
 }
 
-fn sentence(starts: Meter, wait: Option<String>) -> String {
+fn said(starts: Meter, wait: Option<String>) -> String {
     match (starts.left(), wait) {
         (0, Some(wait)) => {
             format!("All {} job starts of this hour are used; the next one fits in {wait}.", starts.limit)
@@ -32,8 +27,8 @@ mod tests {
     #[test]
     fn the_cost_says_what_is_left() {
         let starts = |used| Meter { used, limit: 100, next_fits_at: None };
-        assert_eq!(sentence(starts(37), None), "Uses 1 of the 63 job starts left this hour.");
-        assert_eq!(sentence(starts(99), None), "Uses the last job start left this hour.");
-        assert!(sentence(starts(120), Some("4 min".to_owned())).contains("fits in 4 min"));
+        assert_eq!(said(starts(37), None), "Uses 1 of the 63 job starts left this hour.");
+        assert_eq!(said(starts(99), None), "Uses the last job start left this hour.");
+        assert!(said(starts(120), Some("4 min".to_owned())).contains("fits in 4 min"));
     }
 }

@@ -1,8 +1,9 @@
 //! The rows: of the daily history with heads that sort, of live figures in the order of the platform.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 
-use super::{About, Shown};
+use super::{About, IN_PLACE, Shown};
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableRow;
 use crate::model::history::Sort;
@@ -10,9 +11,8 @@ use crate::ui::charts::bar::bar;
 use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
 use crate::ui::charts::scale::longest;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
-use crate::ui::islands::paged_views::IN_PLACE;
 
-pub(super) fn daily(about: &About, shown: &Shown) -> AnyView {
+pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let (project, query) = (about.project.as_str(), &shown.query);
     let longest = longest(shown.table.rows.iter().map(|row| row.counts));
     let all = shown.table.views;
@@ -30,7 +30,6 @@ pub(super) fn daily(about: &About, shown: &Shown) -> AnyView {
                 <td class="start">{row.pages.is_none().then(|| start(about, row, "quiet"))}</td>
             </tr>
         }
-        .into_any()
     });
     view! {
         <table class="pages daily">
@@ -51,10 +50,9 @@ pub(super) fn daily(about: &About, shown: &Shown) -> AnyView {
             <tbody>{rows.collect_view()}</tbody>
         </table>
     }
-    .into_any()
 }
 
-pub(super) fn live(about: &About, shown: &Shown) -> AnyView {
+pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let longest = longest(shown.table.rows.iter().map(|row| row.counts));
     let first = shown.query.offset() + 1;
     let rows = shown.table.rows.iter().zip(first..).map(|(row, rank)| {
@@ -67,7 +65,6 @@ pub(super) fn live(about: &About, shown: &Shown) -> AnyView {
                 <td class="start">{start(about, row, "quiet row-target")}</td>
             </tr>
         }
-        .into_any()
     });
     view! {
         <table class="pages">
@@ -87,11 +84,10 @@ pub(super) fn live(about: &About, shown: &Shown) -> AnyView {
             <tbody>{rows.collect_view()}</tbody>
         </table>
     }
-    .into_any()
 }
 
 /// The bar of a row, and what it shows in numbers.
-fn numbers(row: &TableRow, longest: u64) -> AnyView {
+fn numbers(row: &TableRow, longest: u64) -> impl IntoView + use<> {
     let counts = row.counts;
     view! {
         <td class="bars">{bar(counts, longest)}</td>
@@ -99,7 +95,6 @@ fn numbers(row: &TableRow, longest: u64) -> AnyView {
         <td class="numeric by-reader">{grouped(counts.ai)}</td>
         <td class="numeric">{grouped(counts.total)}</td>
     }
-    .into_any()
 }
 
 /// The head of a column: a link that sorts by it, or turns the order round.
@@ -107,7 +102,7 @@ fn head(
     project: &str,
     query: &AnalyticsQuery,
     (by, class, name): (Sort, &'static str, &'static str),
-) -> AnyView {
+) -> impl IntoView + use<> {
     let order = query.order();
     // Paths go up and numbers down, unless reversed.
     let sorted = (order.by == by).then(|| match order.reversed == (by == Sort::Path) {
@@ -120,30 +115,32 @@ fn head(
             <a class=IN_PLACE href=query.sorted(by).href(project)>{name} {arrow}</a>
         </th>
     }
-    .into_any()
 }
 
-fn job_head() -> AnyView {
-    view! { <th scope="col" class="start"><span class="visually-hidden">"Job"</span></th> }.into_any()
+fn job_head() -> impl IntoView + use<> {
+    view! { <th scope="col" class="start"><span class="visually-hidden">"Job"</span></th> }
 }
 
 /// A page leads to its own report, a folder opens.
-fn name(project: &str, query: &AnalyticsQuery, row: &TableRow) -> AnyView {
+fn name(project: &str, query: &AnalyticsQuery, row: &TableRow) -> impl IntoView + use<> {
     match (row.pages, row.path.strip_suffix("/*")) {
         (Some(pages), Some(folder)) => {
             let href = query.unsearched().in_folder(Some(folder)).href(project);
             let pages = counted(pages.into(), "page", "pages");
-            view! { <a class=format!("row-target {IN_PLACE}") href=href>{row.path.clone()}</a> " " <span class="faint">{pages}</span> }
-                .into_any()
+            Either::Left(view! {
+                <a class=format!("row-target {IN_PLACE}") href=href>{row.path.clone()}</a>
+                " "
+                <span class="faint">{pages}</span>
+            })
         }
         _ => {
             let href = query.on_page(1).about(Some(&row.path)).href(project);
-            view! { <a class="row-target" href=href>{row.path.clone()}</a> }.into_any()
+            Either::Right(view! { <a class="row-target" href=href>{row.path.clone()}</a> })
         }
     }
 }
 
-fn start(about: &About, row: &TableRow, class: &'static str) -> Option<AnyView> {
+fn start(about: &About, row: &TableRow, class: &'static str) -> Option<impl IntoView + use<>> {
     let page = PageFigures { path: &row.path, counts: row.counts, change: row.change, days: about.days };
     about.may_start.then(|| page_job_link(&about.project, &page, class, ""))
 }

@@ -1,0 +1,41 @@
+//! The state of a job and, in a list, the link to its pull request. `islands::live` keeps every one of them current.
+
+use leptos::prelude::*;
+
+use crate::model::job::JobBadge;
+use crate::ui::components::badge::badge;
+use crate::ui::components::pull_request::pull_request;
+
+/// The attribute with the id of the job.
+pub const LIVE: &str = "data-live";
+/// The attribute with what is shown: see [`version`].
+pub const VERSION: &str = "data-version";
+/// The attribute of a job that will still change by itself.
+pub const MOVING: &str = "data-moving";
+/// The attribute of one with a link.
+pub const LINKED: &str = "data-linked";
+
+/// `has_link`: whether the pull request is shown beside the state.
+pub fn job_status(status: &JobBadge, has_link: bool) -> impl IntoView + use<> {
+    let link = status.pr_link.as_deref().map(|link| pull_request(link, "row-link"));
+    let link = has_link.then(|| view! { <span class="job-link">{link}</span> });
+    view! {
+        <span
+            class="job-status"
+            data-live=status.id.to_string()
+            data-version=version(status)
+            data-moving=status.is_moving().then_some("")
+            data-linked=has_link.then_some("")
+        >
+            {badge(status)}
+            {link}
+        </span>
+    }
+}
+
+/// What tells one status of a job from another.
+pub fn version(status: &JobBadge) -> String {
+    let tracked = if status.followed { "tracked" } else { "" };
+    let link = if status.pr_link.is_some() { "link" } else { "" };
+    [status.state.as_str(), " ", &status.changed_at.as_millis().to_string(), " ", tracked, link].concat()
+}

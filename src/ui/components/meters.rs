@@ -1,0 +1,50 @@
+//! The hour's budget as two thin bars.
+
+use leptos::prelude::*;
+
+use crate::model::budget::{Budgets, Meter};
+use crate::model::links;
+use crate::ui::charts::scale::{length, per_mille};
+use crate::ui::clock;
+use crate::ui::components::moment::until;
+use crate::ui::components::waiting::waiting_link;
+
+/// The id of the element that holds the meters.
+pub const ID: &str = "meters";
+
+/// `has_details`: whether this person may look at the page about the platform.
+pub fn meters(project: &str, budgets: &Budgets, has_details: bool) -> impl IntoView + use<> {
+    let waiting = (budgets.waiting > 0)
+        .then(|| view! { <p class="meter-text">{waiting_link(project, budgets.waiting)}</p> });
+    let details = has_details.then(|| view! { <a href=links::UPSTREAM>"Details"</a> });
+    view! {
+        <section class="budget" aria-label="Hourly budget">
+            {meter("Agent", "job starts", budgets.creates)}
+            {meter("Analytics", "questions", budgets.analytics)}
+            {waiting}
+            <p class="faint">"Resets gradually " {details}</p>
+        </section>
+    }
+}
+
+fn meter(name: &'static str, what: &'static str, meter: Meter) -> impl IntoView + use<> {
+    let spent = meter.left() == 0;
+    let used = length(per_mille(u64::from(meter.used), u64::from(meter.limit)));
+    let next = match meter.next_fits_at {
+        Some(at) if spent => format!("Next in {}", until(at, clock::now())),
+        _ => String::new(),
+    };
+    view! {
+        <div class="meter" data-spent=spent.then_some("true")>
+            <p class="meter-text">
+                <span>{name}</span>
+                <span class="numeric" title=what>{format!("{} of {} this hour", meter.used, meter.limit)}</span>
+            </p>
+            <svg class="meter-bar" aria-hidden="true">
+                <rect class="meter-track" width="100%" height="100%" />
+                <rect class="meter-used" width=used height="100%" />
+            </svg>
+            <p class="meter-next">{next}</p>
+        </div>
+    }
+}

@@ -1,0 +1,69 @@
+//! Buttons of the frame and of any page that only the browser can answer: light or dark, notifications, the list of shortcuts, copying a
+//! text; and the drafts of this browser, which are forgotten on the way out. Those that need a [`super::live::LiveState`] do nothing
+//! without one.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::web_sys::{Element, Event};
+
+use crate::ui::islands::live::LiveState;
+use crate::ui::islands::{browser, drafts, shortcuts};
+
+/// On a button: which of the following it is.
+pub const BUTTON: &str = "data-button";
+pub const THEME: &str = "theme";
+pub const NOTIFY: &str = "notify";
+pub const HELP: &str = "help";
+/// Copies the text in its `data-copy`, and says the one in its `data-done`.
+pub const COPY: &str = "copy";
+/// On the form that signs out.
+pub const SIGN_OUT: &str = "data-sign-out";
+
+#[island]
+pub fn Buttons() -> impl IntoView {
+    if browser::IS_HERE {
+        listen(LiveState::here());
+    }
+}
+
+fn listen(live: Option<LiveState>) {
+    show_wanted(live.as_ref());
+    browser::on_window("submit", |event: Event| {
+        if browser::target(&event, &["[", SIGN_OUT, "]"].concat()).is_some() {
+            // Whoever signs in next at this browser must not read them.
+            drafts::forget_all();
+        }
+    });
+    browser::on_window("click", move |event: Event| {
+        let Some(button) = browser::target(&event, "[data-button]") else { return };
+        match (button.get_attribute(BUTTON).as_deref(), &live) {
+            (Some(THEME), _) => browser::toggle_theme(),
+            (Some(HELP), _) => shortcuts::open_help(),
+            (Some(COPY), live) => copy(&button, live.as_ref()),
+            (Some(NOTIFY), Some(live)) => {
+                let live = live.clone();
+                spawn_local(async move {
+                    let said = live.notifications.toggle().await;
+                    show_wanted(Some(&live));
+                    live.toasts.say(said, "", None);
+                });
+            }
+            _ => {}
+        }
+    });
+}
+
+fn copy(button: &Element, live: Option<&LiveState>) {
+    browser::copy(&button.get_attribute("data-copy").unwrap_or_default());
+    if let Some(live) = live {
+        live.toasts.say(&button.get_attribute("data-done").unwrap_or_default(), "", None);
+    }
+}
+
+/// Shows whether notifications are wanted.
+fn show_wanted(live: Option<&LiveState>) {
+    let is_wanted = live.is_some_and(|live| live.notifications.are_wanted());
+    if let Some(button) = browser::find("[data-button=notify]") {
+        browser::set(&button, "aria-pressed", Some(if is_wanted { "true" } else { "false" }));
+    }
+}

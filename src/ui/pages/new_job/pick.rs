@@ -1,0 +1,153 @@
+//! The templates beside the form for a new job: links that choose one, and a form of the GET method for its placeholders. Each leads to this
+//! page with the text in the form; the island `job_form` does that in place.
+
+use leptos::prelude::*;
+
+use crate::model::links;
+use crate::model::saved_template::{RESERVED_PLACES, SavedTemplate};
+use crate::model::template::{filled, places};
+use crate::ui::islands::job_form::{FILL, PICKS, REMOVE, REPLACE, TEMPLATE};
+
+/// The placeholder that is about a page, as the address calls it.
+const PAGE: &str = "page";
+
+/// The page that the job is about, in the address.
+const PATH: &str = "path";
+
+/// What is offered, and what the address says of it.
+pub(super) struct Pick {
+    project: String,
+    templates: Vec<SavedTemplate>,
+    /// The id of the template in the address.
+    pub(super) asked: String,
+    /// The values of the placeholders in the address, and its page.
+    given: Vec<(String, String)>,
+}
+
+impl Pick {
+    /// `given` are the fields of the address. Nothing of it is put into the page that the form has no use for.
+    pub(super) fn of(
+        project: String,
+        templates: Vec<SavedTemplate>,
+        asked: String,
+        given: impl Iterator<Item = (String, String)>,
+    ) -> Self {
+        let is_used =
+            |name: &str| name == PATH || templates.iter().any(|it| places(&it.text).contains(&name));
+        let given =
+            given.filter(|(name, _)| is_used(name) && !RESERVED_PLACES.contains(&name.as_str())).collect();
+        Self { project, templates, asked, given }
+    }
+
+    /// The text of the template in the address, with the values in the address; nothing if there is none.
+    pub(super) fn filled(&self) -> Option<String> {
+        let template = self.template(&self.asked)?;
+        let values: Vec<_> =
+            places(&template.text).into_iter().map(|place| (place, self.value(place))).collect();
+        Some(filled(&template.text, &values.into_iter().filter(|(_, value)| !value.is_empty()).collect()))
+    }
+
+    fn template(&self, id: &str) -> Option<&SavedTemplate> {
+        self.templates.iter().find(|template| template.id.as_str() == id)
+    }
+
+    /// What the address says of a placeholder. The page it is about is the one the job is about.
+    fn value(&self, place: &str) -> &str {
+        match (self.given(place), place) {
+            ("", PAGE) => self.given(PATH),
+            (value, _) => value,
+        }
+    }
+
+    fn given(&self, name: &str) -> &str {
+        self.given.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value)
+    }
+
+    /// In the form: which template the text came from, and how to say that it did not.
+    pub(super) fn field(&self, template: &str) -> AnyView {
+        let name = self.template(template).map(|template| template.name.clone());
+        let (is_none, id) = (name.is_none(), template.to_owned());
+        view! {
+            <p id=TEMPLATE class="hint" hidden=is_none>
+                <input type="hidden" name="template_id" value=id disabled=is_none autocomplete="off" />
+                "Template: "
+                <bdi>{name.unwrap_or_default()}</bdi>
+                " · "
+                <a id=REMOVE href=links::new_job(&self.project, "", "")>"Remove"</a>
+            </p>
+        }
+        .into_any()
+    }
+
+    /// Beside the form: every template, with the placeholders of the chosen one.
+    pub(super) fn panel(&self) -> AnyView {
+        if self.templates.is_empty() {
+            let all = links::templates(&self.project);
+            return view! {
+                <h2>"Templates"</h2>
+                <p>"Save a text that you need again as a " <a href=all>"template"</a> "."</p>
+            }
+            .into_any();
+        }
+        let entries = self.templates.iter().map(|template| self.entry(template)).collect_view();
+        view! {
+            <h2>"Templates"</h2>
+            <div id=PICKS data-region="templates">
+                <ul class="picks">{entries}</ul>
+                <div id=REPLACE class="notice notice-warn" role="alert" hidden>
+                    <div>
+                        <p>"This replaces what you wrote."</p>
+                        <div class="choices">
+                            <button type="button" class="button" data-pick="">"Replace it"</button>
+                            <button type="button" class="button">"Keep my text"</button>
+                        </div>
+                    </div>
+                </div>
+            </div>
+        }
+        .into_any()
+    }
+
+    fn entry(&self, template: &SavedTemplate) -> AnyView {
+        let id = template.id.to_string();
+        let href = links::new_job_by(&self.project, &id, self.given(PATH));
+        let is_chosen = id == self.asked;
+        view! {
+            <li>
+                <a href=href dir="auto" data-pick=id aria-current=is_chosen.then_some("true")>{template.name.clone()}</a>
+                {is_chosen.then(|| self.places(template))}
+            </li>
+        }
+        .into_any()
+    }
+
+    /// A field for each placeholder.
+    fn places(&self, template: &SavedTemplate) -> Option<AnyView> {
+        let names = places(&template.text);
+        if names.is_empty() {
+            return None;
+        }
+        let path = self.given(PATH).to_owned();
+        let keeps_path = !path.is_empty() && !names.contains(&PATH);
+        let path = keeps_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
+        let fields = names.into_iter().map(|name| {
+            let id = format!("place-{name}");
+            let value = self.value(name).to_owned();
+            view! {
+                <label class="field-label" for=id.clone()>{name.to_owned()}</label>
+                <input id=id class="field" name=name.to_owned() value=value dir="auto" autocomplete="off" />
+            }
+        });
+        Some(
+            view! {
+                <form class=format!("stack {FILL}") method="get" action=links::new_job(&self.project, "", "")>
+                    <input type="hidden" name="template" value=template.id.to_string() />
+                    {path}
+                    {fields.collect_view()}
+                    <button type="submit" class="button">"Fill in the prompt"</button>
+                </form>
+            }
+            .into_any(),
+        )
+    }
+}

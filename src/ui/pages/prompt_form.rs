@@ -1,0 +1,109 @@
+//! What the forms with a prompt are made of: the field, what is said about the text in it, the buttons that send it, and the choice to let
+//! it wait. Islands keep them alive (`islands::drafts`, `islands::sending`); without JavaScript they are plain forms.
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+
+use crate::api::jobs::KeepDraft;
+use crate::error::{AppError, ErrorCode};
+use crate::model::budget::Meter;
+use crate::model::job::JobForm;
+use crate::ui::components::form::as_content;
+use crate::ui::components::notice;
+use crate::ui::islands::drafts::{self, DraftStart};
+use crate::ui::islands::morph::PROBLEM;
+use crate::ui::islands::sending::QUEUE_CHOICE;
+
+/// What differs between one field for a text and another.
+pub(super) struct PromptField<'a> {
+    pub(super) id: &'static str,
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
+    pub(super) placeholder: &'static str,
+    pub(super) rows: &'static str,
+    /// What it begins with.
+    pub(super) text: &'a str,
+}
+
+/// Where the draft of a form that begins with `text` stands. `goes_first`: the page was asked for with the text, or it was refused just now.
+pub(super) fn draft_start(form: &JobForm, text: &str, goes_first: bool) -> DraftStart {
+    DraftStart {
+        saved_at: form.draft_saved_at,
+        is_draft: form.draft_saved_at.is_some() && text == form.draft,
+        goes_first,
+        most: form.prompt_max,
+    }
+}
+
+/// Its text is never read as HTML.
+pub(super) fn prompt_field(field: &PromptField) -> AnyView {
+    let PromptField { id, name, label, placeholder, rows, text } = *field;
+    view! {
+        <label class="field-label" for=id>{label}</label>
+        <textarea
+            id=id
+            name=name
+            class="field prompt"
+            rows=rows
+            placeholder=placeholder
+            dir="auto"
+            required
+            autocomplete="off"
+            aria-keyshortcuts="Control+Enter Meta+Enter"
+            inner_html=as_content(text)
+        ></textarea>
+    }
+    .into_any()
+}
+
+/// What is said about the text: how long it is, near the limit, and where it is kept; with the ways to discard it and to take that back.
+pub(super) fn prompt_notes(start: &DraftStart) -> AnyView {
+    let kept = if start.is_draft { drafts::SAVED } else { "" };
+    // Without JavaScript the button posts an empty text for this form.
+    view! {
+        <span class=format!("hint {}", drafts::COUNT) role="status"></span>
+        <span class=format!("hint js-only {}", drafts::KEPT)>{kept}</span>
+        <button
+            type="submit"
+            class=format!("link {}", drafts::DISCARD)
+            formaction=KeepDraft::PATH
+            formnovalidate
+            name="text"
+            value=""
+            hidden=!start.is_draft
+        >
+            "Discard draft"
+        </button>
+        <button type="button" class=format!("link {}", drafts::UNDO) hidden>"Undo"</button>
+    }
+    .into_any()
+}
+
+
+/// Why the form that follows was refused. Islands say it in the same place.
+pub(super) fn problem(refused: Option<&AppError>) -> AnyView {
+    let shown = notice::problem(refused.map(|error| error.message.clone()));
+    view! { <div class=PROBLEM>{shown}</div> }.into_any()
+}
+
+/// The button that sends, `busy` while it does, and one that puts the prompt into the queue once it was refused for want of budget.
+pub(super) fn send_buttons(idle: &'static str, busy: &'static str, refused: Option<&AppError>) -> AnyView {
+    let is_spent = refused.is_some_and(|error| error.code == ErrorCode::BudgetSpent);
+    view! {
+        <button type="submit" class="button button-primary" data-send=idle data-busy=busy>{idle}</button>
+        <button type="submit" class="button" name="queue" value="on" data-queue-it="" hidden=!is_spent>"Queue it"</button>
+    }
+    .into_any()
+}
+
+/// The choice to let a prompt wait, where the hour's budget has no room.
+pub(super) fn queue_choice(left: Option<Meter>) -> AnyView {
+    let has_room = left.is_none_or(|meter| meter.left() > 0);
+    view! {
+        <label class=format!("choice {QUEUE_CHOICE}") hidden=has_room>
+            <input type="checkbox" name="queue" value="on" autocomplete="off" />
+            "Send it by itself when there is room"
+        </label>
+    }
+    .into_any()
+}
