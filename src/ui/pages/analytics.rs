@@ -137,5 +137,5 @@ fn no_views(project: &str) -> AnyView {
         "No views in these days",
         "No page was viewed, or nothing is counted yet. A longer range may show more.",
         step,
-    )
+    ).into_any()
 }

@@ -43,7 +43,7 @@ fn preview(batch: Batch, may_start: bool) -> AnyView {
         let edit = links::new_batch(batch.project.as_str(), batch.id.as_str());
         let actions =
             view! { {submit_button(format!("Queue {jobs}"))} <a class="button" href=edit>"Edit"</a> };
-        post_form("send", StartBatch::PATH, hidden(&batch), actions)
+        post_form("send", StartBatch::PATH, hidden(&batch), actions).into_any()
     });
     let prompts =
         batch.preview.into_iter().map(|text| view! { <li class="message-text" dir="auto">{text}</li> });

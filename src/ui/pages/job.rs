@@ -103,14 +103,14 @@ async fn follow_up(
     let text = given.unwrap_or_else(|| form.draft.clone());
     let draft = draft_start(&form, &text, goes_first);
     let id = job.id.to_string();
-    let field = PromptField {
+    let field = prompt_field(&PromptField {
         id: FIELD,
         name: "prompt",
         label: "Follow-up",
         placeholder: "Ask for a change, or answer the agent",
         rows: "2",
         text: &text,
-    };
+    });
     Ok(view! {
         <div id="reply" data-keep="">
             <FollowUp project=project.clone() job=id.clone() draft=draft.clone()>
@@ -120,7 +120,7 @@ async fn follow_up(
                         <input type="hidden" name="project" value=project autocomplete="off" />
                         <input type="hidden" name="job" value=id autocomplete="off" />
                         <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
-                        {prompt_field(&field)}
+                        {field}
                         <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref())}</div>
                         {queue_choice(left)}
                         <div class="follow-up-notes">{prompt_notes(&draft)}</div>

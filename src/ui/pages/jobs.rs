@@ -67,7 +67,7 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     });
     let put_away = !address.query.archived.is_empty();
     let bar = (may_file && !page.jobs.is_empty())
-        .then(|| view! { <Bulk>{bulk_bar(project, put_away)}</Bulk> }.into_any());
+        .then(|| bulk_bar(project, put_away)).map(|bar| view! { <Bulk>{bar}</Bulk> }.into_any());
     let body = match (page.jobs.is_empty(), address.query.is_filtered() || address.is_further_on()) {
         (false, _) => view! { <ul class="job-list" aria-label="Jobs">{rows.collect_view()}</ul> }.into_any(),
         (true, true) => nothing_found(project),
@@ -127,7 +127,7 @@ fn check(job: &str, title: &str) -> AnyView {
 
 fn nothing_found(project: &str) -> AnyView {
     let clear = view! { <a class="button" href=links::jobs(project)>"Show all jobs"</a> }.into_any();
-    empty("No job matches", "No job of this project fits the filters and the search.", clear)
+    empty("No job matches", "No job of this project fits the filters and the search.", clear).into_any()
 }
 
 /// Also used by the overview.
@@ -140,5 +140,5 @@ pub(super) fn no_jobs_yet(project: &str, may_start: bool) -> AnyView {
         "No jobs yet",
         "A job is a task for the documentation agent, written in plain words. It works on the repository by itself and opens a pull request for you to read.",
         start,
-    )
+    ).into_any()
 }

@@ -37,35 +37,35 @@ pub fn NewBatch() -> impl IntoView {
             None if prompt.is_empty() => (form.text, form.values, template),
             None => (prompt, form.values, template),
         };
-        let text = PromptField {
+        let text = prompt_field(&PromptField {
             id: PROMPT,
             name: "prompt",
             label: "Prompt template",
             placeholder: "Check {{page}} against version 3 of the SDK, and fix every step that no longer works.",
             rows: "5",
             text: &text,
-        };
-        let values = PromptField {
+        });
+        let values = prompt_field(&PromptField {
             id: VALUES,
             name: "values",
             label: "Values, one line per job",
             placeholder: "/quickstart\n/guides/webhooks",
             rows: "8",
             text: &values,
-        };
-        let why = refused.as_ref().and_then(|refused| refused.problem());
+        });
+        let why = problem(refused.as_ref().and_then(|refused| refused.problem()));
         Ok(view! {
             {head}
             <div class="columns">
                 <div>
                     <BatchForm project=project.clone() goes_first=go_first>
-                        {problem(why)}
+                        {why}
                         <form class="stack" method="post" action=PrepareBatch::PATH>
                             <input type="hidden" name="project" value=project autocomplete="off" />
                             <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
                             <input type="hidden" name="template_id" value=template autocomplete="off" />
-                            {prompt_field(&text)}
-                            {prompt_field(&values)}
+                            {text}
+                            {values}
                             <div class="send">{submit_button("Preview")}</div>
                         </form>
                     </BatchForm>

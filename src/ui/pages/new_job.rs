@@ -78,14 +78,16 @@ pub fn NewJob() -> impl IntoView {
         let text = text(&form, refused.as_ref(), brought, &pick, copied);
         let draft = draft_start(&form, &text.prompt, text.goes_first);
         let fields = Fields { project: &project, form: &form, text: &text, pick: &pick, similar, why, budgets };
+        let (fields, templates) = (fields.view(&draft), pick.panel());
+        let advice = advice::advice(&project);
         Ok(view! {
             {head}
-            <JobForm project=project.clone() draft=draft.clone()>
+            <JobForm project draft>
                 <div class="columns">
-                    <div>{fields.view(&draft)}</div>
+                    <div>{fields}</div>
                     <aside class="advice" aria-label="Templates and advice">
-                        {pick.panel()}
-                        {advice::advice(&project)}
+                        {templates}
+                        {advice}
                     </aside>
                 </div>
             </JobForm>

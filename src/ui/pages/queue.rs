@@ -55,7 +55,7 @@ fn list(desk: &Desk, queue: Queue) -> AnyView {
             "The queue is empty",
             "When the hourly budget is used up, prompts can wait here. Docket sends them as soon as there is room.",
             step,
-        );
+        ).into_any();
     }
     let rows = queue.waiting.into_iter().map(|entry| row(desk, entry)).collect_view();
     view! {
@@ -145,7 +145,7 @@ fn question(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
             <a class="button" href=links::queue(&desk.project) data-ask="">"Keep in queue"</a>
         </div>
     };
-    post_form("queue-ask", CancelQueued::PATH, hidden(desk, entry), question)
+    post_form("queue-ask", CancelQueued::PATH, hidden(desk, entry), question).into_any()
 }
 
 fn hidden(desk: &Desk, entry: &Waiting) -> Hidden {

@@ -112,5 +112,5 @@ fn none_yet(project: &str, may_edit: bool) -> AnyView {
         "No templates yet",
         "A template is a prompt that you use again, with placeholders such as {{page}} for what changes. Its scorecard shows how its jobs end.",
         step,
-    )
+    ).into_any()
 }

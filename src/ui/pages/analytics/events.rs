@@ -110,5 +110,5 @@ fn form(hidden: Hidden, day: String, text: String, done: &'static str) -> AnyVie
         </label>
         <button class="button" type="submit" data-done=done>"Save"</button>
     };
-    post_form("", SaveAnnotation::PATH, hidden, fields)
+    post_form("", SaveAnnotation::PATH, hidden, fields).into_any()
 }

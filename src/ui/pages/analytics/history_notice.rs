@@ -69,7 +69,7 @@ fn fetch(project: &str, range: DayRange, calls: u32) -> AnyView {
         ("to", range.to().to_string()),
     ];
     let button = view! { <button class="button" type="submit">{format!("Fetch them first (at least {price})")}</button> };
-    post_form("", FetchDays::PATH, hidden, button)
+    post_form("", FetchDays::PATH, hidden, button).into_any()
 }
 
 /// `History: 41 of 90 days are here, about 20 min to go; 12 calls left this hour above the reserve.`

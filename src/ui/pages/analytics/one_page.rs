@@ -37,7 +37,7 @@ fn head(asked: &Asked, row: &TableRow) -> AnyView {
     let start = may_start.then(|| {
         let page =
             PageFigures { path: &row.path, counts: row.counts, change: row.change, days: asked.days() };
-        page_job_link(project, &page, "button", "Start a job about this page")
+        page_job_link(project, &page, "button", "Start a job about this page").into_any()
     });
     view! {
         <div class="one-page" data-path=row.path.clone()>

@@ -10,5 +10,5 @@ use crate::ui::components::form::post_form;
 pub(super) fn check_again(job: &Job) -> AnyView {
     let hidden = vec![("project", job.project.to_string()), ("job", job.id.to_string())];
     let button = view! { <button type="submit" class="button" data-done="Checked">"Check again"</button> };
-    post_form("", CheckJob::PATH, hidden, button)
+    post_form("", CheckJob::PATH, hidden, button).into_any()
 }

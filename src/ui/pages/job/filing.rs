@@ -19,7 +19,7 @@ pub(super) fn archive(job: &Job) -> AnyView {
     let button = view! {
         <button type="submit" class="button" data-done=done data-undo=undo>{icon(icon::ARCHIVED)} {words}</button>
     };
-    post_form("", path, which(job), button)
+    post_form("", path, which(job), button).into_any()
 }
 
 /// Says by whom and when it was archived here, if it was.
@@ -49,7 +49,7 @@ fn remove(job: &Job, tag: &str) -> AnyView {
             {icon(icon::CLOSE)}
         </button>
     };
-    post_form("", UntagJobs::PATH, hidden, button)
+    post_form("", UntagJobs::PATH, hidden, button).into_any()
 }
 
 fn add(job: &Job) -> AnyView {
@@ -58,7 +58,7 @@ fn add(job: &Job) -> AnyView {
         <input id="new-tag" class="field" name="tag" required maxlength="40" placeholder="New tag" autocomplete="off" />
         <button type="submit" class="button" data-done="tagged" data-undo=UntagJobs::PATH>"Add tag"</button>
     };
-    post_form("add-tag", TagJobs::PATH, which(job), content)
+    post_form("add-tag", TagJobs::PATH, which(job), content).into_any()
 }
 
 fn which(job: &Job) -> Hidden {

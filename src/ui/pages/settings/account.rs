@@ -81,7 +81,7 @@ fn password(outcome: Option<AnyView>) -> AnyView {
 fn sessions(sessions: Vec<SignedIn>, outcome: Option<AnyView>) -> AnyView {
     let others = sessions.iter().any(|session| !session.is_here).then(|| {
         let button = view! { <button class="button" type="submit">"Sign out everywhere else"</button> };
-        post_form("", EndOtherSessions::PATH, Vec::new(), button)
+        post_form("", EndOtherSessions::PATH, Vec::new(), button).into_any()
     });
     let heads = ["Device", "Address", "Signed in", "Last used", ACTIONS];
     view! {
@@ -104,7 +104,7 @@ fn row(session: SignedIn) -> AnyView {
                 "Sign out" <span class="visually-hidden">": " {session.device.clone()}</span>
             </button>
         };
-        post_form("", EndSession::PATH, vec![("session", session.id)], button)
+        post_form("", EndSession::PATH, vec![("session", session.id)], button).into_any()
     };
     view! {
         <tr>
