@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The caller's own views and those that others share.
-#[server(name = GetSavedViews, prefix = "/api", endpoint = "views/list")]
+#[server(name = GetSavedViews, prefix = "/api", endpoint = "saved-views/list")]
 pub async fn list_views(project: String, of: Option<String>) -> Result<Vec<SavedView>, AppError> {
     let caller = guard::of::<GetSavedViews>()?;
     let project = caller.project(&project)?;
@@ -20,7 +20,7 @@ pub async fn list_views(project: String, of: Option<String>) -> Result<Vec<Saved
 }
 
 /// Keeps `query`, the part of the page's address after the `?`, under a name; a view of that name is replaced.
-#[server(prefix = "/api", endpoint = "views/save")]
+#[server(prefix = "/api", endpoint = "saved-views/save")]
 pub async fn save_view(
     project: String,
     of: Option<String>,
@@ -35,7 +35,7 @@ pub async fn save_view(
 }
 
 /// Gives the caller's own view another name, and shares it or not; what is left out stays.
-#[server(prefix = "/api", endpoint = "views/update")]
+#[server(prefix = "/api", endpoint = "saved-views/update")]
 pub async fn update_view(
     project: String,
     of: Option<String>,
@@ -50,7 +50,7 @@ pub async fn update_view(
 }
 
 /// Forgets the caller's own view; an administrator may forget what others share.
-#[server(prefix = "/api", endpoint = "views/remove")]
+#[server(prefix = "/api", endpoint = "saved-views/remove")]
 pub async fn remove_view(
     project: String,
     of: Option<String>,
