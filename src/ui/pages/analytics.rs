@@ -17,13 +17,13 @@ use leptos::server_fn::ServerFn;
 use crate::api::analytics::{GetViews, analytics_report};
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::api::history::FetchDays;
-use crate::api::saved_views::list_views;
+use crate::api::saved_views::list_saved_views;
 use crate::error::AppError;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::AnalyticsReport;
 use crate::model::day::{Day, DayRange};
 use crate::model::links;
-use crate::model::saved_view::{SavedView, ViewsOf};
+use crate::model::saved_view::{SavedView, SavedViewPage};
 use crate::model::user::CurrentSession;
 use crate::ui::charts::bar;
 use crate::ui::clock;
@@ -59,7 +59,9 @@ pub fn Analytics() -> impl IntoView {
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
     };
     page(async move {
-        let views = list_views(asked.project.clone(), Some(ViewsOf::Analytics.as_str().to_owned())).await?;
+        let views =
+            list_saved_views(asked.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
+                .await?;
         let report = analytics_report(asked.project.clone(), asked.query.address(), None).await;
         Ok(view! {
             {page_head("Analytics", range::described(asked.range(), asked.today), ())}
@@ -101,7 +103,7 @@ fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
 fn saved_views(asked: &Asked, views: &[SavedView]) -> AnyView {
     let bar = Bar {
         project: &asked.project,
-        of: ViewsOf::Analytics,
+        of: SavedViewPage::Analytics,
         views,
         now: asked.query.to_saved(asked.today),
         role: asked.session.role,

@@ -99,7 +99,10 @@ pub(super) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
 
     let query = format!("q={}", encoded(text));
     person
-        .ask("/api/saved-views/save", &[("project", "docs"), ("name", text), ("query", &query), ("shared", "true")])
+        .ask(
+            "/api/saved-views/save",
+            &[("project", "docs"), ("name", text), ("query", &query), ("shared", "true")],
+        )
         .await;
     person.ask("/api/annotations/save", &[("project", "docs"), ("day", "2026-11-10"), ("text", text)]).await;
     let address = format!("{}/{text}", receiver.uri());
