@@ -13,7 +13,7 @@ use crate::server::auth::guard;
 pub async fn archive_jobs(project: String, jobs: Option<String>) -> Result<Filed, AppError> {
     let caller = guard::of::<ArchiveJobs>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.archive(&caller, &project, &jobs.unwrap_or_default()).await
+    caller.state.jobs.archive(&caller, &project, &jobs.unwrap_or_default()).await
 }
 
 /// Brings jobs back into the list. Answers those that were not in it.
@@ -21,7 +21,7 @@ pub async fn archive_jobs(project: String, jobs: Option<String>) -> Result<Filed
 pub async fn unarchive_jobs(project: String, jobs: Option<String>) -> Result<Filed, AppError> {
     let caller = guard::of::<UnarchiveJobs>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.unarchive(&caller, &project, &jobs.unwrap_or_default()).await
+    caller.state.jobs.unarchive(&caller, &project, &jobs.unwrap_or_default()).await
 }
 
 /// Gives jobs a tag. Answers those that did not have it, whatever the case of its letters.
@@ -29,7 +29,7 @@ pub async fn unarchive_jobs(project: String, jobs: Option<String>) -> Result<Fil
 pub async fn tag_jobs(project: String, jobs: Option<String>, tag: String) -> Result<Filed, AppError> {
     let caller = guard::of::<TagJobs>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.tag(&project, &jobs.unwrap_or_default(), &tag).await
+    caller.state.jobs.tag(&project, &jobs.unwrap_or_default(), &tag).await
 }
 
 /// Takes a tag off jobs. Answers those that had it.
@@ -37,5 +37,5 @@ pub async fn tag_jobs(project: String, jobs: Option<String>, tag: String) -> Res
 pub async fn untag_jobs(project: String, jobs: Option<String>, tag: String) -> Result<Filed, AppError> {
     let caller = guard::of::<UntagJobs>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.untag(&project, &jobs.unwrap_or_default(), &tag).await
+    caller.state.jobs.untag(&project, &jobs.unwrap_or_default(), &tag).await
 }

@@ -16,7 +16,7 @@ const KEEP: &str = "Keep these recovery codes where you can find them without yo
 #[server(prefix = "/api", endpoint = "second-factor/begin")]
 pub async fn begin_second_factor(password: String) -> Result<Said, AppError> {
     let caller = guard::of::<BeginSecondFactor>()?;
-    let begun = caller.panel.second_factors.begin(&caller.user, &password).await;
+    let begun = caller.state.second_factors.begin(&caller.user, &password).await;
     let said =
         begun.map(|()| Said::new("Add the secret to your authenticator, then enter the code it shows."));
     flash::answer(ACCOUNT, said)
@@ -26,7 +26,7 @@ pub async fn begin_second_factor(password: String) -> Result<Said, AppError> {
 #[server(prefix = "/api", endpoint = "second-factor/confirm")]
 pub async fn confirm_second_factor(code: String) -> Result<Said, AppError> {
     let caller = guard::of::<ConfirmSecondFactor>()?;
-    let confirmed = caller.panel.second_factors.confirm(&caller.user, &code).await;
+    let confirmed = caller.state.second_factors.confirm(&caller.user, &code).await;
     let said = confirmed.map(|codes| {
         Said::new(format!("From now on, signing in asks for a code. {KEEP}")).with_secret(codes.join(" "))
     });
@@ -37,7 +37,7 @@ pub async fn confirm_second_factor(code: String) -> Result<Said, AppError> {
 #[server(prefix = "/api", endpoint = "second-factor/renew")]
 pub async fn renew_recovery_codes(code: String) -> Result<Said, AppError> {
     let caller = guard::of::<RenewRecoveryCodes>()?;
-    let renewed = caller.panel.second_factors.renew_codes(&caller.user, &code).await;
+    let renewed = caller.state.second_factors.renew_codes(&caller.user, &code).await;
     let said = renewed.map(|codes| {
         Said::new(format!("Your old recovery codes no longer work. {KEEP}")).with_secret(codes.join(" "))
     });
@@ -48,7 +48,7 @@ pub async fn renew_recovery_codes(code: String) -> Result<Said, AppError> {
 #[server(prefix = "/api", endpoint = "second-factor/remove")]
 pub async fn remove_second_factor(password: String, code: String) -> Result<Said, AppError> {
     let caller = guard::of::<RemoveSecondFactor>()?;
-    let removed = caller.panel.second_factors.remove(&caller.user, &password, &code).await;
+    let removed = caller.state.second_factors.remove(&caller.user, &password, &code).await;
     let said = removed.map(|()| Said::new("From now on, your password is enough to sign in."));
     flash::answer(ACCOUNT, said)
 }

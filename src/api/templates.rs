@@ -12,7 +12,7 @@ use crate::server::{auth::guard, forms, jobs::templates::Posted};
 pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppError> {
     let caller = guard::of::<ListTemplates>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.templates(&project).await
+    caller.state.jobs.templates(&project).await
 }
 
 /// What the form for a new template (or, with `template`, for that one) starts from.
@@ -20,7 +20,7 @@ pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppEr
 pub async fn get_template_form(project: String, template: Option<String>) -> Result<TemplateForm, AppError> {
     let caller = guard::of::<GetTemplateForm>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.template_form(&caller, &project, template.as_deref()).await
+    caller.state.jobs.template_form(&caller, &project, template.as_deref()).await
 }
 
 /// Saves a new template, or changes `template`; gives its id.
@@ -34,7 +34,7 @@ pub async fn save_template(
     let caller = guard::of::<SaveTemplate>()?;
     let project = caller.project(&project)?;
     let posted = Posted { template, name, text };
-    let id = caller.panel.jobs.save_template(&caller, &project, posted).await?;
+    let id = caller.state.jobs.save_template(&caller, &project, posted).await?;
     leptos_axum::redirect(&format!("/p/{project}/templates"));
     Ok(id.to_string())
 }
@@ -44,7 +44,7 @@ pub async fn save_template(
 pub async fn remove_template(project: String, template: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveTemplate>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.remove_template(&caller, &project, &template).await?;
+    caller.state.jobs.remove_template(&caller, &project, &template).await?;
     forms::lead_to(&format!("/p/{project}/templates"));
     Ok(())
 }

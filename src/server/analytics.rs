@@ -21,7 +21,7 @@ use crate::model::history::{Comparison, Movers, PageReport, PageRow, PagesReport
 use crate::model::id::ProjectId;
 use crate::model::selection::Selection;
 use crate::model::views::ViewCounts;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::Store;
 use crate::server::store::history_queries::{Paths, Snapshot};
 
@@ -36,8 +36,8 @@ impl Analytics {
         Self { store }
     }
 
-    pub fn of(panel: &Panel) -> Self {
-        Self::new(panel.store.clone())
+    pub fn of(state: &AppState) -> Self {
+        Self::new(state.store.clone())
     }
 
     /// A table of pages or of what lies in a folder.

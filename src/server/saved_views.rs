@@ -16,7 +16,7 @@ pub async fn list(
     project: &ProjectId,
     of: SavedViewPage,
 ) -> Result<Vec<SavedView>, AppError> {
-    Ok(caller.panel.store.saved_views(scope(caller, project, of)).await?)
+    Ok(caller.state.store.saved_views(scope(caller, project, of)).await?)
 }
 
 /// Keeps what `query` asks for, whatever else stands in it, as the caller's view of that name.
@@ -37,7 +37,7 @@ pub async fn save(
     if query.is_empty() {
         return Err(AppError::bad_input("There is nothing to save: filter, search or sort first."));
     }
-    let (store, now) = (&caller.panel.store, caller.panel.clock.now());
+    let (store, now) = (&caller.state.store, caller.state.clock.now());
     if !store.save_view(scope(caller, project, of), &name, &query, shared, now).await? {
         return Err(AppError::bad_input(format!(
             "You have {VIEWS_MAX} saved views already. Remove one of them first."
@@ -58,7 +58,7 @@ pub async fn update(
     let view: SavedViewId = view.parse().map_err(AppError::bad_input)?;
     let name: Option<SavedViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
     may_share(caller, shared.unwrap_or_default())?;
-    let store = &caller.panel.store;
+    let store = &caller.state.store;
     let updated =
         store.update_saved_view(scope(caller, project, of), view.as_str(), name.as_ref(), shared).await;
     if !updated.map_err(taken_name)? {
@@ -76,7 +76,7 @@ pub async fn remove(
 ) -> Result<Vec<SavedView>, AppError> {
     let view: SavedViewId = view.parse().map_err(AppError::bad_input)?;
     let administers = caller.user.role >= Role::Admin;
-    if !caller.panel.store.remove_saved_view(scope(caller, project, of), view.as_str(), administers).await? {
+    if !caller.state.store.remove_saved_view(scope(caller, project, of), view.as_str(), administers).await? {
         return Err(missing());
     }
     list(caller, project, of).await

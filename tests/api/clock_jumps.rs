@@ -145,7 +145,7 @@ async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
     .await;
     // And once it is that late again, it holds no more than then.
     until("it is forgotten", async || {
-        let pause = app.panel().store.paused_until("creates:docs", app.clock().now().plus_seconds(DAY)).await;
+        let pause = app.state().store.paused_until("creates:docs", app.clock().now().plus_seconds(DAY)).await;
         pause.unwrap().is_none().then_some(())
     })
     .await;

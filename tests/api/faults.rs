@@ -203,7 +203,7 @@ async fn a_job_that_cannot_be_read_keeps_its_last_known_state() {
         let before = scene.operator.job(&job).await;
         scene.emulator.finish_jobs();
         let (later, _moving) = when_due();
-        let reader = scene.app.idle_panel(later, BETWEEN_READS).await;
+        let reader = scene.app.idle_state(later, BETWEEN_READS).await;
         let name = scene.row.name;
         assert_eq!(scene.meanwhile(reader.jobs.poll_due()).await.unwrap(), 1, "{name}");
         let after = scene.operator.job(&job).await;

@@ -147,7 +147,7 @@ async fn two_panels_on_one_database_send_each_prompt_of_the_line_once() {
     for n in 0..4 {
         queued(&operator, &format!("queued {n}")).await;
     }
-    let second = app.idle_panel(app.clock().clone(), Duration::from_secs(3)).await;
+    let second = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await;
     let stop = tokio_util::sync::CancellationToken::new();
     let running = tokio::spawn({
         let (jobs, stop) = (second.jobs.clone(), stop.clone());

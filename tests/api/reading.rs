@@ -81,7 +81,7 @@ async fn however_many_look_the_upstream_sees_one_read_per_interval() {
         assert!(looks.iter().all(|badge| badge["state"] == "active"));
         operator.job(&job).await;
         operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
         assert_eq!(app.upstream.reads().await, expected);
         app.clock().advance(NEXT_READ);
     }
@@ -95,7 +95,7 @@ async fn readers_at_the_same_moment_share_one_read() {
     let slow = ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_read(slow.set_delay(Duration::from_millis(100))).await;
     app.clock().advance(NEXT_READ);
-    join_all((0..8).map(|_| app.panel().jobs.poll_due())).await;
+    join_all((0..8).map(|_| app.state().jobs.poll_due())).await;
     assert_eq!(app.upstream.reads().await, 1);
 }
 
@@ -107,7 +107,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
     app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no such job"}))).await;
     app.clock().advance(NEXT_READ);
     until("the first 404 is noted", async || {
-        let (store, now) = (&app.panel().store, app.clock().now().plus_seconds(90));
+        let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
         let planned = store.due_reads(now, now).await.unwrap();
         planned.first().and_then(|read| read.missing_since)
     })
@@ -121,7 +121,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
     assert_eq!(gone["status"], "not found");
     for _ in 0..10 {
         app.clock().advance(Duration::from_secs(3_600));
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     }
     assert_eq!(app.upstream.reads().await, 2);
     assert_eq!(app.operator().await.job(&job).await["prompt"], "Fix typos");
@@ -170,12 +170,12 @@ async fn a_finished_job_is_soon_read_no_more_and_a_follow_up_wakes_it() {
         until("reading ends", async || {
             app.clock().advance(Duration::from_secs(300));
             let before = app.upstream.reads().await;
-            app.panel().jobs.poll_due().await.unwrap();
+            app.state().jobs.poll_due().await.unwrap();
             (app.upstream.reads().await == before).then_some(())
         })
         .await;
         app.clock().advance(Duration::from_secs(30 * 24 * 3_600));
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
         app.upstream.reads().await
     };
     let reads = rest().await;

@@ -88,10 +88,10 @@ async fn reads_of_jobs_slow_down_at_the_first_429() {
     let job = operator.created("Fix typos").await;
     app.clock().advance(Duration::from_secs(4));
     let docs = "docs".parse().unwrap();
-    until("the pause", async || app.panel().governor.acquire_read(&docs).await.unwrap().err()).await;
+    until("the pause", async || app.state().governor.acquire_read(&docs).await.unwrap().err()).await;
     for _ in 0..10 {
         app.clock().advance(Duration::from_secs(10));
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     }
     assert_eq!(app.upstream.reads().await, 1);
     app.clock().advance(Duration::from_secs(30));
@@ -270,7 +270,7 @@ async fn a_thousand_questions_in_an_hour_are_at_most_a_hundred_calls_across_a_re
         let status = views(&operator, &question.to_string()).await.status;
         assert!([200, 429].contains(&status), "{status}");
     }
-    let calls = app.panel().store.call_times("analytics").await.unwrap();
+    let calls = app.state().store.call_times("analytics").await.unwrap();
     let hour = 3_600_000;
     let most = calls.iter().map(|from| calls.iter().filter(|at| (*from..from + hour).contains(at)).count());
     assert_eq!(most.max(), Some(100));
@@ -283,7 +283,7 @@ async fn background_work_leaves_the_reserve_to_people() {
     let mut settings = frozen();
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
     let app = TestApp::with(settings).await;
-    let governor = &app.panel().governor;
+    let governor = &app.state().governor;
     for _ in 0..6 {
         assert!(governor.acquire_in_background(&Scope::Analytics).await.is_ok());
     }

@@ -53,9 +53,9 @@ impl Asked<'_> {
         &self,
         answer: impl Future<Output = Result<T, AppError>>,
     ) -> Result<Option<T>, AppError> {
-        let panel = &self.caller.panel;
-        let Some(range) = self.query.range(panel.today()) else { return Ok(None) };
-        if panel.history.missing(self.project, range).await?.days > 0 {
+        let state = &self.caller.state;
+        let Some(range) = self.query.range(state.today()) else { return Ok(None) };
+        if state.history.missing(self.project, range).await?.days > 0 {
             return Ok(None);
         }
         match answer.await {
@@ -88,9 +88,9 @@ impl Asked<'_> {
     }
 
     async fn live(&self) -> Result<LiveReport, AppError> {
-        let history = &self.caller.panel.history;
+        let history = &self.caller.state.history;
         let views = self.views().await?;
-        let missing = match self.query.range(self.caller.panel.today()) {
+        let missing = match self.query.range(self.caller.state.today()) {
             Some(range) => Some(history.missing(self.project, range).await?),
             None => None,
         };
@@ -98,7 +98,7 @@ impl Asked<'_> {
     }
 
     async fn views(&self) -> Result<Views, AppError> {
-        let (views, question) = (&self.caller.panel.views, self.views_question()?);
+        let (views, question) = (&self.caller.state.views, self.views_question()?);
         // What a page shows by itself spends no call, however long it is open.
         match self.caller.is_refresh {
             true => views.known(question).await,
@@ -107,7 +107,7 @@ impl Asked<'_> {
     }
 
     fn analytics(&self) -> Analytics {
-        Analytics::of(&self.caller.panel)
+        Analytics::of(&self.caller.state)
     }
 
     fn table_question(&self) -> Result<TableQuestion, AppError> {
@@ -124,6 +124,6 @@ impl Asked<'_> {
         let query = &self.query;
         let (from, to) = (query.from.as_deref(), query.to.as_deref());
         let (limit, offset) = (Some(query.limit), Some(query.offset()));
-        ViewsQuestion::parse(self.project.clone(), from, to, limit, offset, self.caller.panel.today())
+        ViewsQuestion::parse(self.project.clone(), from, to, limit, offset, self.caller.state.today())
     }
 }

@@ -14,7 +14,7 @@ const KEPT_MAX_BYTES: usize = 2_000;
 /// The canonical form of what `address` asks for: the query of the page's address, or a canonical form already. What is wrong with it is
 /// said without a call upstream.
 pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<String, AppError> {
-    let today = caller.panel.today();
+    let today = caller.state.today();
     let query = AnalyticsQuery::of_saved(given(address), today);
     let (from, to) = (query.from.as_deref(), query.to.as_deref());
     let views =

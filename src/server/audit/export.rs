@@ -20,7 +20,7 @@ const RECORDS_A_PIECE: u32 = 1_000;
 /// Every record that `query` asks for, from its newest on; that it was asked for is itself a record.
 pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Result<Chunks, AppError> {
     let filter = question::filter(query)?;
-    let (store, now) = (&caller.panel.store, caller.panel.clock.now());
+    let (store, now) = (&caller.state.store, caller.state.clock.now());
     let deed = Deed::new(Action::AuditExport).saying(format!("{format} {}", query.to_address()).trim_end());
     store.record(&caller.actor(), &deed, now).await?;
     Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, records: Vec<Record>| {

@@ -16,7 +16,7 @@ const RECORDS: u32 = 50;
 static CHECKING: Semaphore = Semaphore::const_new(1);
 
 pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppError> {
-    let store = &caller.panel.store;
+    let store = &caller.state.store;
     let (mut records, problem) = match filter(query) {
         Ok(filter) => (store.audit_records(&filter, RECORDS + 1).await?, None),
         Err(problem) => (Vec::new(), Some(problem)),
@@ -35,7 +35,7 @@ pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppE
         records,
         problem,
         people: store.audit_people().await?,
-        projects: caller.panel.projects.to_vec(),
+        projects: caller.state.projects.to_vec(),
         check,
     })
 }

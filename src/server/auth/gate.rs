@@ -15,7 +15,7 @@ use super::{address, session_store, single_sign_on, trusted_header};
 use crate::api::REFRESH_HEADER;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Deed};
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
 /// Pages that answer without a session; assets are routed outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
@@ -23,12 +23,12 @@ const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_
 /// Lets a signed-in person through as a [`Caller`], but to no endpoint that [`roles`] does not list, and sends everybody else
 /// to `/login`.
 pub async fn gate(
-    State(panel): State<Panel>,
+    State(state): State<AppState>,
     session: AuthSession,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let vouched = match trusted_header::person(&panel, &mut request).await {
+    let vouched = match trusted_header::person(&state, &mut request).await {
         Ok(vouched) => vouched,
         Err(error) => return keep_out(&request, error),
     };
@@ -44,9 +44,9 @@ pub async fn gate(
             let address = address::of(request.extensions());
             let is_refresh = request.headers().contains_key(REFRESH_HEADER);
             if let Some(session) = session.as_ref().filter(|_| !is_refresh) {
-                panel.presence.note(session.clone(), &user.id, address, path).await;
+                state.presence.note(session.clone(), &user.id, address, path).await;
             }
-            let (caller, path) = (Caller { user, panel, session, address, is_refresh }, path.to_owned());
+            let (caller, path) = (Caller { user, state, session, address, is_refresh }, path.to_owned());
             request.extensions_mut().insert(caller.clone());
             let response = next.run(request).await;
             if response.status() == StatusCode::FORBIDDEN {
@@ -60,9 +60,9 @@ pub async fn gate(
 }
 
 /// Writes down that somebody asked for more than they may. The answer is the same where that fails.
-async fn note_refusal(Caller { panel, user, address, .. }: &Caller, path: &str) {
+async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) {
     let deed = Deed::new(Action::Denied).refused().on(path);
-    let noted = panel.store.record_often(&user.actor(&address.to_string()), &deed, panel.clock.now()).await;
+    let noted = state.store.record_often(&user.actor(&address.to_string()), &deed, state.clock.now()).await;
     if let Err(error) = noted {
         tracing::error!(%error, "a refusal could not be written down");
     }

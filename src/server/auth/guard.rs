@@ -13,14 +13,14 @@ use crate::model::budget::Budgets;
 use crate::model::id::ProjectId;
 use crate::model::upstream::Notice;
 use crate::model::user::{CurrentSession, Project, Role};
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::users::User;
 
 /// A signed-in person on the panel. Put into the request by the gate.
 #[derive(Clone)]
 pub struct Caller {
     pub user: User,
-    pub panel: Panel,
+    pub state: AppState,
     /// The session they ask in, as it is stored.
     pub session: Option<String>,
     /// Where they ask from.
@@ -46,7 +46,7 @@ impl Caller {
     /// The configured project of this id. One that this person may not see is said not to exist.
     pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
-        let known = self.panel.projects.iter().any(|project| project.id == id);
+        let known = self.state.projects.iter().any(|project| project.id == id);
         (known && self.user.may_see(&id))
             .then_some(id)
             .ok_or_else(|| AppError::not_found("That project does not exist here."))
@@ -54,7 +54,7 @@ impl Caller {
 
     /// The projects that this person may see.
     pub fn projects(&self) -> Vec<Project> {
-        let all = self.panel.projects.iter();
+        let all = self.state.projects.iter();
         all.filter(|project| self.user.may_see(&project.id)).cloned().collect()
     }
 

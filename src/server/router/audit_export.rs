@@ -14,12 +14,12 @@ use crate::model::audit_query::AuditQuery;
 use crate::model::user::Role;
 use crate::server::audit::export::export;
 use crate::server::auth::guard::Caller;
-use crate::server::panel::Panel;
 use crate::server::sheet::Format;
+use crate::server::state::AppState;
 
 type Asked = (RawQuery, Extension<Caller>);
 
-pub(super) fn routes() -> Router<Panel> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/admin/audit/export.csv", get(async |asked: Asked| answer(asked, Format::Csv).await))
         .route("/admin/audit/export.json", get(async |asked: Asked| answer(asked, Format::Json).await))
@@ -36,5 +36,5 @@ async fn answer((RawQuery(query), Extension(caller)): Asked, format: Format) -> 
     };
     let query = AuditQuery::of(value);
     let body = export(&caller, &query, format).await?;
-    Ok(file(&format!("audit-{}.{format}", caller.panel.today()), format, body))
+    Ok(file(&format!("audit-{}.{format}", caller.state.today()), format, body))
 }

@@ -18,8 +18,8 @@ use crate::server::analytics::export::Of;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
 use crate::server::forms::accepts_html;
-use crate::server::panel::Panel;
 use crate::server::sheet::{Chunks, Format};
+use crate::server::state::AppState;
 use crate::server::upstream::views::ViewsQuestion;
 
 /// The query of a page of analytics; its paging does not matter here.
@@ -35,7 +35,7 @@ struct Fields {
 
 type Asked = (Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
 
-pub(super) fn routes() -> Router<Panel> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(
             "/p/{project}/analytics/export.csv",
@@ -54,7 +54,7 @@ async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
         fields.map_err(|_| AppError::bad_input("Each field of the address may be there once."))?;
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
-    let views = ViewsQuestion::parse(project.clone(), from, to, None, None, caller.panel.today())?;
+    let views = ViewsQuestion::parse(project.clone(), from, to, None, None, caller.state.today())?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let question = TableQuestion::parse(views, q, folder, sort)?;
     let of: Option<Of> = fields
@@ -63,9 +63,9 @@ async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
         .map(|of| of.parse())
         .transpose()
         .map_err(AppError::bad_input)?;
-    let export = Analytics::of(&caller.panel).export(question, of.unwrap_or_default(), format).await?;
+    let export = Analytics::of(&caller.state).export(question, of.unwrap_or_default(), format).await?;
     let deed = Deed::new(Action::Export).in_project(&project).saying(&export.name);
-    caller.panel.store.record_often(&caller.actor(), &deed, caller.panel.clock.now()).await?;
+    caller.state.store.record_often(&caller.actor(), &deed, caller.state.clock.now()).await?;
     Ok(file(&export.name, format, export.body))
 }
 

@@ -18,34 +18,34 @@ use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;
 use crate::server::flash::{Done, KEPT_FOR, kept};
 use crate::server::forms;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
-pub(super) async fn carry(State(panel): State<Panel>, request: Request, next: Next) -> Response {
+pub(super) async fn carry(State(state): State<AppState>, request: Request, next: Next) -> Response {
     match *request.method() {
-        Method::GET if is_navigation(request.headers()) => deliver(&panel, request, next).await,
-        Method::POST if is_plain_form(&request) => collect(&panel, request, next).await,
+        Method::GET if is_navigation(request.headers()) => deliver(&state, request, next).await,
+        Method::POST if is_plain_form(&request) => collect(&state, request, next).await,
         _ => next.run(request).await,
     }
 }
 
 /// Hands the message that waits for this browser to the page it asks for. If that does not show it, it goes on waiting.
-async fn deliver(panel: &Panel, mut request: Request, next: Next) -> Response {
-    let Some(id) = id_in(request.headers(), &panel.public_url) else { return next.run(request).await };
+async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response {
+    let Some(id) = id_in(request.headers(), &state.public_url) else { return next.run(request).await };
     let person = person(&request);
-    let waiting = panel.flash.take(person.as_deref(), &id).await.map(Waiting::new);
+    let waiting = state.flash.take(person.as_deref(), &id).await.map(Waiting::new);
     if let Some(waiting) = &waiting {
         request.extensions_mut().insert(waiting.clone());
     }
     let mut response = next.run(request).await;
     match waiting.and_then(|waiting| waiting.left()) {
-        Some(message) => panel.flash.put(person.as_deref(), &id, message).await,
-        None => set_cookie(&mut response, String::new(), 0, &panel.public_url),
+        Some(message) => state.flash.put(person.as_deref(), &id, message).await,
+        None => set_cookie(&mut response, String::new(), 0, &state.public_url),
     }
     response
 }
 
 /// Keeps what came of a form, and leads to the page it was on.
-async fn collect(panel: &Panel, request: Request, next: Next) -> Response {
+async fn collect(state: &AppState, request: Request, next: Next) -> Response {
     let person = person(&request);
     let (mut parts, body) = request.into_parts();
     // Whole already, and of a bounded size.
@@ -64,8 +64,8 @@ async fn collect(panel: &Panel, request: Request, next: Next) -> Response {
         let Some(said) = done.take() else { return response };
         (Ok(said), Vec::new())
     };
-    let id = panel.flash.keep(person.as_deref(), FlashMessage { form, outcome, typed }).await;
-    set_cookie(&mut response, id, KEPT_FOR.as_secs() as i64, &panel.public_url);
+    let id = state.flash.keep(person.as_deref(), FlashMessage { form, outcome, typed }).await;
+    set_cookie(&mut response, id, KEPT_FOR.as_secs() as i64, &state.public_url);
     response
 }
 

@@ -19,7 +19,7 @@ fn frozen() -> Settings {
 /// A panel whose audit log has so many exports of olga's, one a minute.
 async fn with_exports(count: i64) -> TestApp {
     let app = TestApp::with(frozen()).await;
-    let store = &app.panel().store;
+    let store = &app.state().store;
     let olga = store.user_by_name("olga").await.unwrap().unwrap().actor("192.0.2.7");
     for n in 0..count {
         let deed = Deed::new(Action::Export).in_project(&"docs".parse().unwrap()).saying(format!("file {n}"));
@@ -111,7 +111,7 @@ async fn filters_stand_in_the_address_and_narrow_the_page_and_the_file() {
 async fn the_file_has_every_record_and_no_formula() {
     let app = with_exports(2_300).await;
     let ada = app.sign_in("ada").await;
-    let store = &app.panel().store;
+    let store = &app.state().store;
     store.add_user("=cmd|' /C calc'!A0", Role::Viewer, "hash", app.clock().now()).await.unwrap();
     let odd = store.user_by_name("=cmd|' /C calc'!A0").await.unwrap().unwrap().actor("");
     store.record(&odd, &Deed::new(Action::SignOut), app.clock().now()).await.unwrap();
@@ -134,7 +134,7 @@ async fn the_file_has_every_record_and_no_formula() {
 async fn whatever_a_record_holds_is_text_on_the_page() {
     let app = TestApp::with(frozen()).await;
     let ada = app.sign_in("ada").await;
-    let store = &app.panel().store;
+    let store = &app.state().store;
     let odd = "\"><script>alert(1)</script>";
     let mut by = store.user_by_name("olga").await.unwrap().unwrap().actor(odd);
     by.name = odd.to_owned();
@@ -153,7 +153,7 @@ async fn whether_the_log_holds_is_said_when_it_is_asked() {
     let ada = app.sign_in("ada").await;
     let page = ada.get("/admin/audit").await;
     assert!(page.text.contains("/admin/audit?check=on") && !page.text.contains("whole and in order"));
-    let last = app.panel().store.audit_link(10).await.unwrap().unwrap();
+    let last = app.state().store.audit_link(10).await.unwrap().unwrap();
     let page = ada.get("/admin/audit?check=on").await;
     assert!(page.text.contains("whole and in order, up to record 10."), "{}", page.text);
     assert!(page.text.contains(&last.to_string()), "{}", page.text);

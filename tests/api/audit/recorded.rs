@@ -311,7 +311,7 @@ async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
     app.clock().advance(Duration::from_secs(86_400 * 20));
     app.sign_in("olga").await;
     app.clock().advance(Duration::from_secs(86_400 * 20));
-    let keep = |days| Keeper::new(app.panel().store.clone(), app.clock().clone(), AuditConfig { days });
+    let keep = |days| Keeper::new(app.state().store.clone(), app.clock().clone(), AuditConfig { days });
     for kept in [0, 400] {
         keep(kept).tidy().await.unwrap();
         assert_eq!(records(&app).await.len(), 6);
@@ -322,12 +322,12 @@ async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
         left.iter().map(deed).collect::<Vec<_>>(),
         [("olga", "sign_in", ""), ("Docket", "audit_remove", "")]
     );
-    let verdict = app.panel().store.verify_audit().await.unwrap();
+    let verdict = app.state().store.verify_audit().await.unwrap();
     assert_eq!((verdict.fault, verdict.removed.number), (None, 5));
 }
 
 async fn is_whole_and_tells_nothing(app: &TestApp) {
-    assert_eq!(app.panel().store.verify_audit().await.unwrap().fault, None);
+    assert_eq!(app.state().store.verify_audit().await.unwrap().fault, None);
     let all = format!("{:?}", records(app).await);
     assert!(!all.contains(TYPED) && secrets_in(&all).is_empty(), "{all}");
 }

@@ -120,7 +120,7 @@ impl<'a> Archive<'a> {
         .unwrap();
         tx.commit().await.unwrap();
         if packed {
-            self.app.panel().store.refresh_rollup(&project.parse().unwrap(), day).await.unwrap();
+            self.app.state().store.refresh_rollup(&project.parse().unwrap(), day).await.unwrap();
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
     let settings = Settings { projects: format!("docs={one_line},api={one_line}"), ..at(NOON) };
     let app = TestApp::with(settings).await;
     let hash = password::hash(SecretString::from(PASSWORD)).await.unwrap();
-    app.panel().store.add_user(text, Role::Admin, &hash, app.clock().now()).await.unwrap();
+    app.state().store.add_user(text, Role::Admin, &hash, app.clock().now()).await.unwrap();
     let person = app.stranger();
     let pairs = [("username", text), ("password", PASSWORD)];
     let signed_in = person.send(person.call("/api/session/login", &pairs).header(USER_AGENT, text)).await;

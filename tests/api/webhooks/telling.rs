@@ -126,7 +126,7 @@ async fn a_failing_receiver_is_tried_again_ever_more_slowly_and_then_given_up() 
         let wait = next.as_millis() - app.clock().now().as_millis();
         assert!((pause * 1_000..=pause * 1_200).contains(&wait), "{wait} ms after try {}", tries + 1);
         app.clock().advance(Duration::from_millis(wait as u64 - 1));
-        assert_eq!(app.panel().webhooks.deliver_due().await.unwrap(), 0, "tried too soon");
+        assert_eq!(app.state().webhooks.deliver_due().await.unwrap(), 0, "tried too soon");
         app.clock().advance(Duration::from_millis(1));
     }
     let over = logged_once(&admin, &webhook, |event| event["outcome"] == "given_up").await;

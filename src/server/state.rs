@@ -1,4 +1,4 @@
-//! The panel: what every request may need, assembled once at start. Cloning it is cheap.
+//! The application state: what every request may need, assembled once at start. Cloning it is cheap.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::server::upstream::views::ViewsAnswers;
 use crate::server::webhooks::Webhooks;
 
 #[derive(Clone)]
-pub struct Panel {
+pub struct AppState {
     /// Never empty.
     pub projects: Arc<[Project]>,
     pub public_url: PublicUrl,
@@ -51,8 +51,8 @@ pub struct Panel {
     leptos: LeptosOptions,
 }
 
-/// What a panel is made of, as configured.
-pub struct PanelConfig<'a> {
+/// What the application state is built from, as configured.
+pub struct AppStateConfig<'a> {
     pub projects: Vec<Project>,
     pub public_url: PublicUrl,
     pub upstream: &'a UpstreamConfig,
@@ -62,9 +62,9 @@ pub struct PanelConfig<'a> {
     pub identity: IdentityConfig,
 }
 
-impl Panel {
-    pub fn new(config: PanelConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
-        let PanelConfig { projects, public_url, upstream, budget, webhooks, access, identity } = config;
+impl AppState {
+    pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
+        let AppStateConfig { projects, public_url, upstream, budget, webhooks, access, identity } = config;
         let health = Health::new(clock.clone(), upstream.breaks_after);
         let governor = Governor::new(store.clone(), clock.clone(), budget, health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
@@ -123,9 +123,9 @@ impl Panel {
     }
 }
 
-impl FromRef<Panel> for LeptosOptions {
-    fn from_ref(panel: &Panel) -> Self {
-        panel.leptos.clone()
+impl FromRef<AppState> for LeptosOptions {
+    fn from_ref(state: &AppState) -> Self {
+        state.leptos.clone()
     }
 }
 
