@@ -112,9 +112,9 @@ pub struct Actor {
     pub address: String,
 }
 
-/// Something that was done, about to be written down.
+/// An audit event that is about to be recorded.
 #[derive(Debug, Clone)]
-pub struct Deed {
+pub struct AuditEvent {
     pub action: Action,
     pub outcome: Outcome,
     pub project: Option<ProjectId>,
@@ -217,7 +217,7 @@ impl Actor {
     }
 }
 
-impl Deed {
+impl AuditEvent {
     pub fn new(action: Action) -> Self {
         let (subject, detail) = (String::new(), String::new());
         Self { action, outcome: Outcome::Done, project: None, subject, detail }
@@ -236,7 +236,7 @@ impl Deed {
     }
 
     /// With a detail: never a prompt or another text for the agent, and no secret.
-    pub fn saying(self, detail: impl fmt::Display) -> Self {
+    pub fn with_detail(self, detail: impl fmt::Display) -> Self {
         Self { detail: detail.to_string(), ..self }
     }
 }

@@ -7,7 +7,7 @@ use crate::error::AppError;
 use crate::model::audit::{AuditCheck, AuditPage};
 use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
-use crate::server::store::audit::verify::Verdict;
+use crate::server::store::audit::verify::ChainCheck;
 
 /// Records on a page.
 const RECORDS: u32 = 50;
@@ -40,7 +40,7 @@ pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppE
     })
 }
 
-fn check(Verdict { removed, last, fault }: &Verdict) -> AuditCheck {
+fn check(ChainCheck { removed, last, fault }: &ChainCheck) -> AuditCheck {
     AuditCheck {
         removed_up_to: removed.number,
         last: last.number,

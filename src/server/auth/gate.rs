@@ -14,7 +14,7 @@ use super::sign_in::{self, is_own_path};
 use super::{address, session_store, single_sign_on, trusted_header};
 use crate::api::REFRESH_HEADER;
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Deed};
+use crate::model::audit::{Action, AuditEvent};
 use crate::server::state::AppState;
 
 /// Pages that answer without a session; assets are routed outside of the gate.
@@ -61,8 +61,8 @@ pub async fn gate(
 
 /// Writes down that somebody asked for more than they may. The answer is the same where that fails.
 async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) {
-    let deed = Deed::new(Action::Denied).refused().on(path);
-    let noted = state.store.record_often(&user.actor(&address.to_string()), &deed, state.clock.now()).await;
+    let event = AuditEvent::new(Action::Denied).refused().on(path);
+    let noted = state.store.record_often(&user.actor(&address.to_string()), &event, state.clock.now()).await;
     if let Err(error) = noted {
         tracing::error!(%error, "a refusal could not be written down");
     }

@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::{address, device, password, session_store, token};
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Deed};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::name::is_plain;
 use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
@@ -31,8 +31,8 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
     let credentials = Credentials { username: username.to_owned(), password: SecretString::from(password) };
     let Some(user) = session(&parts()?)?.authenticate(credentials).await.map_err(not_possible)? else {
         tracing::warn!("sign-in refused");
-        let (deed, address) = (Deed::new(Action::SignIn).refused(), address::current().to_string());
-        state.store.record_refused_sign_in(username, &address, &deed, state.clock.now()).await?;
+        let (event, address) = (AuditEvent::new(Action::SignIn).refused(), address::current().to_string());
+        state.store.record_refused_sign_in(username, &address, &event, state.clock.now()).await?;
         return Err(AppError::new(ErrorCode::Unauthenticated, "Incorrect username or password."));
     };
     if state.second_factors.is_on(&user).await? {
@@ -53,7 +53,7 @@ pub async fn open(user: &User) -> Result<(), AppError> {
 /// As [`open`], for the request of `parts`.
 pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
     let by = user.actor(&address::of(&parts.extensions).to_string());
-    state.store.record_often(&by, &Deed::new(Action::SignIn), state.clock.now()).await?;
+    state.store.record_often(&by, &AuditEvent::new(Action::SignIn), state.clock.now()).await?;
     begin_session(state, parts, user).await?;
     tracing::info!(user = user.name, "signed in");
     Ok(())
@@ -83,7 +83,7 @@ pub async fn end() -> Result<(), AppError> {
     let (state, mut session): (AppState, _) = (expect_context(), session(&parts()?)?);
     if let Some(user) = &session.user {
         let by = user.actor(&address::current().to_string());
-        state.store.record_often(&by, &Deed::new(Action::SignOut), state.clock.now()).await?;
+        state.store.record_often(&by, &AuditEvent::new(Action::SignOut), state.clock.now()).await?;
     }
     session.logout().await.map_err(not_possible)?;
     Ok(())

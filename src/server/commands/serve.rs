@@ -4,7 +4,7 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::audit::Keeper;
+use crate::server::audit::AuditMaintenance;
 use crate::server::auth::first_admin;
 use crate::server::clock::Clock;
 use crate::server::config::{AuditConfig, Config, PublicUrl};
@@ -45,14 +45,15 @@ pub async fn run_with_history(
         let (history, stop) = (state.history.clone(), stop.clone());
         async move { history.run(stop).await }
     });
-    let keeper = tokio::spawn({
-        let (keeper, stop) = (Keeper::new(state.store.clone(), state.clock.clone(), audit), stop.clone());
-        async move { keeper.run(stop).await }
+    let maintenance = tokio::spawn({
+        let (maintenance, stop) =
+            (AuditMaintenance::new(state.store.clone(), state.clock.clone(), audit), stop.clone());
+        async move { maintenance.run(stop).await }
     });
     let ended = run(state, listener, stop.clone()).await;
     stop.cancel();
     history.await.context("keeping the history in step")?;
-    keeper.await.context("keeping the audit log in order")?;
+    maintenance.await.context("keeping the audit log in order")?;
     ended
 }
 

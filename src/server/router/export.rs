@@ -12,7 +12,7 @@ use axum::{Extension, Json, Router};
 use serde::Deserialize;
 
 use crate::error::AppError;
-use crate::model::audit::{Action, Deed};
+use crate::model::audit::{Action, AuditEvent};
 use crate::server::analytics::Analytics;
 use crate::server::analytics::export::Of;
 use crate::server::analytics::question::TableQuestion;
@@ -64,8 +64,8 @@ async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
         .transpose()
         .map_err(AppError::bad_input)?;
     let export = Analytics::of(&caller.state).export(question, of.unwrap_or_default(), format).await?;
-    let deed = Deed::new(Action::Export).in_project(&project).saying(&export.name);
-    caller.state.store.record_often(&caller.actor(), &deed, caller.state.clock.now()).await?;
+    let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
+    caller.state.store.record_often(&caller.actor(), &event, caller.state.clock.now()).await?;
     Ok(file(&export.name, format, export.body))
 }
 

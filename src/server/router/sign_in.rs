@@ -16,7 +16,7 @@ use super::pages::theme_of;
 use crate::api::flash::Waiting;
 use crate::api::session::EnterCode;
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::auth::address;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
 use crate::server::auth::single_sign_on::{CALLBACK, Returned, UNDER_WAY_SECONDS};
@@ -105,8 +105,8 @@ async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
         return;
     }
     let by = Actor::unknown(&address::of(&parts.extensions).to_string());
-    let deed = Deed::new(Action::SignIn).refused().saying("single sign-on");
-    if let Err(error) = state.store.record_often(&by, &deed, state.clock.now()).await {
+    let event = AuditEvent::new(Action::SignIn).refused().with_detail("single sign-on");
+    if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
         tracing::error!(%error, "a refusal could not be written down");
     }
 }

@@ -1,7 +1,7 @@
 //! Jobs that were started elsewhere and are followed here.
 
 use super::{Store, StoreError, audit, jobs, new_id};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -52,8 +52,8 @@ impl Store {
         jobs::follow(&mut tx, &job, adoption.remote, next_read_at, now).await?;
         jobs::record_event(&mut tx, &id, 0, now, DeliveryState::Accepted.as_str(), Some(adoption.note))
             .await?;
-        let deed = Deed::new(Action::Adopt).in_project(adoption.project).on(&job);
-        audit::record(&mut tx, adoption.author, &deed, now).await?;
+        let event = AuditEvent::new(Action::Adopt).in_project(adoption.project).on(&job);
+        audit::record(&mut tx, adoption.author, &event, now).await?;
         tx.commit().await?;
         Ok(job)
     }

@@ -4,7 +4,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::intents::{NewIntent, Place, insert};
 use super::{Store, StoreError, audit, jobs, new_id, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
 use crate::model::job::Job;
@@ -122,9 +122,9 @@ impl Store {
                 return Err(StoreError::Corrupt(format!("the intent {intent}")));
             }
         }
-        let deed = Deed::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
-        let deed = deed.saying(format!("{} jobs", entries.len()));
-        audit::record(&mut tx, author, &deed, now).await?;
+        let event = AuditEvent::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
+        let event = event.with_detail(format!("{} jobs", entries.len()));
+        audit::record(&mut tx, author, &event, now).await?;
         Ok(tx.commit().await?)
     }
 

@@ -11,7 +11,7 @@ use sqlx::any::AnyRow;
 pub use self::reading::{KeptPage, Reading};
 pub use self::write::{NewReading, Verdict, Written};
 use super::{Store, StoreError, audit, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Mark, MarkedDay};
 use crate::model::id::ProjectId;
@@ -144,8 +144,10 @@ impl Store {
             added += inserted.rows_affected();
         }
         if added > 0 {
-            let deed = Deed::new(Action::HistoryFetch).in_project(project).saying(format!("{added} days"));
-            audit::record(&mut tx, by, &deed, now).await?;
+            let event = AuditEvent::new(Action::HistoryFetch)
+                .in_project(project)
+                .with_detail(format!("{added} days"));
+            audit::record(&mut tx, by, &event, now).await?;
         }
         Ok(tx.commit().await?)
     }

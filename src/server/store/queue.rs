@@ -3,7 +3,7 @@
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::{Store, StoreError, audit, intents, jobs, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
 use crate::model::job::{DeliveryState, cut};
 use crate::model::queue::{Move, gap_millis};
@@ -206,8 +206,8 @@ impl Store {
             if intent.position == 0 {
                 reject_follow_ups(&mut tx, &intent.job, now).await?;
             }
-            let deed = Deed::new(Action::Cancel).in_project(project).on(&intent.job);
-            audit::record(&mut tx, by, &deed, now).await?;
+            let event = AuditEvent::new(Action::Cancel).in_project(project).on(&intent.job);
+            audit::record(&mut tx, by, &event, now).await?;
             cancelled += 1;
         }
         tx.commit().await?;

@@ -4,7 +4,7 @@
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::{Store, StoreError, audit, intents, jobs, queue, webhook_events};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::time::Timestamp;
@@ -84,7 +84,7 @@ impl Store {
             .bind(doubt.job.as_str())
             .execute(&mut *tx)
             .await?;
-        audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resend), now).await?;
+        audit::record(&mut tx, doubt.by, &doubt.event(Action::Resend), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -115,7 +115,7 @@ impl Store {
                 .await?;
             webhook_events::rested(&mut tx, doubt.job, now).await?;
         }
-        audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resolve), now).await?;
+        audit::record(&mut tx, doubt.by, &doubt.event(Action::Resolve), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -142,8 +142,8 @@ impl Doubt<'_> {
         Ok(ended.rows_affected() == 1)
     }
 
-    fn deed(&self, action: Action) -> Deed {
-        Deed::new(action).in_project(self.project).on(self.job)
+    fn event(&self, action: Action) -> AuditEvent {
+        AuditEvent::new(action).in_project(self.project).on(self.job)
     }
 
     fn decided(&self, state: DeliveryState) -> Intent {

@@ -4,7 +4,7 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, audit, jobs, new_id, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId, WebhookId};
 use crate::model::job::{JobState, title};
 use crate::model::time::Timestamp;
@@ -301,6 +301,6 @@ async fn record_sending(
     .await?;
     let Some(row) = row else { return Ok(()) };
     let webhook: WebhookId = word(&row, "id")?;
-    let deed = Deed::new(action).in_project(&word(&row, "project")?).on(webhook);
-    audit::record(tx, by, &deed, now).await
+    let event = AuditEvent::new(action).in_project(&word(&row, "project")?).on(webhook);
+    audit::record(tx, by, &event, now).await
 }

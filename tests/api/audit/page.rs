@@ -1,6 +1,6 @@
 //! The page and the files of the audit log: who sees them, what they show, and what they make of what people are called.
 
-use docket::model::audit::{Action, Deed};
+use docket::model::audit::{Action, AuditEvent};
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::clock::Clock;
@@ -22,8 +22,9 @@ async fn with_exports(count: i64) -> TestApp {
     let store = &app.state().store;
     let olga = store.user_by_name("olga").await.unwrap().unwrap().actor("192.0.2.7");
     for n in 0..count {
-        let deed = Deed::new(Action::Export).in_project(&"docs".parse().unwrap()).saying(format!("file {n}"));
-        store.record(&olga, &deed, app.clock().now().plus_seconds(60 * n)).await.unwrap();
+        let event =
+            AuditEvent::new(Action::Export).in_project(&"docs".parse().unwrap()).saying(format!("file {n}"));
+        store.record(&olga, &event, app.clock().now().plus_seconds(60 * n)).await.unwrap();
     }
     app
 }
@@ -114,7 +115,7 @@ async fn the_file_has_every_record_and_no_formula() {
     let store = &app.state().store;
     store.add_user("=cmd|' /C calc'!A0", Role::Viewer, "hash", app.clock().now()).await.unwrap();
     let odd = store.user_by_name("=cmd|' /C calc'!A0").await.unwrap().unwrap().actor("");
-    store.record(&odd, &Deed::new(Action::SignOut), app.clock().now()).await.unwrap();
+    store.record(&odd, &AuditEvent::new(Action::SignOut), app.clock().now()).await.unwrap();
     let answer = ada.get("/admin/audit/export.csv").await;
     assert_eq!(answer.header("content-disposition"), "attachment; filename=\"audit-2026-11-20.csv\"");
     let lines: Vec<&str> = answer.text.trim_end().split("\r\n").collect();
@@ -139,8 +140,8 @@ async fn whatever_a_record_holds_is_text_on_the_page() {
     let mut by = store.user_by_name("olga").await.unwrap().unwrap().actor(odd);
     by.name = odd.to_owned();
     for action in Action::all() {
-        let deed = Deed::new(action).in_project(&"docs".parse().unwrap()).on(odd).saying(odd);
-        store.record(&by, &deed, app.clock().now()).await.unwrap();
+        let event = AuditEvent::new(action).in_project(&"docs".parse().unwrap()).on(odd).saying(odd);
+        store.record(&by, &event, app.clock().now()).await.unwrap();
     }
     let page = ada.get("/admin/audit").await;
     assert_eq!(shown(&page.text).len(), Action::all().count() + 5);

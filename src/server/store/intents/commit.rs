@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{DeliveryState, JobState};
 use crate::model::time::Timestamp;
@@ -49,8 +49,8 @@ impl Store {
         let mut tx = self.begin().await?;
         let Some((message, job)) = insert(&mut tx, &new, place, now).await? else { return Ok(None) };
         let action = if new.job.is_some() { Action::FollowUp } else { Action::JobStart };
-        let deed = Deed::new(action).in_project(new.project).on(job);
-        audit::record(&mut tx, new.author, &deed, now).await?;
+        let event = AuditEvent::new(action).in_project(new.project).on(job);
+        audit::record(&mut tx, new.author, &event, now).await?;
         tx.commit().await?;
         Ok(Some(message))
     }
