@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::links::{WEBHOOKS, webhook_log};
@@ -28,7 +28,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
     let caller = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
     let made = caller.state.webhooks.add(&caller.actor(), &project, &kind, &address).await?;
-    flash::lead_to(WEBHOOKS, said("Webhook added.", &made));
+    flash::lead_to(WEBHOOKS, confirmation("Webhook added.", &made));
     Ok(made)
 }
 
@@ -37,7 +37,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<RenewWebhook>()?;
     let made = caller.state.webhooks.renew(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, said("The webhook has a new secret.", &made));
+    flash::lead_to(WEBHOOKS, confirmation("The webhook has a new secret.", &made));
     Ok(made)
 }
 
@@ -46,7 +46,7 @@ pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<EnableWebhook>()?;
     caller.state.webhooks.enable(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Said::new("Webhook enabled."));
+    flash::lead_to(WEBHOOKS, Confirmation::new("Webhook enabled."));
     Ok(())
 }
 
@@ -55,7 +55,7 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<DisableWebhook>()?;
     caller.state.webhooks.disable(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Said::new("Webhook disabled."));
+    flash::lead_to(WEBHOOKS, Confirmation::new("Webhook disabled."));
     Ok(())
 }
 
@@ -64,7 +64,7 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveWebhook>()?;
     caller.state.webhooks.remove(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Said::new("Webhook deleted."));
+    flash::lead_to(WEBHOOKS, Confirmation::new("Webhook deleted."));
     Ok(())
 }
 
@@ -94,9 +94,9 @@ pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppErro
 
 /// What is said of a webhook that was added or has a new secret, with the secret if it has one.
 #[cfg(feature = "ssr")]
-fn said(sentence: &str, made: &NewSecret) -> Said {
+fn confirmation(sentence: &str, made: &NewSecret) -> Confirmation {
     match &made.secret {
-        Some(secret) => Said::new(format!("{sentence} {COPY}")).with_secret(secret.clone()),
-        None => Said::new(sentence),
+        Some(secret) => Confirmation::new(format!("{sentence} {COPY}")).with_secret(secret.clone()),
+        None => Confirmation::new(sentence),
     }
 }

@@ -2,7 +2,7 @@
 
 use secrecy::SecretString;
 
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
 use crate::model::id::SessionId;
@@ -32,7 +32,7 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
 }
 
 /// Sets a new password for whoever knows the old one. All sessions end, and the caller goes on in a new one.
-pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Said, AppError> {
+pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Confirmation, AppError> {
     let Caller { state, user, .. } = caller;
     // A stolen session must not try passwords any faster than a stranger.
     let attempt = state.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
@@ -51,11 +51,11 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
         sign_in::renew(&user).await?;
     }
     tracing::info!(user = user.name, "password changed");
-    Ok(Said::new("Your password is changed. You are signed out everywhere else."))
+    Ok(Confirmation::new("Your password is changed. You are signed out everywhere else."))
 }
 
 /// Ends one of the caller's sessions.
-pub async fn sign_out(caller: &Caller, session: &str) -> Result<Said, AppError> {
+pub async fn sign_out(caller: &Caller, session: &str) -> Result<Confirmation, AppError> {
     let session: SessionId = session.parse().map_err(AppError::bad_input)?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
     if !caller.state.store.end_session(session.as_str(), &by, now).await? {
@@ -63,15 +63,15 @@ pub async fn sign_out(caller: &Caller, session: &str) -> Result<Said, AppError> 
             "That session has already ended. Reload the page to see the current ones.",
         ));
     }
-    Ok(Said::new("That session was ended."))
+    Ok(Confirmation::new("That session was ended."))
 }
 
 /// Ends all of the caller's sessions but the one at hand.
-pub async fn sign_out_others(caller: &Caller) -> Result<Said, AppError> {
+pub async fn sign_out_others(caller: &Caller) -> Result<Confirmation, AppError> {
     let this = caller.session.as_deref().unwrap_or_default();
     let (by, now) = (caller.actor(), caller.state.clock.now());
     let ended = caller.state.store.end_other_sessions(this, &by, now).await?;
-    Ok(Said::new(match ended {
+    Ok(Confirmation::new(match ended {
         0 => "You were signed in nowhere else.".to_owned(),
         1 => "One other session was ended.".to_owned(),
         ended => format!("{ended} other sessions were ended."),

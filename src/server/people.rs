@@ -1,6 +1,6 @@
 //! What administrators do with people: invite them, change what they may do and see, disable them, sign them out.
 
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::id::{PersonId, ProjectId};
 use crate::model::people::{People, Person, PersonState};
@@ -42,7 +42,7 @@ pub async fn invite(
     name: &str,
     role: &str,
     projects: Option<&str>,
-) -> Result<Said, AppError> {
+) -> Result<Confirmation, AppError> {
     let (state, name) = (&caller.state, name.trim());
     sign_in::check_username(name).map_err(AppError::bad_input)?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
@@ -57,7 +57,7 @@ pub async fn invite(
 }
 
 /// Makes a new link for somebody who has not come yet; the old one is over.
-pub async fn renew(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let (state, user, secret) = (&caller.state, found(caller, user).await?, token::new());
     let (by, now) = (caller.actor(), state.clock.now());
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
@@ -69,14 +69,14 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Said, AppError> {
 }
 
 /// Takes an invitation back.
-pub async fn withdraw(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn withdraw(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
     if !caller.state.store.withdraw_invitation(&user.id, &by, now).await? {
         return Err(has_come(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation withdrawn");
-    Ok(Said::new(format!("The invitation of {} was withdrawn. The link no longer works.", user.name)))
+    Ok(Confirmation::new(format!("The invitation of {} was withdrawn. The link no longer works.", user.name)))
 }
 
 /// Gives somebody another role and other projects, from their next request on. They have to sign in again.
@@ -85,7 +85,7 @@ pub async fn change(
     user: &str,
     role: &str,
     projects: Option<&str>,
-) -> Result<Said, AppError> {
+) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
     let projects = limits(projects, &caller.state.projects).map_err(AppError::bad_input)?;
@@ -94,34 +94,34 @@ pub async fn change(
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, %role, by = caller.user.name, "role changed");
-    Ok(Said::new(format!("{} is {} now, and has to sign in again.", user.name, with_article(role))))
+    Ok(Confirmation::new(format!("{} is {} now, and has to sign in again.", user.name, with_article(role))))
 }
 
 /// Keeps somebody out, from their next request on.
-pub async fn disable(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn disable(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
     if !caller.state.store.set_disabled(&user.name, true, &by, now).await? {
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "disabled");
-    Ok(Said::new(format!("{} is disabled and signed out everywhere.", user.name)))
+    Ok(Confirmation::new(format!("{} is disabled and signed out everywhere.", user.name)))
 }
 
 /// Lets somebody in again.
-pub async fn enable(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn enable(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     caller.state.store.set_disabled(&user.name, false, &caller.actor(), caller.state.clock.now()).await?;
     tracing::info!(name = user.name, by = caller.user.name, "enabled");
-    Ok(Said::new(format!("{} can sign in again.", user.name)))
+    Ok(Confirmation::new(format!("{} can sign in again.", user.name)))
 }
 
 /// Ends all sessions of somebody.
-pub async fn sign_out(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn sign_out(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     caller.state.store.end_all_sessions(&user.id, &caller.actor(), caller.state.clock.now()).await?;
     tracing::info!(name = user.name, by = caller.user.name, "signed out everywhere");
-    Ok(Said::new(format!("{} is signed out everywhere.", user.name)))
+    Ok(Confirmation::new(format!("{} is signed out everywhere.", user.name)))
 }
 
 /// The projects named in a list with commas, which must be among `all`; of none, everything may be seen.
@@ -146,8 +146,8 @@ fn address(caller: &Caller, name: &str, secret: &str) -> String {
     format!("{}/setup?token={secret}&name={name}", caller.state.public_url.origin())
 }
 
-fn told_of(name: &str, link: String) -> Said {
-    Said::new(format!(
+fn told_of(name: &str, link: String) -> Confirmation {
+    Confirmation::new(format!(
         "{name} is invited. Send them this link. It is shown only once, works once, and expires after 48 hours."
     ))
     .with_secret(link)

@@ -16,7 +16,7 @@ use crate::server::clock::Clock;
 use crate::server::config::{
     AccessConfig, Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
 };
-use crate::server::flash::Flash;
+use crate::server::flash::FlashStore;
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
@@ -40,7 +40,7 @@ pub struct AppState {
     /// The longest prompt, in characters.
     pub prompt_max: u32,
     pub webhooks: Webhooks,
-    pub flash: Flash,
+    pub flash: FlashStore,
     pub attempts: Attempts,
     pub presence: Presence,
     pub access: Arc<AccessConfig>,
@@ -103,7 +103,7 @@ impl AppState {
             public_url,
             governor,
             prompt_max,
-            flash: Flash::new(),
+            flash: FlashStore::new(),
             attempts,
             presence: Presence::new(store.clone(), clock.clone()),
             access: Arc::new(access),

@@ -13,7 +13,7 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
-use crate::api::flash::Waiting;
+use crate::api::flash::PendingFlash;
 use crate::app::{App, shell};
 use crate::server::auth::guard::Caller;
 use crate::server::state::AppState;
@@ -59,8 +59,8 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
             if let Some(caller) = parts.extensions.get::<Caller>() {
                 provide_context(caller.session());
             }
-            if let Some(waiting) = parts.extensions.get::<Waiting>() {
-                provide_context(waiting.clone());
+            if let Some(pending) = parts.extensions.get::<PendingFlash>() {
+                provide_context(pending.clone());
             }
         }
         if let Some(single_sign_on) = &state.single_sign_on {

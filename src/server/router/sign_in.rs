@@ -13,7 +13,7 @@ use leptos::server_fn::ServerFn;
 use serde::Deserialize;
 
 use super::pages::theme_of;
-use crate::api::flash::Waiting;
+use crate::api::flash::PendingFlash;
 use crate::api::session::EnterCode;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -43,13 +43,13 @@ type Fields<T> = Result<Query<T>, QueryRejection>;
 async fn code_page(
     State(state): State<AppState>,
     headers: HeaderMap,
-    told: Option<Extension<Waiting>>,
+    pending: Option<Extension<PendingFlash>>,
 ) -> Result<Response, AppError> {
     let token = step_cookie::get(Purpose::SecondFactor, &headers, &state.public_url);
     if !state.second_factors.waits(&token.unwrap_or_default()).await? {
         return Ok(Redirect::to("/login").into_response());
     }
-    let message = told.and_then(|Extension(waiting)| waiting.about(EnterCode::PATH));
+    let message = pending.and_then(|Extension(pending)| pending.for_form(EnterCode::PATH));
     let refused = message.and_then(|message| message.problem().map(|error| error.message.clone()));
     Ok(shown(StatusCode::OK, sign_in_step::code(&document(&state, &headers), refused)))
 }
