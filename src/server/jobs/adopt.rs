@@ -6,7 +6,7 @@ use crate::model::job::Job;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::prompt;
-use crate::server::jobs::resolve::taken_or;
+use crate::server::jobs::resolve::conflict_or;
 use crate::server::store::adopted::Adoption;
 
 impl Jobs {
@@ -22,7 +22,7 @@ impl Jobs {
             .filter(|note| !note.trim().is_empty())
             .map(|note| prompt(note, self.prompt_max))
             .transpose()?;
-        let remote = self.read_to_take(project, remote_id).await?;
+        let remote = self.fetch_untracked(project, remote_id).await?;
         let adoption = Adoption {
             project,
             author: &caller.actor(),
@@ -30,7 +30,8 @@ impl Jobs {
             remote: &remote,
             note: &format!("{} imported this job: it was started elsewhere.", caller.user.name),
         };
-        let job = self.store.adopt(&adoption, self.next_poll(), self.clock.now()).await.map_err(taken_or)?;
+        let job =
+            self.store.adopt(&adoption, self.next_poll(), self.clock.now()).await.map_err(conflict_or)?;
         tracing::info!(%job, remote = remote.id, "adopted");
         self.get(project, job.as_str()).await
     }

@@ -10,8 +10,8 @@ use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::server::store::intents::Intent;
 
-/// The delivery a decision is about.
-pub struct Doubt<'a> {
+/// A delivery whose outcome is not known, and who resolves it.
+pub struct UnresolvedDelivery<'a> {
     pub by: &'a Actor,
     pub project: &'a ProjectId,
     pub job: &'a JobId,
@@ -20,8 +20,8 @@ pub struct Doubt<'a> {
     pub attempt: i64,
 }
 
-/// What became of a follow-up that was taken, or of a job with what the upstream says of it.
-pub enum Started<'a> {
+/// As what a delivery was accepted: as a job, with what the upstream says of it, or as a follow-up.
+pub enum AcceptedAs<'a> {
     Job(&'a RemoteJob),
     FollowUp,
 }
@@ -64,7 +64,7 @@ impl Store {
     /// Queues a message again that was not started; `false` if that was decided already.
     pub async fn send_again(
         &self,
-        doubt: &Doubt<'_>,
+        delivery: &UnresolvedDelivery<'_>,
         note: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -74,55 +74,55 @@ impl Store {
              settled_at = NULL, rank = {}",
             queue::BEHIND_ALL
         );
-        if !doubt.end(&mut tx, &queued, now).await? {
+        if !delivery.end(&mut tx, &queued, now).await? {
             return Ok(false);
         }
-        let intent = doubt.decided(DeliveryState::Queued);
+        let intent = delivery.decided(DeliveryState::Queued);
         intents::enter(&mut tx, &intent, DeliveryState::Queued, Some(note), now).await?;
         // The note belongs to the history; the job itself has nothing to explain.
         sqlx::query("UPDATE jobs SET reason = NULL WHERE id = $1 AND state = 'queued'")
-            .bind(doubt.job.as_str())
+            .bind(delivery.job.as_str())
             .execute(&mut *tx)
             .await?;
-        audit::record(&mut tx, doubt.by, &doubt.event(Action::Resend), now).await?;
+        audit::record(&mut tx, delivery.by, &delivery.event(Action::Resend), now).await?;
         tx.commit().await?;
         Ok(true)
     }
 
-    /// Records that a message was taken after all, and follows its job; `false` if that was decided already.
-    pub async fn was_started(
+    /// Records that a message was accepted after all, and tracks its job; `false` if that was decided already.
+    pub async fn mark_accepted(
         &self,
-        doubt: &Doubt<'_>,
-        started: Started<'_>,
+        delivery: &UnresolvedDelivery<'_>,
+        accepted_as: AcceptedAs<'_>,
         note: &str,
         next_read_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        if !doubt.end(&mut tx, "state = 'accepted', reason = NULL, settled_at = $4", now).await? {
+        if !delivery.end(&mut tx, "state = 'accepted', reason = NULL, settled_at = $4", now).await? {
             return Ok(false);
         }
-        if let Started::Job(remote) = started {
-            jobs::write_remote(&mut tx, doubt.job, remote, now).await?;
+        if let AcceptedAs::Job(remote) = accepted_as {
+            jobs::write_remote(&mut tx, delivery.job, remote, now).await?;
         }
-        jobs::follow_from(&mut tx, doubt.job, next_read_at, now).await?;
-        let intent = doubt.decided(DeliveryState::Accepted);
+        jobs::follow_from(&mut tx, delivery.job, next_read_at, now).await?;
+        let intent = delivery.decided(DeliveryState::Accepted);
         intents::enter(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
-        if let Started::Job(remote) = started
-            && !jobs::state(&mut tx, doubt.job).await?.is_moving()
+        if let AcceptedAs::Job(remote) = accepted_as
+            && !jobs::state(&mut tx, delivery.job).await?.is_moving()
         {
-            jobs::record_event(&mut tx, doubt.job.as_str(), doubt.position, now, &remote.status, None)
+            jobs::record_event(&mut tx, delivery.job.as_str(), delivery.position, now, &remote.status, None)
                 .await?;
-            webhook_events::rested(&mut tx, doubt.job, now).await?;
+            webhook_events::rested(&mut tx, delivery.job, now).await?;
         }
-        audit::record(&mut tx, doubt.by, &doubt.event(Action::Resolve), now).await?;
+        audit::record(&mut tx, delivery.by, &delivery.event(Action::Resolve), now).await?;
         tx.commit().await?;
         Ok(true)
     }
 }
 
-impl Doubt<'_> {
-    /// Writes the columns of `set`, in which `$4` is now, into the message in doubt; `false` if it is that no more.
+impl UnresolvedDelivery<'_> {
+    /// Writes the columns of `set`, in which `$4` is now, into the unresolved message; `false` if it is resolved already.
     async fn end(
         &self,
         tx: &mut Transaction<'static, Any>,
