@@ -11,7 +11,7 @@ use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{Intent, Settlement};
 use crate::server::upstream::UpstreamError;
-use crate::server::upstream::governor::{Leave, Permit, Scope};
+use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 
 /// How often recording an outcome is tried, once the process is to end, before the row is left to the next start, which
 /// calls it unknown. A process that goes on goes on trying: nobody else knows the outcome.
@@ -62,9 +62,9 @@ impl Jobs {
         let Some((project, position)) = self.store.queued_message(message_id).await? else { return Ok(()) };
         let scope = Scope::of_message(&project, position);
         match self.governor.acquire_for(message_id, &scope).await? {
-            Leave::Taken => Ok(()),
-            Leave::Later => Ok(self.store.line_up(message_id).await?),
-            Leave::Send { intent, remote_id, permit } => {
+            SendDecision::NotClaimed => Ok(()),
+            SendDecision::Later => Ok(self.store.line_up(message_id).await?),
+            SendDecision::Send { intent, remote_id, permit } => {
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
                 self.record(&intent, outcome).await
             }

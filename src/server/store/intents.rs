@@ -36,7 +36,7 @@ pub enum Claim {
     /// The hour's budget is spent; the message stays queued.
     BudgetSpent,
     /// Somebody else has it, it is settled, or it is not its turn.
-    Taken,
+    NotClaimed,
 }
 
 /// How a delivery ended.
@@ -116,7 +116,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         if claimed.rows_affected() != 1 {
-            return Ok(Claim::Taken);
+            return Ok(Claim::NotClaimed);
         }
         if !budget::acquire_in(&mut tx, scope, limit, now).await? {
             return Ok(Claim::BudgetSpent);
@@ -127,7 +127,7 @@ impl Store {
             .await?;
         let intent = from_row(&row)?;
         if intent.in_line && !queue::leave_line(&mut tx, &intent, scope, limit, now).await? {
-            return Ok(Claim::Taken);
+            return Ok(Claim::NotClaimed);
         }
         enter(&mut tx, &intent, DeliveryState::Sending, None, now).await?;
         tx.commit().await?;

@@ -19,7 +19,7 @@ use crate::server::store::intents::{Claim, Intent};
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::Health;
 
-/// Leave to make one upstream call. Only the governor makes one.
+/// Permission to make one upstream call. Only the governor makes one.
 pub struct Permit {
     scope: Scope,
     /// How many calls its hour may hold; fewer for background work.
@@ -37,16 +37,16 @@ pub enum Scope {
     Reads(ProjectId),
 }
 
-/// What came of asking to send a queued message.
-pub enum Leave {
+/// Whether a queued message is sent now.
+pub enum SendDecision {
     Send {
         intent: Intent,
         remote_id: Option<String>,
         permit: Permit,
     },
-    /// The budget has no room, or the upstream is left to rest.
+    /// The budget has no room, or the circuit breaker is open.
     Later,
-    Taken,
+    NotClaimed,
 }
 
 #[derive(Clone)]
@@ -70,12 +70,12 @@ impl Governor {
         Self { store, clock, budget, health, counted: Arc::default() }
     }
 
-    /// Leave for one call now, or the error that says when the next one fits.
+    /// A permit for one call now, or the error that says when the next one fits.
     pub async fn acquire(&self, scope: &Scope) -> Result<Permit, AppError> {
         self.acquire_within(scope, self.limit(scope)).await
     }
 
-    /// Leave for one call of background work, which never touches what is kept for people.
+    /// A permit for one call of background work, which never touches what is kept for people.
     pub async fn acquire_in_background(&self, scope: &Scope) -> Result<Permit, AppError> {
         self.acquire_within(scope, self.background_limit(scope)).await
     }
@@ -91,19 +91,19 @@ impl Governor {
         Err(self.spent(scope).await?)
     }
 
-    /// Leave to send a queued message: claimed and counted in one commit.
-    pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<Leave, StoreError> {
+    /// A permit to send a queued message: claimed and counted in one commit.
+    pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
         if self.health.admit(scope.operation()).is_err() {
-            return Ok(Leave::Later);
+            return Ok(SendDecision::Later);
         }
         let limit = self.limit(scope);
         let claim = self.store.claim(message_id, &scope.key(), limit, self.clock.now()).await?;
         Ok(match claim {
             Claim::Sending { intent, remote_id } => {
-                Leave::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
+                SendDecision::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
             }
-            Claim::BudgetSpent => Leave::Later,
-            Claim::Taken => Leave::Taken,
+            Claim::BudgetSpent => SendDecision::Later,
+            Claim::NotClaimed => SendDecision::NotClaimed,
         })
     }
 
@@ -131,7 +131,7 @@ impl Governor {
         Ok((why, expected(earliest, self.store.call_times(&key).await?, limit, count)))
     }
 
-    /// Leave to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
+    /// A permit to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
     /// those, so they have a limit of their own.
     pub async fn acquire_asked_read(&self, project: &ProjectId) -> Result<Permit, AppError> {
         let permit = self.acquire_read(project).await?.map_err(resting)?;
@@ -147,7 +147,7 @@ impl Governor {
         Ok(permit)
     }
 
-    /// Leave to read a job of `project` now, or when it may be read.
+    /// A permit to read a job of `project` now, or when it may be read.
     pub async fn acquire_read(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
         let scope = Scope::Reads(project.clone());
         if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
@@ -157,7 +157,7 @@ impl Governor {
         Ok(self.health.admit(scope.operation()).map(|()| Permit { scope, limit }))
     }
 
-    /// Leave to use `permit` once more after the upstream has answered. One that never reached it needs none.
+    /// Counts a further try under `permit` after the upstream has answered. One that never reached it needs none.
     pub(super) async fn renew(&self, permit: &Permit) -> bool {
         let (key, now) = (permit.scope.key(), self.clock.now());
         let renewed = match &permit.scope {
