@@ -2,10 +2,10 @@
 //! each project in turn, and only from what the budget leaves to background work (docs/adr/0010-how-days-settle.md).
 //! Must not answer questions about the figures, and must not contain SQL.
 
+mod backoff;
 mod next;
 mod progress;
 mod read;
-mod setbacks;
 mod settle;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio_util::sync::CancellationToken;
 
-use self::setbacks::Setbacks;
+use self::backoff::Backoff;
 use crate::model::day::{Day, DayRange};
 use crate::model::time::Timestamp;
 use crate::model::user::Project;
@@ -42,7 +42,7 @@ pub struct History {
     days: u32,
     /// One step at a time; holds which project's turn it is.
     turn: Arc<AsyncMutex<usize>>,
-    setbacks: Arc<Mutex<Setbacks>>,
+    backoff: Arc<Mutex<Backoff>>,
     /// Somebody wants days: no need to wait for the next look.
     asked: Arc<Notify>,
     /// What this process is called among those on the same database.
@@ -79,7 +79,7 @@ impl History {
             projects,
             days,
             turn: Arc::default(),
-            setbacks: Arc::default(),
+            backoff: Arc::default(),
             asked: Arc::default(),
             holder: uuid::Uuid::new_v4().to_string().into(),
         }
@@ -135,7 +135,7 @@ impl History {
         DayRange::ending(Day::of(now), self.days.into())
     }
 
-    fn setbacks(&self) -> MutexGuard<'_, Setbacks> {
-        self.setbacks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn backoff(&self) -> MutexGuard<'_, Backoff> {
+        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -40,7 +40,7 @@ pub async fn save(
     let (store, now) = (&caller.state.store, caller.state.clock.now());
     if !store.save_view(scope(caller, project, of), &name, &query, shared, now).await? {
         return Err(AppError::bad_input(format!(
-            "You have {VIEWS_MAX} saved views already. Remove one of them first."
+            "You have {SAVED_VIEWS_MAX} saved views already. Remove one of them first."
         )));
     }
     list(caller, project, of).await

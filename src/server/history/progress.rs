@@ -134,8 +134,8 @@ impl History {
     }
 
     fn resumes_at(&self, project: &ProjectId, meter: Meter, now: Timestamp) -> Option<Timestamp> {
-        let setback = self.setbacks().of(project, now).map(|setback| setback.until);
-        [meter.next_fits_at, setback, self.rests_until()].into_iter().flatten().max()
+        let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);
+        [meter.next_fits_at, backoff, self.rests_until()].into_iter().flatten().max()
     }
 
     /// Why nothing is fetched right now, if so.
@@ -146,8 +146,8 @@ impl History {
                     .to_owned(),
             );
         }
-        let setback = self.setbacks().of(project, now).map(|setback| setback.why);
-        let why = match (meter.next_fits_at, setback) {
+        let backoff = self.backoff().of(project, now).map(|backoff| backoff.why);
+        let why = match (meter.next_fits_at, backoff) {
             (Some(_), _) if meter.used < meter.limit => "The platform asked Docket to wait",
             (Some(_), _) => "This hour’s calls for the history are used",
             (None, Some(why)) => why,

@@ -28,8 +28,8 @@ impl History {
         let mut earliest: Option<Timestamp> = None;
         for at in (0..self.projects.len()).map(|n| (*turn + n) % self.projects.len()) {
             let project = &self.projects[at].id;
-            let setback = self.setbacks().of(project, now).map(|setback| setback.until);
-            if let Some(until) = setback {
+            let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);
+            if let Some(until) = backoff {
                 earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
                 continue;
             }
@@ -85,7 +85,7 @@ impl History {
         answer: ViewsAnswer,
         asked_at: Timestamp,
     ) -> anyhow::Result<Step> {
-        self.setbacks().succeeded(project);
+        self.backoff().succeeded(project);
         let page = kept(project, day, reading.as_ref(), answer);
         if reading.is_none() {
             self.store.drop_reading(project).await?;
@@ -115,7 +115,7 @@ impl History {
         if matches!(error, UpstreamError::LimitReached { .. }) {
             return Ok(Step::Wait(self.room_at().await?));
         }
-        let aside = self.setbacks().failed(project, day, error, self.clock.now());
+        let aside = self.backoff().failed(project, day, error, self.clock.now());
         if aside {
             self.store.drop_reading(project).await?;
         }
