@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
-use crate::server::store::set_back::Horizon;
+use crate::server::store::clock_rollback::PlanningLimits;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 
@@ -90,7 +90,7 @@ impl Jobs {
         // At the start it may have been set back since the last run.
         let mut latest = Timestamp::from_millis(i64::MAX);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
-            if let Err(error) = self.notice_set_back(&mut latest).await {
+            if let Err(error) = self.handle_clock_rollback(&mut latest).await {
                 tracing::error!(error = format!("{error:#}"), "the ledger still waits for an earlier clock");
             }
             if let Err(error) = self.deliver_due().await {
@@ -115,12 +115,12 @@ impl Jobs {
         self.deliveries.wait().await;
     }
 
-    /// Where the clock shows less than `latest`, what it used to show: nothing is to wait for that instant to come again.
-    async fn notice_set_back(&self, latest: &mut Timestamp) -> anyhow::Result<()> {
+    /// Notices a clock rollback, by a clock that shows less than `latest`, and clamps what was planned by the old time.
+    async fn handle_clock_rollback(&self, latest: &mut Timestamp) -> anyhow::Result<()> {
         let now = self.clock.now();
         if now < *latest {
-            let horizon = Horizon { session: self.timing.session, read: self.longest_pause() };
-            self.store.draw_near(horizon, now).await?;
+            let limits = PlanningLimits { session: self.timing.session, read: self.longest_pause() };
+            self.store.clamp_future_timestamps(limits, now).await?;
         }
         *latest = now;
         Ok(())

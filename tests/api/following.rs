@@ -291,7 +291,7 @@ async fn the_clock_set_forward_by_days_ends_nothing() {
 }
 
 #[tokio::test]
-async fn the_clock_set_back_by_days_neither_stops_the_reads_nor_lets_loose_a_storm() {
+async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
     let mut app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;

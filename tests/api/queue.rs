@@ -166,7 +166,7 @@ async fn two_panels_on_one_database_send_each_prompt_of_the_line_once() {
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_does_not_stop_the_line() {
+async fn a_clock_rollback_does_not_stop_the_queue() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
     let scope = "creates:docs";

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_does_not_keep_it_open() {
+    fn a_clock_rollback_does_not_keep_it_open() {
         assert_eq!(opened().admit(at(-86_400)), Ok(()));
     }
 }

@@ -143,7 +143,7 @@ async fn a_failing_receiver_is_tried_again_ever_more_slowly_and_then_given_up() 
 }
 
 #[tokio::test]
-async fn the_clock_set_back_does_not_silence_a_webhook() {
+async fn a_clock_rollback_does_not_silence_a_webhook() {
     let mut app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(500)).await;
