@@ -133,7 +133,7 @@ impl Jobs {
             self.must_be_a_template(&form.project, template).await?;
         }
         if form.asks {
-            self.must_resemble_nothing(form, &request).await?;
+            self.must_have_no_similar_job(form, &request).await?;
         }
         let position = i64::from(request.job.is_some());
         let room = self.governor.check(&Scope::of_message(&form.project, position)).await;
@@ -165,7 +165,7 @@ impl Jobs {
     }
 
     /// Nothing was committed where this refuses, so that the same intent may come again.
-    async fn must_resemble_nothing(&self, form: &Form, request: &Request) -> Result<(), AppError> {
+    async fn must_have_no_similar_job(&self, form: &Form, request: &Request) -> Result<(), AppError> {
         let similar =
             self.similar(&form.project, &request.prompt, form.paths.as_deref().unwrap_or_default()).await?;
         // Of a double click, the other one may be what resembles it.
