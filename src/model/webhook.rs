@@ -57,7 +57,7 @@ pub struct WebhookDelivery {
     pub at: Timestamp,
     /// Nothing in a test.
     pub job: Option<JobId>,
-    pub outcome: DeliveryOutcome,
+    pub outcome: WebhookOutcome,
     pub attempts: u32,
     pub tried_at: Option<Timestamp>,
     /// The HTTP status of the last answer.
@@ -70,7 +70,7 @@ pub struct WebhookDelivery {
 /// What became of telling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DeliveryOutcome {
+pub enum WebhookOutcome {
     /// To be tried, perhaps again.
     Waiting,
     Delivered,
@@ -106,7 +106,7 @@ impl WebhookKind {
     }
 }
 
-impl DeliveryOutcome {
+impl WebhookOutcome {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -131,7 +131,7 @@ impl FromStr for WebhookKind {
     }
 }
 
-impl FromStr for DeliveryOutcome {
+impl FromStr for WebhookOutcome {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

@@ -44,7 +44,7 @@ pub struct Jobs {
     /// The longest prompt, in characters.
     prompt_max: u32,
     /// Ticks whenever a delivery ends.
-    settled: watch::Sender<u64>,
+    outcomes: watch::Sender<u64>,
     /// What is being sent now; outlives the request that asked for it.
     deliveries: TaskTracker,
 }
@@ -68,14 +68,14 @@ impl Jobs {
         timing: Timing,
         prompt_max: u32,
     ) -> Self {
-        let (settled, _) = watch::channel(0);
+        let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
-        Self { store, upstream, governor, clock, timing, prompt_max, settled, deliveries }
+        Self { store, upstream, governor, clock, timing, prompt_max, outcomes, deliveries }
     }
 
     /// Lets everybody look who waits for the end of a delivery.
-    fn announce_settled(&self) {
-        self.settled.send_modify(|count| *count += 1);
+    fn announce_outcome(&self) {
+        self.outcomes.send_modify(|count| *count += 1);
     }
 
     /// Delivers and follows until `stop`; then waits for what is being sent to end. Side by side: reads that take long keep no

@@ -60,7 +60,7 @@ pub async fn run_with_history(
 /// Serves the panel, delivers and follows its jobs and tells of their ends until `stop`; then ends what is under way. The
 /// history stands still, so that tests can count every call.
 pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
-    state.jobs.settle_interrupted().await.context("settling what an earlier run left behind")?;
+    state.jobs.mark_interrupted_unknown().await.context("recording what an earlier run left behind")?;
     let jobs = tokio::spawn({
         let (jobs, stop) = (state.jobs.clone(), stop.clone());
         async move { jobs.run(stop).await }

@@ -89,7 +89,7 @@ impl Jobs {
         let (_, waiting) = self.store.progress(&prepared.id).await?;
         let (by, reason) = (caller.actor(), cancelled_by(caller));
         self.store.cancel(project, &waiting, &by, &reason, self.clock.now()).await?;
-        self.announce_settled();
+        self.announce_outcome();
         self.shown(prepared).await
     }
 

@@ -9,7 +9,7 @@ use tracing::Instrument;
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
-use crate::server::store::intents::{Intent, Settlement};
+use crate::server::store::intents::{DeliveryOutcome, Intent};
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 
@@ -23,11 +23,11 @@ const PAUSE_DOUBLINGS: u32 = 5;
 impl Jobs {
     /// What was being sent when the process last ended becomes *unknown*. To be called once, before anything
     /// is sent.
-    pub async fn settle_interrupted(&self) -> anyhow::Result<()> {
+    pub async fn mark_interrupted_unknown(&self) -> anyhow::Result<()> {
         let reason = "Docket was stopped while this was being sent. The platform may have taken it or not.";
         for intent in self.store.interrupted().await? {
             tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
-            self.store.settle(&intent, &Settlement::Unknown(reason), self.clock.now()).await?;
+            self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?;
         }
         Ok(())
     }
@@ -53,7 +53,7 @@ impl Jobs {
             if let Err(error) = jobs.deliver(&message_id).await {
                 tracing::error!(message_id, error = format!("{error:#}"), "delivery");
             }
-            jobs.announce_settled();
+            jobs.announce_outcome();
         };
         self.deliveries.spawn(delivery.in_current_span());
     }
@@ -94,32 +94,32 @@ impl Jobs {
 
     async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
         let reason;
-        let mut settlement = match &outcome {
+        let mut delivery_outcome = match &outcome {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
-                Settlement::Accepted(remote, self.next_poll())
+                DeliveryOutcome::Accepted(remote, self.next_poll())
             }
             Err(error) if intent.in_line && error.passes() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "waits on");
                 reason = format!("{} It stands in line again.", error.delivery_reason());
-                Settlement::Later(&reason)
+                DeliveryOutcome::Requeued(&reason)
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");
                 reason = error.delivery_reason();
                 if error.may_have_been_taken() {
-                    Settlement::Unknown(&reason)
+                    DeliveryOutcome::Unknown(&reason)
                 } else {
-                    Settlement::Rejected(&reason)
+                    DeliveryOutcome::Rejected(&reason)
                 }
             }
         };
         for attempt in 0.. {
-            match self.store.settle(intent, &settlement, self.clock.now()).await {
+            match self.store.record_outcome(intent, &delivery_outcome, self.clock.now()).await {
                 Ok(()) => break,
                 Err(error) if error.is_duplicate() => {
                     tracing::warn!(job = %intent.job, "the answer names a job of another prompt");
-                    settlement = Settlement::Unknown(
+                    delivery_outcome = DeliveryOutcome::Unknown(
                         "The platform answered with a job that belongs to another prompt. It may have started the work or not.",
                     );
                 }

@@ -185,22 +185,22 @@ impl Jobs {
                 "This form was sent before with another text, and that text is what counts. Reload the page to send a new one.",
             ));
         }
-        self.settled_job(&intent).await
+        self.job_after_delivery(&intent).await
     }
 
     /// The job of an intent once its delivery has ended, or as it is if that waits.
-    pub(super) async fn settled_job(&self, intent: &Intent) -> Result<Job, AppError> {
-        self.wait_until_settled(intent).await.map_err(taken_on)?;
+    pub(super) async fn job_after_delivery(&self, intent: &Intent) -> Result<Job, AppError> {
+        self.wait_for_outcome(intent).await.map_err(taken_on)?;
         let job = self.store.job(&intent.project, &intent.job).await.map_err(taken_on)?;
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
     /// Waits while the message is on its way, at most as long as a delivery can take.
-    async fn wait_until_settled(&self, intent: &Intent) -> Result<(), StoreError> {
-        let mut settled = self.settled.subscribe();
+    async fn wait_for_outcome(&self, intent: &Intent) -> Result<(), StoreError> {
+        let mut outcomes = self.outcomes.subscribe();
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
-            settled.borrow_and_update();
+            outcomes.borrow_and_update();
             // A message that waits in line may wait for hours, and nobody waits with it.
             let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
             let now = tokio::time::Instant::now();
@@ -208,7 +208,7 @@ impl Jobs {
                 return Ok(());
             }
             // Another process on the same database says nothing here when it has delivered.
-            let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), settled.changed()).await;
+            let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), outcomes.changed()).await;
         }
     }
 

@@ -143,8 +143,8 @@ impl Jobs {
         let now = self.clock.now();
         let state = JobState::of(DeliveryState::Accepted, Some(&remote.status));
         let age = now.seconds_since(due.followed_since);
-        let settled = !due.after_follow_up || age >= SETTLING_SECONDS;
-        let over = settled && !state.is_moving();
+        let is_confirmed = !due.after_follow_up || age >= SETTLING_SECONDS;
+        let over = is_confirmed && !state.is_moving();
         let next = (!over).then(|| self.next_read(due, now));
         if self.store.record_read(due, remote, next, now).await? {
             tracing::info!(job = %due.job, status = remote.status, "job changed");

@@ -50,7 +50,7 @@ impl Jobs {
         if self.store.cancel(project, std::slice::from_ref(&message), &by, &reason, now).await? == 0 {
             return Err(self.not_waiting(project, &message).await?);
         }
-        self.announce_settled();
+        self.announce_outcome();
         self.queue(project).await
     }
 

@@ -61,7 +61,7 @@ impl Jobs {
                 return Err(already_resolved());
             }
         }
-        self.settled_job(message).await
+        self.job_after_delivery(message).await
     }
 
     async fn mark_accepted(
@@ -90,8 +90,8 @@ impl Jobs {
         let (now, next_read_at) = (self.clock.now(), self.next_poll());
         match self.store.mark_accepted(delivery, accepted_as, &note, next_read_at, now).await {
             Ok(true) => {
-                self.announce_settled();
-                self.settled_job(message).await
+                self.announce_outcome();
+                self.job_after_delivery(message).await
             }
             Ok(false) => Err(already_resolved()),
             Err(error) => Err(conflict_or(error)),

@@ -1,4 +1,4 @@
-//! Intents: prompts committed before a byte is sent, claimed by exactly one sender, settled once.
+//! Intents: prompts committed before a byte is sent, claimed by exactly one sender, with one recorded outcome.
 
 mod commit;
 
@@ -35,18 +35,18 @@ pub enum Claim {
     Sending { intent: Intent, remote_id: Option<String> },
     /// The hour's budget is spent; the message stays queued.
     BudgetSpent,
-    /// Somebody else has it, it is settled, or it is not its turn.
+    /// Somebody else has it, its outcome is recorded, or it is not its turn.
     NotClaimed,
 }
 
 /// How a delivery ended.
-pub enum Settlement<'a> {
+pub enum DeliveryOutcome<'a> {
     /// The upstream took it and answered with the job; read it again at the given instant.
     Accepted(&'a RemoteJob, Timestamp),
     /// The upstream surely did not take it.
     Rejected(&'a str),
     /// The upstream surely did not take it yet: it waits on, in its place.
-    Later(&'a str),
+    Requeued(&'a str),
     /// The upstream may have taken it.
     Unknown(&'a str),
 }
@@ -136,21 +136,21 @@ impl Store {
 
     /// Records how the delivery of a message ended, once, or that it waits on. Who sent it knows better than another process that found it
     /// being sent at its own start, and called it unknown.
-    pub async fn settle(
+    pub async fn record_outcome(
         &self,
         intent: &Intent,
-        end: &Settlement<'_>,
+        end: &DeliveryOutcome<'_>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let (state, reason) = match end {
-            Settlement::Accepted(..) => (DeliveryState::Accepted, None),
-            Settlement::Rejected(reason) => (DeliveryState::Rejected, Some(*reason)),
-            Settlement::Unknown(reason) => (DeliveryState::Unknown, Some(*reason)),
-            Settlement::Later(reason) => (DeliveryState::Queued, Some(*reason)),
+            DeliveryOutcome::Accepted(..) => (DeliveryState::Accepted, None),
+            DeliveryOutcome::Rejected(reason) => (DeliveryState::Rejected, Some(*reason)),
+            DeliveryOutcome::Unknown(reason) => (DeliveryState::Unknown, Some(*reason)),
+            DeliveryOutcome::Requeued(reason) => (DeliveryState::Queued, Some(*reason)),
         };
         let settled_at = Some(now).filter(|_| state != DeliveryState::Queued);
         let mut tx = self.begin().await?;
-        let settled = sqlx::query(
+        let recorded = sqlx::query(
             "UPDATE messages SET state = $2, reason = $3, settled_at = $4
              WHERE id = $1 AND state IN ('sending', 'unknown') AND attempt = $5",
         )
@@ -161,11 +161,11 @@ impl Store {
         .bind(intent.attempt)
         .execute(&mut *tx)
         .await?;
-        if settled.rows_affected() != 1 {
+        if recorded.rows_affected() != 1 {
             return Ok(());
         }
         let before = jobs::state(&mut tx, &intent.job).await?;
-        if let Settlement::Accepted(remote, next_read_at) = end {
+        if let DeliveryOutcome::Accepted(remote, next_read_at) = end {
             jobs::follow(&mut tx, &intent.job, remote, *next_read_at, now).await?;
         }
         enter(&mut tx, intent, state, reason, now).await?;
@@ -174,7 +174,7 @@ impl Store {
         }
         let after = jobs::state(&mut tx, &intent.job).await?;
         if before.is_moving() && !after.is_moving() {
-            if let Settlement::Accepted(remote, _) = end {
+            if let DeliveryOutcome::Accepted(remote, _) = end {
                 let job = intent.job.as_str();
                 jobs::record_event(&mut tx, job, intent.position, now, &remote.status, None).await?;
             }

@@ -9,7 +9,7 @@ use crate::model::id::{JobId, ProjectId, WebhookId};
 use crate::model::job::{JobState, title};
 use crate::model::time::Timestamp;
 use crate::model::webhook::{
-    DeliveryOutcome, TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, event,
+    TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
 };
 
 /// How many events of a webhook that are over are kept.
@@ -45,7 +45,7 @@ pub struct EventJob {
 
 /// How one try went.
 pub struct Tried {
-    pub outcome: DeliveryOutcome,
+    pub outcome: WebhookOutcome,
     pub status: Option<u16>,
     pub note: Option<String>,
     pub next_try_at: Option<Timestamp>,

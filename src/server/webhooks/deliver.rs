@@ -10,7 +10,7 @@ use super::client::{DEADLINE, Heard};
 use super::{Webhooks, address, body};
 use crate::model::id::WebhookId;
 use crate::model::time::Timestamp;
-use crate::model::webhook::{DeliveryOutcome, TEST_EVENT, WebhookKind};
+use crate::model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};
 use crate::server::store::webhook_events::{DueEvent, Tried};
 
 /// The pauses before further tries, in seconds; after the last of them an event is given up.
@@ -76,9 +76,9 @@ impl Webhooks {
             later(self.clock.now(), pause.mul_f64(1.0 + rand::rng().random_range(0.0..=JITTER)))
         });
         let outcome = match (delivered, next_try_at) {
-            (true, _) => DeliveryOutcome::Delivered,
-            (false, Some(_)) => DeliveryOutcome::Waiting,
-            (false, None) => DeliveryOutcome::GivenUp,
+            (true, _) => WebhookOutcome::Delivered,
+            (false, Some(_)) => WebhookOutcome::Waiting,
+            (false, None) => WebhookOutcome::GivenUp,
         };
         let tried = Tried { outcome, status: heard.status, note: heard.note, next_try_at };
         self.store.record_try(due, &tried).await?;

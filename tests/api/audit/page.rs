@@ -22,8 +22,9 @@ async fn with_exports(count: i64) -> TestApp {
     let store = &app.state().store;
     let olga = store.user_by_name("olga").await.unwrap().unwrap().actor("192.0.2.7");
     for n in 0..count {
-        let event =
-            AuditEvent::new(Action::Export).in_project(&"docs".parse().unwrap()).saying(format!("file {n}"));
+        let event = AuditEvent::new(Action::Export)
+            .in_project(&"docs".parse().unwrap())
+            .with_detail(format!("file {n}"));
         store.record(&olga, &event, app.clock().now().plus_seconds(60 * n)).await.unwrap();
     }
     app
@@ -140,7 +141,7 @@ async fn whatever_a_record_holds_is_text_on_the_page() {
     let mut by = store.user_by_name("olga").await.unwrap().unwrap().actor(odd);
     by.name = odd.to_owned();
     for action in Action::all() {
-        let event = AuditEvent::new(action).in_project(&"docs".parse().unwrap()).on(odd).saying(odd);
+        let event = AuditEvent::new(action).in_project(&"docs".parse().unwrap()).on(odd).with_detail(odd);
         store.record(&by, &event, app.clock().now()).await.unwrap();
     }
     let page = ada.get("/admin/audit").await;

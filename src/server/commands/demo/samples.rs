@@ -15,7 +15,7 @@ use crate::server::auth::password;
 use crate::server::clock::Clock;
 use crate::server::emulator::{Emulator, Outcome, PastJob};
 use crate::server::store::Store;
-use crate::server::store::intents::{Claim, Intent, NewIntent, Settlement};
+use crate::server::store::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use crate::server::store::job_list::{JobFilter, Place};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
@@ -113,14 +113,16 @@ async fn write(
     let sent = started.plus_seconds(1);
     match sample.end {
         End::Rejected(reason) => {
-            return Ok(store.settle(&intent, &Settlement::Rejected(reason), sent).await?);
+            return Ok(store.record_outcome(&intent, &DeliveryOutcome::Rejected(reason), sent).await?);
         }
-        End::Unknown(reason) => return Ok(store.settle(&intent, &Settlement::Unknown(reason), sent).await?),
+        End::Unknown(reason) => {
+            return Ok(store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), sent).await?);
+        }
         _ => {}
     }
     let active = remote(project, &intent, started, "active", None);
     let ended = started.plus_seconds(work_seconds(sample));
-    store.settle(&intent, &Settlement::Accepted(&active, ended), sent).await?;
+    store.record_outcome(&intent, &DeliveryOutcome::Accepted(&active, ended), sent).await?;
     let (status, pull_request) = match sample.end {
         End::PullRequest(number) => ("completed", Some(number)),
         End::Failed => ("failed", None),
@@ -134,7 +136,9 @@ async fn write(
         let further = Text { job: Some(&intent), author, prompt, paths: &[], template: None };
         let message = commit(store, project, further, asked).await?;
         let ended = asked.plus_seconds(work_seconds(sample));
-        store.settle(&message, &Settlement::Accepted(&active, ended), asked.plus_seconds(1)).await?;
+        store
+            .record_outcome(&message, &DeliveryOutcome::Accepted(&active, ended), asked.plus_seconds(1))
+            .await?;
         end(store, &intent, &done, ended).await?;
     }
     Ok(())

@@ -23,7 +23,7 @@ impl Ledger {
         let message = self.commit(intent, intent).await.unwrap();
         let claimed = self.claim(&message).await.unwrap();
         let end = RemoteJob { pr_link: pr_link.map(str::to_owned), ..remote(&format!("r-{intent}"), status) };
-        self.store.settle(&claimed, &Settlement::Accepted(&end, NOON), NOON).await.unwrap();
+        self.store.record_outcome(&claimed, &DeliveryOutcome::Accepted(&end, NOON), NOON).await.unwrap();
         claimed.job
     }
 
