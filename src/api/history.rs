@@ -32,7 +32,7 @@ pub async fn fetch_days(project: String, from: String, to: String) -> Result<His
     let caller = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
-    let state = caller.state.history.fetch(&caller.actor(), &project, range).await?;
+    let state = caller.state.history.request_days(&caller.actor(), &project, range).await?;
     leptos_axum::redirect(&format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to()));
     Ok(state)
 }

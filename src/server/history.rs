@@ -3,10 +3,10 @@
 //! Must not answer questions about the figures, and must not contain SQL.
 
 mod backoff;
+mod fetch;
+mod finality;
 mod next;
 mod progress;
-mod read;
-mod settle;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -52,8 +52,8 @@ pub struct History {
 /// What one step came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A page was read, and more of its day is to come.
-    Read,
+    /// A page was fetched, and more of its day is to come.
+    FetchedPage,
     /// A day is here, whole.
     Wrote(Day),
     /// The upstream gave no usable answer; another project may have more luck.
@@ -97,7 +97,7 @@ impl History {
     async fn go_on(&self, stop: &CancellationToken) {
         while let Some(step) = stop.run_until_cancelled(self.step_alone()).await {
             let pause = match step {
-                Ok(Step::Read | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
+                Ok(Step::FetchedPage | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
                 Ok(Step::Wait(until)) => self.until(until),
                 Err(error) => {
                     tracing::error!(error = format!("{error:#}"), "the history could not be kept in step");

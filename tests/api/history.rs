@@ -2,8 +2,8 @@
 //! meanwhile. Steps are made one by one on a frozen clock.
 
 mod endpoints;
+mod final_days;
 mod odd;
-mod settling;
 mod sync;
 mod troubles;
 

@@ -1,6 +1,6 @@
 //! How far the history has come, what is missing of a range, and putting it first. Must not call the upstream.
 
-use super::{History, settle};
+use super::{History, finality};
 use crate::error::AppError;
 use crate::model::audit::Actor;
 use crate::model::budget::Meter;
@@ -19,7 +19,7 @@ const MOST_MARKED: u32 = 20;
 /// What one call takes about as long as the budget has room, with the pause after it.
 const MILLIS_OF_A_CALL: u64 = 500;
 
-/// Days that are still to be read once, and the calls that takes at least.
+/// Days that are still to be fetched once, and the calls that takes at least.
 #[derive(Debug, Clone, Copy)]
 struct Left {
     days: u32,
@@ -29,9 +29,9 @@ struct Left {
 impl History {
     pub async fn state(&self, project: &ProjectId) -> Result<HistoryState, AppError> {
         let now = self.clock.now();
-        let mut days = self.store.read_days(project, self.window(now)).await?;
-        days.retain(|day| !settle::is_ahead(day, now));
-        let settled = days.iter().filter(|day| day.settled_at.is_some()).count();
+        let mut days = self.store.fetched_days(project, self.window(now)).await?;
+        days.retain(|day| !finality::is_ahead(day, now));
+        let final_days = days.iter().filter(|day| day.final_at.is_some()).count();
         let ends = self.store.history_ends(project).await?;
         let meter = self.governor.background_meter(&Scope::Analytics).await?;
         let left = self.left(project, now).await?;
@@ -39,7 +39,7 @@ impl History {
         Ok(HistoryState {
             days_wanted: self.days,
             days_done: days.len() as u32,
-            days_settled: settled as u32,
+            days_settled: final_days as u32,
             first: ends.map(|(first, _)| first),
             last: ends.map(|(_, last)| last),
             calls_left: meter.left(),
@@ -58,7 +58,7 @@ impl History {
     }
 
     /// Puts what is missing of a range before everything else.
-    pub async fn fetch(
+    pub async fn request_days(
         &self,
         by: &Actor,
         project: &ProjectId,
@@ -74,7 +74,7 @@ impl History {
                 )));
             }
             let mut here =
-                self.store.read_days(project, range).await?.into_iter().map(|day| day.day).peekable();
+                self.store.fetched_days(project, range).await?.into_iter().map(|day| day.day).peekable();
             let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
             let days: Vec<Day> = days.filter(|day| here.next_if_eq(day).is_none()).collect();
             self.store.want_days(project, &days, by, now).await?;
@@ -83,7 +83,7 @@ impl History {
         self.state(project).await
     }
 
-    /// What is still to be read once: in the window, and what people want beyond it.
+    /// What is still to be fetched once: in the window, and what people want beyond it.
     async fn left(&self, project: &ProjectId, now: Timestamp) -> Result<Left, StoreError> {
         let window = self.window(now);
         let wanted = self.store.wanted_days(project).await?;
@@ -105,7 +105,11 @@ impl History {
                 let known = self.store.history_extent(project, known, PageLimit::MAX).await?;
                 known.calls.div_ceil(u64::from(known.days).max(1))
             }
-            None => self.store.reading(project).await?.map_or(1, |reading| u64::from(reading.pages) + 1),
+            None => self
+                .store
+                .partial_day(project)
+                .await?
+                .map_or(1, |partial_day| u64::from(partial_day.pages) + 1),
         };
         Ok(each.saturating_mul(days.into()))
     }

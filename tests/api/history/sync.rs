@@ -78,7 +78,7 @@ async fn sixty_days_equal_the_upstreams_row_by_row_through_restarts_limits_and_f
                 app.clock().advance(Duration::from_secs(wait));
             }
             Step::Failed => app.clock().advance(Duration::from_secs(7)),
-            Step::Read | Step::Wrote(_) => {}
+            Step::FetchedPage | Step::Wrote(_) => {}
         }
         assert!(made < 5_000);
     }
@@ -128,7 +128,7 @@ async fn a_restart_in_the_middle_of_a_day_makes_no_page_twice() {
 }
 
 #[tokio::test]
-async fn a_reading_that_paused_too_long_begins_anew() {
+async fn a_partial_day_that_paused_too_long_begins_anew() {
     let app = TestApp::with(keeping(1)).await;
     app.upstream.on_views(site(|project, _| if project == "docs" { 600 } else { 0 })).await;
     while calls(&app, "docs").await.len() < 2 {

@@ -170,7 +170,11 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
     // The other one wakes, and may not.
     other.fetch(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
-    app.state().history.fetch(&Actor::docket(), &docs, days("2024-01-03", "2024-01-04")).await.unwrap();
+    app.state()
+        .history
+        .request_days(&Actor::docket(), &docs, days("2024-01-03", "2024-01-04"))
+        .await
+        .unwrap();
     here(7).await;
     stop.cancel();
     first.await.unwrap();
