@@ -30,10 +30,10 @@ use crate::server::store::clock_rollback::PlanningLimits;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 
-/// How often queued messages and due reads are looked for.
+/// How often queued messages and due polls are looked for.
 const TICK: Duration = Duration::from_millis(500);
 
-/// The jobs of the panel: taking them on, delivering them, following them. Cloning gives another handle.
+/// The jobs of the panel: taking them on, delivering them, tracking them. Cloning gives another handle.
 #[derive(Clone)]
 pub struct Jobs {
     store: Store,
@@ -51,7 +51,7 @@ pub struct Jobs {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
-    /// The shortest time between two reads of one job.
+    /// The shortest time between two polls of one job.
     pub poll_interval: Duration,
     /// The deadline of one upstream exchange.
     pub exchange: Duration,
@@ -78,10 +78,10 @@ impl Jobs {
         self.outcomes.send_modify(|count| *count += 1);
     }
 
-    /// Delivers and follows until `stop`; then waits for what is being sent to end. Side by side: reads that take long keep no
+    /// Delivers and polls until `stop`; then waits for what is being sent to end. Side by side: polls that take long keep no
     /// prompt waiting.
     pub async fn run(&self, stop: CancellationToken) {
-        tokio::join!(self.send_queued(&stop), self.follow(&stop));
+        tokio::join!(self.send_queued(&stop), self.poll_jobs(&stop));
         self.delivered().await;
     }
 
@@ -99,8 +99,8 @@ impl Jobs {
         }
     }
 
-    /// Reads may be dropped at any point: the next one of each job is planned before it is made.
-    async fn follow(&self, stop: &CancellationToken) {
+    /// Polls may be dropped at any point: the next one of each job is planned before it is made.
+    async fn poll_jobs(&self, stop: &CancellationToken) {
         let mut tick = tick();
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
             if let Some(Err(error)) = stop.run_until_cancelled(self.poll_due()).await {
@@ -119,7 +119,7 @@ impl Jobs {
     async fn handle_clock_rollback(&self, latest: &mut Timestamp) -> anyhow::Result<()> {
         let now = self.clock.now();
         if now < *latest {
-            let limits = PlanningLimits { session: self.timing.session, read: self.longest_pause() };
+            let limits = PlanningLimits { session: self.timing.session, poll: self.longest_pause() };
             self.store.clamp_future_timestamps(limits, now).await?;
         }
         *latest = now;

@@ -88,7 +88,7 @@ async fn reads_of_jobs_slow_down_at_the_first_429() {
     let job = operator.created("Fix typos").await;
     app.clock().advance(Duration::from_secs(4));
     let docs = "docs".parse().unwrap();
-    until("the pause", async || app.state().governor.acquire_read(&docs).await.unwrap().err()).await;
+    until("the pause", async || app.state().governor.acquire_poll(&docs).await.unwrap().err()).await;
     for _ in 0..10 {
         app.clock().advance(Duration::from_secs(10));
         assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);

@@ -87,7 +87,7 @@ impl Jobs {
         }
     }
 
-    /// When a job that was just heard of is read again.
+    /// When a job that was just heard of is polled again.
     pub(super) fn next_poll(&self) -> Timestamp {
         self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64)
     }

@@ -87,8 +87,8 @@ impl Jobs {
                 AcceptedAs::FollowUp
             }
         };
-        let (now, next_read_at) = (self.clock.now(), self.next_poll());
-        match self.store.mark_accepted(delivery, accepted_as, &note, next_read_at, now).await {
+        let (now, next_poll_at) = (self.clock.now(), self.next_poll());
+        match self.store.mark_accepted(delivery, accepted_as, &note, next_poll_at, now).await {
             Ok(true) => {
                 self.announce_outcome();
                 self.job_after_delivery(message).await
@@ -106,7 +106,7 @@ impl Jobs {
     ) -> Result<RemoteJob, AppError> {
         let id: RemoteId = typed.trim().parse().map_err(AppError::bad_input)?;
         self.must_be_untracked(project, id.as_str()).await?;
-        let permit = self.governor.acquire_asked_read(project).await?;
+        let permit = self.governor.acquire_lookup(project).await?;
         let remote = self.upstream.job(permit, project, id.as_str()).await.map_err(|error| match error {
             UpstreamError::Refused { status: 404, .. } => AppError::not_found(format!(
                 "The platform has no job with the id {id} in this project, so nothing was changed. Check the id."

@@ -1,4 +1,4 @@
-//! Jobs that were started elsewhere and are followed here.
+//! Jobs that were started elsewhere and are tracked here.
 
 use super::{Store, StoreError, audit, jobs, new_id};
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -22,7 +22,7 @@ impl Store {
     pub async fn adopt(
         &self,
         adoption: &Adoption<'_>,
-        next_read_at: Timestamp,
+        next_poll_at: Timestamp,
         now: Timestamp,
     ) -> Result<JobId, StoreError> {
         let id = new_id();
@@ -49,7 +49,7 @@ impl Store {
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
-        jobs::follow(&mut tx, &job, adoption.remote, next_read_at, now).await?;
+        jobs::track(&mut tx, &job, adoption.remote, next_poll_at, now).await?;
         jobs::record_event(&mut tx, &id, 0, now, DeliveryState::Accepted.as_str(), Some(adoption.note))
             .await?;
         let event = AuditEvent::new(Action::Adopt).in_project(adoption.project).on(&job);

@@ -12,8 +12,8 @@ use crate::model::time::Timestamp;
 pub struct PlanningLimits {
     /// How long a session lives.
     pub session: Duration,
-    /// The longest pause between two reads of a job.
-    pub read: Duration,
+    /// The longest pause between two polls of a job.
+    pub poll: Duration,
 }
 
 impl Store {
@@ -31,7 +31,7 @@ impl Store {
                 "UPDATE messages SET due_at = $1 WHERE state = 'queued' AND (due_at > $2 OR created_at > $1)",
                 after(now, LONGEST_PAUSE_MILLIS),
             ),
-            ("UPDATE jobs SET next_read_at = $1 WHERE next_read_at > $2", later(now, limits.read)),
+            ("UPDATE jobs SET next_read_at = $1 WHERE next_read_at > $2", later(now, limits.poll)),
             ("UPDATE jobs SET followed_since = $1 WHERE followed_since > $2", now),
         ] {
             sqlx::query(statement).bind(now.as_millis()).bind(from.as_millis()).execute(&mut *tx).await?;

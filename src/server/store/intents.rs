@@ -41,7 +41,7 @@ pub enum Claim {
 
 /// How a delivery ended.
 pub enum DeliveryOutcome<'a> {
-    /// The upstream took it and answered with the job; read it again at the given instant.
+    /// The upstream took it and answered with the job; poll it again at the given instant.
     Accepted(&'a RemoteJob, Timestamp),
     /// The upstream surely did not take it.
     Rejected(&'a str),
@@ -165,8 +165,8 @@ impl Store {
             return Ok(());
         }
         let before = jobs::state(&mut tx, &intent.job).await?;
-        if let DeliveryOutcome::Accepted(remote, next_read_at) = end {
-            jobs::follow(&mut tx, &intent.job, remote, *next_read_at, now).await?;
+        if let DeliveryOutcome::Accepted(remote, next_poll_at) = end {
+            jobs::track(&mut tx, &intent.job, remote, *next_poll_at, now).await?;
         }
         enter(&mut tx, intent, state, reason, now).await?;
         if intent.position == 0 && state == DeliveryState::Rejected {

@@ -78,27 +78,27 @@ impl Store {
 }
 
 /// Writes what the upstream said when it accepted a prompt, and starts following the job.
-pub(super) async fn follow(
+pub(super) async fn track(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     remote: &RemoteJob,
-    next_read_at: Timestamp,
+    next_poll_at: Timestamp,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     write_remote(tx, job, remote, now).await?;
-    follow_from(tx, job, next_read_at, now).await
+    track_from(tx, job, next_poll_at, now).await
 }
 
 /// Starts following a job.
-pub(super) async fn follow_from(
+pub(super) async fn track_from(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
-    next_read_at: Timestamp,
+    next_poll_at: Timestamp,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3, missing_since = NULL WHERE id = $1")
         .bind(job.as_str())
-        .bind(next_read_at.as_millis())
+        .bind(next_poll_at.as_millis())
         .bind(now.as_millis())
         .execute(&mut **tx)
         .await?;
@@ -173,7 +173,7 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
-        followed: is_followed(row)?,
+        followed: is_tracked(row)?,
         remote: remote(row)?,
         follow_ups: Vec::new(),
         paths: Vec::new(),
@@ -222,7 +222,7 @@ pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
 }
 
 /// Whether a row with the column `next_read_at` is one of a job that is still asked about.
-pub(super) fn is_followed(row: &AnyRow) -> Result<bool, StoreError> {
+pub(super) fn is_tracked(row: &AnyRow) -> Result<bool, StoreError> {
     Ok(row.try_get::<Option<i64>, _>("next_read_at")?.is_some())
 }
 

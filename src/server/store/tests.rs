@@ -182,7 +182,7 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
         .record_outcome(&intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
+    let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),
@@ -199,7 +199,7 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
         .record_outcome(&second, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    assert!(!ledger.store.record_read(&due, &remote("r-1", "completed"), None, NOON).await.unwrap());
+    assert!(!ledger.store.record_poll(&due, &remote("r-1", "completed"), None, NOON).await.unwrap());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!(job.state, JobState::Active);
     assert_eq!(job.follow_ups[0].state, DeliveryState::Accepted);
@@ -221,14 +221,14 @@ async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
         .record_outcome(&intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
         .await
         .unwrap();
-    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
+    let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
     // Without the outbox, the end cannot be written either.
     sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
+    assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.followed), (JobState::Active, true));
     sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
+    assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
     let events = ledger.store.due_events(NOON, NOON).await.unwrap();
     assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
 }

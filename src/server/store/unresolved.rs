@@ -95,7 +95,7 @@ impl Store {
         delivery: &UnresolvedDelivery<'_>,
         accepted_as: AcceptedAs<'_>,
         note: &str,
-        next_read_at: Timestamp,
+        next_poll_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
@@ -105,7 +105,7 @@ impl Store {
         if let AcceptedAs::Job(remote) = accepted_as {
             jobs::write_remote(&mut tx, delivery.job, remote, now).await?;
         }
-        jobs::follow_from(&mut tx, delivery.job, next_read_at, now).await?;
+        jobs::track_from(&mut tx, delivery.job, next_poll_at, now).await?;
         let intent = delivery.decided(DeliveryState::Accepted);
         intents::enter(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
         if let AcceptedAs::Job(remote) = accepted_as

@@ -34,7 +34,7 @@ pub enum Scope {
     /// One limit for all projects of the key.
     Analytics,
     /// No limit is published: only pauses hold.
-    Reads(ProjectId),
+    Polls(ProjectId),
 }
 
 /// Whether a queued message is sent now.
@@ -63,7 +63,7 @@ pub struct Governor {
 const BETWEEN_TIDYINGS: u64 = 100;
 
 /// How many ids that people typed are looked up per hour and project.
-const ASKED_READS_PER_HOUR: u32 = 60;
+const LOOKUPS_PER_HOUR: u32 = 60;
 
 impl Governor {
     pub fn new(store: Store, clock: Clock, budget: Budget, health: Health) -> Self {
@@ -133,14 +133,14 @@ impl Governor {
 
     /// A permit to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
     /// those, so they have a limit of their own.
-    pub async fn acquire_asked_read(&self, project: &ProjectId) -> Result<Permit, AppError> {
-        let permit = self.acquire_read(project).await?.map_err(resting)?;
+    pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
+        let permit = self.acquire_poll(project).await?.map_err(resting)?;
         let scope = format!("asked-reads:{project}");
-        if !self.store.acquire_call(&scope, ASKED_READS_PER_HOUR, self.clock.now()).await? {
+        if !self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await? {
             return Err(AppError::new(
                 ErrorCode::BudgetSpent,
                 format!(
-                    "{ASKED_READS_PER_HOUR} ids were looked up in the last hour, which is all Docket asks the platform for. Try again later."
+                    "{LOOKUPS_PER_HOUR} ids were looked up in the last hour, which is all Docket asks the platform for. Try again later."
                 ),
             ));
         }
@@ -148,8 +148,8 @@ impl Governor {
     }
 
     /// A permit to read a job of `project` now, or when it may be read.
-    pub async fn acquire_read(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
-        let scope = Scope::Reads(project.clone());
+    pub async fn acquire_poll(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
+        let scope = Scope::Polls(project.clone());
         if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
             return Ok(Err(until));
         }
@@ -161,7 +161,7 @@ impl Governor {
     pub(super) async fn renew(&self, permit: &Permit) -> bool {
         let (key, now) = (permit.scope.key(), self.clock.now());
         let renewed = match &permit.scope {
-            Scope::Reads(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
+            Scope::Polls(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
             _ => self.store.acquire_call(&key, permit.limit, now).await,
         };
         renewed
@@ -233,7 +233,7 @@ impl Governor {
         let waiting = match scope {
             Scope::Creates(project) => self.store.waiting_prompts(project, false).await?,
             Scope::FollowUps(project) => self.store.waiting_prompts(project, true).await?,
-            Scope::Analytics | Scope::Reads(_) => 0,
+            Scope::Analytics | Scope::Polls(_) => 0,
         };
         Ok(LimitStatus {
             operation: scope.operation(),
@@ -266,7 +266,7 @@ impl Governor {
         match scope {
             Scope::Creates(_) | Scope::FollowUps(_) => self.budget.agent_per_hour,
             Scope::Analytics => self.budget.analytics_per_hour,
-            Scope::Reads(_) => u32::MAX,
+            Scope::Polls(_) => u32::MAX,
         }
     }
 
@@ -287,7 +287,7 @@ impl Scope {
             Self::Creates(_) => Operation::Create,
             Self::FollowUps(_) => Operation::FollowUp,
             Self::Analytics => Operation::Views,
-            Self::Reads(_) => Operation::Read,
+            Self::Polls(_) => Operation::Read,
         }
     }
 
@@ -296,7 +296,7 @@ impl Scope {
             Self::Creates(project) => format!("creates:{project}"),
             Self::FollowUps(project) => format!("follow-ups:{project}"),
             Self::Analytics => "analytics".to_owned(),
-            Self::Reads(project) => format!("reads:{project}"),
+            Self::Polls(project) => format!("reads:{project}"),
         }
     }
 
@@ -305,7 +305,7 @@ impl Scope {
             Self::Creates(_) => "job starts",
             Self::FollowUps(_) => "follow-ups",
             Self::Analytics => "analytics questions",
-            Self::Reads(_) => "reads of jobs",
+            Self::Polls(_) => "reads of jobs",
         }
     }
 }

@@ -204,11 +204,11 @@ fn remote(
 /// Records the end of a sample's work, as the poller would have read it.
 async fn end(store: &Store, intent: &Intent, remote: &RemoteJob, at: Timestamp) -> anyhow::Result<()> {
     let due = store
-        .due_reads(at, at)
+        .due_polls(at, at)
         .await?
         .into_iter()
         .find(|due| due.job == intent.job)
         .context("a read that is due")?;
-    store.record_read(&due, remote, None, at).await?;
+    store.record_poll(&due, remote, None, at).await?;
     Ok(())
 }

@@ -108,7 +108,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
     app.clock().advance(NEXT_READ);
     until("the first 404 is noted", async || {
         let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
-        let planned = store.due_reads(now, now).await.unwrap();
+        let planned = store.due_polls(now, now).await.unwrap();
         planned.first().and_then(|read| read.missing_since)
     })
     .await;
