@@ -1,4 +1,4 @@
-//! Following jobs: one upstream read per job per interval, slower as a job grows old, whoever looks.
+//! Tracking jobs: one upstream poll per job per interval, slower as a job grows old, whoever looks.
 //! Must not send anything to a job.
 //!
 //! A job is tracked until it rests. One that the upstream does not know (twice, a minute apart), and one that came to no
@@ -20,7 +20,7 @@ use crate::server::upstream::UpstreamError;
 /// Reads under way at once.
 const CONCURRENT_READS: usize = 4;
 
-/// How long a job that has ended is still read after a follow-up was accepted: the upstream does not say when
+/// How long a job that has ended is still polled after a follow-up was accepted: the upstream does not say when
 /// it starts to work again.
 const SETTLING_SECONDS: i64 = 120;
 
@@ -37,7 +37,7 @@ const JITTER: f64 = 0.2;
 const SLOWEST: Duration = Duration::from_secs(300);
 
 impl Jobs {
-    /// Reads every job whose time has come, once. Gives how many reads were made.
+    /// Polls every job whose time has come, once. Gives how many polls were made.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
         let due = self.store.due_polls(now, later(now, self.longest_pause())).await?;
@@ -54,8 +54,8 @@ impl Jobs {
         Ok(polls)
     }
 
-    /// Reads a job that is not tracked any more, at most once per interval, because a person asks. One that still moves is
-    /// followed again; the job as it then is.
+    /// Polls a job that is not tracked any more, at most once per interval, because a person asks. One that still moves is
+    /// tracked again; the job as it then is.
     pub async fn check(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         if self.get(project, job).await?.remote.is_none() {
             return Err(AppError::bad_input(
@@ -113,8 +113,8 @@ impl Jobs {
         Ok(true)
     }
 
-    /// A read that comes at quite another time than planned shows that the clock was set, or that nobody was there to
-    /// read. Such a time is no time in which the job was tracked: it makes it no older, and confirms nothing.
+    /// A poll that comes at quite another time than planned shows that the clock was set, or that nobody was there to
+    /// poll. Such a time is no time in which the job was tracked: it makes it no older, and confirms nothing.
     fn without_absence(&self, mut due: DuePoll, now: Timestamp) -> DuePoll {
         let late = now.as_millis() - due.planned_at.as_millis();
         if u128::from(late.unsigned_abs()) > self.longest_pause().as_millis() {
