@@ -169,7 +169,7 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
     // The other one wakes, and may not.
-    other.fetch(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
+    other.request_days(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
     app.state()
         .history
         .request_days(&Actor::docket(), &docs, days("2024-01-03", "2024-01-04"))
@@ -178,7 +178,7 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
     here(7).await;
     stop.cancel();
     first.await.unwrap();
-    other.fetch(&Actor::docket(), &docs, days("2024-01-05", "2024-01-05")).await.unwrap();
+    other.request_days(&Actor::docket(), &docs, days("2024-01-05", "2024-01-05")).await.unwrap();
     here(8).await;
     stop_other.cancel();
     second.await.unwrap();
