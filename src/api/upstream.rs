@@ -17,7 +17,7 @@ pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     Ok(caller.may_hear(budgets))
 }
 
-/// Limits, pauses, the last outcome of each operation and what is left to rest. For administrators.
+/// Limits, pauses, the last outcome of each operation and the open circuit breakers. For administrators.
 #[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let state = guard::of::<GetUpstreamStatus>()?.state;

@@ -41,7 +41,7 @@ pub enum Why {
     Turn,
     /// An earlier prompt of its own job.
     JobBefore,
-    /// The upstream, which fails and is left to rest.
+    /// The upstream, whose circuit breaker is open.
     Rest,
     /// Nothing any more.
     Sending,

@@ -1,4 +1,4 @@
-//! Outgoing webhooks: where others are told that a job came to rest, and how the telling went.
+//! Outgoing webhooks: where others are told that a job finished, and how the telling went.
 
 use std::fmt;
 use std::str::FromStr;
@@ -83,7 +83,7 @@ pub const TEST_EVENT: &str = "webhook.test";
 /// How much of a prompt's first line is told, in characters.
 pub const TITLE_MAX_CHARS: usize = 140;
 
-/// What a job coming to rest in `state` is called; nothing while it moves.
+/// What the event of a job that finished in `state` is called; nothing while the job moves.
 pub fn event(state: JobState, status: Option<&str>) -> Option<&'static str> {
     match (state, status) {
         (JobState::Completed, _) => Some("job.completed"),

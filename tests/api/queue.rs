@@ -172,17 +172,17 @@ async fn a_clock_rollback_does_not_stop_the_queue() {
     let scope = "creates:docs";
     let far = app.clock().now().plus_seconds(86_400);
     let store = app.open_store().await;
-    assert_eq!(store.line_rests_until(scope, 2, far).await.unwrap(), None);
+    assert_eq!(store.queue_paused_until(scope, 2, far).await.unwrap(), None);
     let operator = app.operator().await;
     operator.created("one").await;
     operator.created("two").await;
     queued(&operator, "three").await;
     app.clock().advance(HOUR);
     exactly(&app, 3).await;
-    let rests = store.line_rests_until(scope, 2, app.clock().now()).await.unwrap();
+    let rests = store.queue_paused_until(scope, 2, app.clock().now()).await.unwrap();
     assert_eq!(rests, Some(app.clock().now().plus_seconds(1_800)));
     let before = app.clock().now().plus_seconds(-86_400);
-    assert_eq!(store.line_rests_until(scope, 2, before).await.unwrap(), None);
+    assert_eq!(store.queue_paused_until(scope, 2, before).await.unwrap(), None);
     store.close().await;
 }
 

@@ -138,7 +138,7 @@ async fn no_budget_is_overdrawn_by_further_tries() {
 }
 
 #[tokio::test]
-async fn after_repeated_failures_the_upstream_rests_and_pages_go_on() {
+async fn after_repeated_failures_the_circuit_breaker_opens_and_pages_go_on() {
     let app = TestApp::with(with_breakers()).await;
     app.upstream.on_views(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -166,7 +166,7 @@ async fn after_repeated_failures_the_upstream_rests_and_pages_go_on() {
 }
 
 #[tokio::test]
-async fn a_prompt_waits_while_the_upstream_rests_and_is_sent_once() {
+async fn a_prompt_waits_while_the_circuit_breaker_is_open_and_is_sent_once() {
     let app = TestApp::with(with_breakers()).await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;

@@ -23,7 +23,7 @@ pub struct UpstreamConfig {
     pub poll_interval: Duration,
     /// The longest prompt that is sent, in characters.
     pub prompt_max: u32,
-    /// After how many failures in a row the upstream is left to rest.
+    /// After how many failures in a row the circuit breaker opens.
     pub breaks_after: u32,
 }
 

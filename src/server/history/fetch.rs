@@ -123,14 +123,14 @@ impl History {
         Ok(Step::Failed)
     }
 
-    /// When the budget has room again, no pause holds and the upstream has rested, as far as is known.
+    /// When the budget has room again, no pause holds and the circuit breaker lets calls through, as far as is known.
     pub(super) async fn room_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let room = self.governor.background_meter(&Scope::Analytics).await?.next_fits_at;
-        Ok(room.max(self.rests_until()))
+        Ok(room.max(self.circuit_open_until()))
     }
 
-    /// Until when the upstream is left to rest after failures in a row.
-    pub(super) fn rests_until(&self) -> Option<Timestamp> {
+    /// Until when the upstream is not called after failures in a row, because its circuit breaker is open.
+    pub(super) fn circuit_open_until(&self) -> Option<Timestamp> {
         let operations = self.governor.health().operations();
         let views = operations.into_iter().find(|status| status.operation == Operation::Views)?;
         views.rests_until.filter(|until| *until > self.clock.now())

@@ -139,7 +139,7 @@ impl History {
 
     fn resumes_at(&self, project: &ProjectId, meter: Meter, now: Timestamp) -> Option<Timestamp> {
         let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);
-        [meter.next_fits_at, backoff, self.rests_until()].into_iter().flatten().max()
+        [meter.next_fits_at, backoff, self.circuit_open_until()].into_iter().flatten().max()
     }
 
     /// Why nothing is fetched right now, if so.
@@ -155,7 +155,7 @@ impl History {
             (Some(_), _) if meter.used < meter.limit => "The platform asked Docket to wait",
             (Some(_), _) => "This hour’s calls for the history are used",
             (None, Some(why)) => why,
-            (None, None) if self.rests_until().is_some() => "The platform failed again and again",
+            (None, None) if self.circuit_open_until().is_some() => "The platform failed again and again",
             (None, None) => return None,
         };
         let at = self.resumes_at(project, meter, now)?.to_datetime();

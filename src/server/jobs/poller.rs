@@ -1,7 +1,7 @@
 //! Tracking jobs: one upstream poll per job per interval, slower as a job grows old, whoever looks.
 //! Must not send anything to a job.
 //!
-//! A job is tracked until it rests. One that the upstream does not know (twice, a minute apart), and one that came to no
+//! A job is tracked until it is finished. One that the upstream does not know (twice, a minute apart), and one that came to no
 //! end in three days, are not tracked any more until a person asks.
 
 use std::time::Duration;
@@ -27,7 +27,7 @@ const SETTLING_SECONDS: i64 = 120;
 /// How much later a second 404 must come: an upstream may be asked about a job before all of it has heard of the job.
 const CONFIRMING_SECONDS: i64 = 60;
 
-/// How long a job that does not rest is tracked.
+/// How long a job that does not finish is tracked.
 const NO_END_SECONDS: i64 = 3 * 24 * 3600;
 
 /// By how much of itself a pause may be longer, so that jobs of one moment do not stay together.

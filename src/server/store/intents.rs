@@ -178,7 +178,7 @@ impl Store {
                 let job = intent.job.as_str();
                 jobs::record_event(&mut tx, job, intent.position, now, &remote.status, None).await?;
             }
-            webhook_events::rested(&mut tx, &intent.job, now).await?;
+            webhook_events::job_finished(&mut tx, &intent.job, now).await?;
         }
         tx.commit().await?;
         Ok(())

@@ -139,9 +139,9 @@ impl Store {
         if is_over || before.is_none_or(|before| before.status != remote.status) {
             jobs::record_event(&mut tx, due.job.as_str(), turn, now, &remote.status, None).await?;
         }
-        let rests = !JobState::of(DeliveryState::Accepted, Some(&remote.status)).is_moving();
-        if rests && (was_moving || is_over) {
-            webhook_events::rested(&mut tx, &due.job, now).await?;
+        let is_finished = !JobState::of(DeliveryState::Accepted, Some(&remote.status)).is_moving();
+        if is_finished && (was_moving || is_over) {
+            webhook_events::job_finished(&mut tx, &due.job, now).await?;
         }
         tx.commit().await?;
         Ok(changed)
@@ -180,7 +180,7 @@ impl Store {
             .await?;
             let turn = last_turn(&mut tx, &due.job).await?;
             jobs::record_event(&mut tx, due.job.as_str(), turn, now, status, Some(reason)).await?;
-            webhook_events::rested(&mut tx, &due.job, now).await?;
+            webhook_events::job_finished(&mut tx, &due.job, now).await?;
         }
         Ok(tx.commit().await?)
     }

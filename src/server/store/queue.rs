@@ -82,7 +82,7 @@ impl Store {
     }
 
     /// When the line of `scope` may move again, if that is after `now`.
-    pub async fn line_rests_until(
+    pub async fn queue_paused_until(
         &self,
         scope: &str,
         limit: u32,

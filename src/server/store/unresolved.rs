@@ -113,7 +113,7 @@ impl Store {
         {
             jobs::record_event(&mut tx, delivery.job.as_str(), delivery.position, now, &remote.status, None)
                 .await?;
-            webhook_events::rested(&mut tx, delivery.job, now).await?;
+            webhook_events::job_finished(&mut tx, delivery.job, now).await?;
         }
         audit::record(&mut tx, delivery.by, &delivery.event(Action::Resolve), now).await?;
         tx.commit().await?;

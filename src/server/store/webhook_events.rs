@@ -33,7 +33,7 @@ pub struct DueEvent {
     planned_at: i64,
 }
 
-/// A job as it was when it came to rest.
+/// A job as it was when it finished.
 #[derive(Clone)]
 pub struct EventJob {
     pub id: JobId,
@@ -54,8 +54,8 @@ pub struct Tried {
 const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.address, w.secret
      FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id";
 
-/// Writes one event for each enabled webhook of the project of `job`, which has just come to rest.
-pub(super) async fn rested(
+/// Writes one event for each enabled webhook of the project of `job`, which has just finished.
+pub(super) async fn job_finished(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     now: Timestamp,

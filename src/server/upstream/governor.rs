@@ -81,7 +81,7 @@ impl Governor {
     }
 
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
-        self.health.admit(scope.operation()).map_err(resting)?;
+        self.health.admit(scope.operation()).map_err(circuit_open)?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
             self.store.forget_calls(self.clock.now()).await?;
         }
@@ -108,33 +108,33 @@ impl Governor {
     }
 
     /// Whether the next prompt of the scope's line may go: the budget has room, the pause after the last one is over, and the
-    /// upstream is not left to rest.
+    /// circuit breaker is closed.
     pub async fn line_moves(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
-        let rests = self.store.line_rests_until(&key, limit, now).await?;
-        let rests = rests.or(self.health.line_rests_until(scope.operation()));
-        Ok(rests.is_none() && self.meter(scope).await?.left() > 0)
+        let paused = self.store.queue_paused_until(&key, limit, now).await?;
+        let paused = paused.or(self.health.queue_paused_until(scope.operation()));
+        Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
     /// Why the first of the scope's line does not go now, and when each of its next `count` prompts is expected to.
     pub async fn line(&self, scope: &Scope, count: usize) -> Result<(Why, Vec<Timestamp>), StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
-        let rests = self.health.line_rests_until(scope.operation());
-        let why = match (full, rests) {
+        let paused = self.health.queue_paused_until(scope.operation());
+        let why = match (full, paused) {
             (Some(_), _) => Why::Budget,
             (None, Some(_)) => Why::Rest,
             (None, None) => Why::Turn,
         };
-        let pause = self.store.line_rests_until(&key, limit, now).await?;
-        let earliest = [full, rests, pause].into_iter().flatten().fold(now, Timestamp::max);
+        let pause = self.store.queue_paused_until(&key, limit, now).await?;
+        let earliest = [full, paused, pause].into_iter().flatten().fold(now, Timestamp::max);
         Ok((why, expected(earliest, self.store.call_times(&key).await?, limit, count)))
     }
 
     /// A permit to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
     /// those, so they have a limit of their own.
     pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
-        let permit = self.acquire_poll(project).await?.map_err(resting)?;
+        let permit = self.acquire_poll(project).await?.map_err(circuit_open)?;
         let scope = format!("asked-reads:{project}");
         if !self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await? {
             return Err(AppError::new(
@@ -316,7 +316,7 @@ impl Permit {
     }
 }
 
-fn resting(until: Timestamp) -> AppError {
+fn circuit_open(until: Timestamp) -> AppError {
     let at = until.to_datetime();
     AppError::new(
         ErrorCode::UpstreamFailed,

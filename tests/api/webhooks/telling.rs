@@ -38,7 +38,7 @@ async fn the_end_of_a_job_is_told_signed_and_without_the_whole_prompt() {
 }
 
 #[tokio::test]
-async fn every_way_to_rest_is_an_event_and_resting_again_is_another() {
+async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
     let admin = app.sign_in("ada").await;
