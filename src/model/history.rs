@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::day::Day;
 use crate::model::id::JobId;
+use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::model::views::ViewCounts;
 
 /// How far the history of a project has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,7 +23,7 @@ use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
-use crate::server::upstream::views::ViewsAnswers;
+use crate::server::upstream::page_views::PageViewsCache;
 use crate::server::webhooks::Webhooks;
 
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub struct AppState {
     pub clock: Clock,
     pub governor: Governor,
     pub jobs: Jobs,
-    pub views: ViewsAnswers,
+    pub page_views: PageViewsCache,
     pub history: History,
     /// The longest prompt, in characters.
     pub prompt_max: u32,
@@ -99,7 +99,7 @@ impl AppState {
             second_factors,
             single_sign_on: single_sign_on.transpose()?,
             trusted_header: identity.trusted_header.map(Arc::new),
-            views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
+            page_views: PageViewsCache::new(client, governor.clone(), clock.clone()),
             public_url,
             governor,
             prompt_max,

@@ -4,11 +4,11 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport, PagesTable};
 use crate::model::id::ProjectId;
-use crate::model::views::Views;
+use crate::model::page_views::FetchedPageViews;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::analytics::{Analytics, saved};
 use crate::server::auth::guard::Caller;
-use crate::server::upstream::views::ViewsQuestion;
+use crate::server::upstream::page_views::PageViewsQuery;
 
 /// How much of a report is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,8 +97,8 @@ impl Asked<'_> {
         Ok(LiveReport { views, history: history.state(self.project).await?, missing })
     }
 
-    async fn views(&self) -> Result<Views, AppError> {
-        let (views, question) = (&self.caller.state.views, self.views_question()?);
+    async fn views(&self) -> Result<FetchedPageViews, AppError> {
+        let (views, question) = (&self.caller.state.page_views, self.page_views_query()?);
         // What a page shows by itself spends no call, however long it is open.
         match self.caller.is_refresh {
             true => views.known(question).await,
@@ -113,17 +113,17 @@ impl Asked<'_> {
     fn table_question(&self) -> Result<TableQuestion, AppError> {
         let query = &self.query;
         TableQuestion::parse(
-            self.views_question()?,
+            self.page_views_query()?,
             query.q.as_deref(),
             query.folder.as_deref(),
             query.sort.as_deref(),
         )
     }
 
-    fn views_question(&self) -> Result<ViewsQuestion, AppError> {
+    fn page_views_query(&self) -> Result<PageViewsQuery, AppError> {
         let query = &self.query;
         let (from, to) = (query.from.as_deref(), query.to.as_deref());
         let (limit, offset) = (Some(query.limit), Some(query.offset()));
-        ViewsQuestion::parse(self.project.clone(), from, to, limit, offset, self.caller.state.today())
+        PageViewsQuery::parse(self.project.clone(), from, to, limit, offset, self.caller.state.today())
     }
 }

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::model::history::{Order, PageRow, Sort};
+use crate::model::page_views::ViewCounts;
 use crate::model::selection::{Folder, Place};
-use crate::model::views::ViewCounts;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::store::history_queries::{Paths, Sums};
 

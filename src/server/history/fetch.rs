@@ -13,9 +13,9 @@ use crate::model::upstream::Operation;
 use crate::server::store::StoreError;
 use crate::server::store::history::{FetchedPage, PartialDay, Written};
 use crate::server::upstream::UpstreamError;
-use crate::server::upstream::decode::ViewsAnswer;
+use crate::server::upstream::decode::PageViewsResponse;
 use crate::server::upstream::governor::{Permit, Scope};
-use crate::server::upstream::views::ViewsQuestion;
+use crate::server::upstream::page_views::PageViewsQuery;
 
 /// The most pages of one day; an upstream that has more to tell has lost count.
 const MOST_PAGES: u32 = 400;
@@ -66,23 +66,23 @@ impl History {
         permit: Permit,
         project: &ProjectId,
         next: &Next,
-    ) -> Result<ViewsAnswer, UpstreamError> {
+    ) -> Result<PageViewsResponse, UpstreamError> {
         let limit = PageLimit::LARGEST;
         let pages = next.partial_day.as_ref().map_or(0, |partial_day| partial_day.pages);
-        let question = ViewsQuestion {
+        let question = PageViewsQuery {
             project: project.clone(),
             range: DayRange::ending(next.day, 1),
             limit,
             offset: u64::from(pages) * u64::from(limit.get()),
         };
-        self.upstream.views(permit, &question).await
+        self.upstream.page_views(permit, &question).await
     }
 
     async fn keep(
         &self,
         project: &ProjectId,
         Next { day, partial_day }: Next,
-        answer: ViewsAnswer,
+        answer: PageViewsResponse,
         asked_at: Timestamp,
     ) -> anyhow::Result<Step> {
         self.backoff().succeeded(project);
@@ -139,8 +139,13 @@ impl History {
 
 /// What is kept of an answer. There are no further pages, whatever the upstream says, after one that is empty or
 /// says the same again, nor after very many: what is missing then shows in the sums.
-fn kept(project: &ProjectId, day: Day, partial_day: Option<&PartialDay>, answer: ViewsAnswer) -> FetchedPage {
-    let ViewsAnswer { totals, mut views, has_more, corrected } = answer;
+fn kept(
+    project: &ProjectId,
+    day: Day,
+    partial_day: Option<&PartialDay>,
+    answer: PageViewsResponse,
+) -> FetchedPage {
+    let PageViewsResponse { totals, mut views, has_more, corrected } = answer;
     // PostgreSQL has no text with a NUL in it.
     for view in views.iter_mut().filter(|view| view.path.contains('\0')) {
         view.path = view.path.replace('\0', "\u{fffd}");

@@ -20,7 +20,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::forms::accepts_html;
 use crate::server::sheet::{Chunks, Format};
 use crate::server::state::AppState;
-use crate::server::upstream::views::ViewsQuestion;
+use crate::server::upstream::page_views::PageViewsQuery;
 
 /// The query of a page of analytics; its paging does not matter here.
 #[derive(Debug, Deserialize)]
@@ -54,7 +54,7 @@ async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
         fields.map_err(|_| AppError::bad_input("Each field of the address may be there once."))?;
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
-    let views = ViewsQuestion::parse(project.clone(), from, to, None, None, caller.state.today())?;
+    let views = PageViewsQuery::parse(project.clone(), from, to, None, None, caller.state.today())?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let question = TableQuestion::parse(views, q, folder, sort)?;
     let of: Option<Of> = fields

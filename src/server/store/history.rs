@@ -15,8 +15,8 @@ use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Mark, MarkedDay};
 use crate::model::id::ProjectId;
+use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::model::views::ViewCounts;
 
 /// A day that is here, as it was last fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]

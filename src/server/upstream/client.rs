@@ -12,8 +12,8 @@ use url::Url;
 
 use super::governor::{Governor, Permit};
 use super::key::KeyInUse;
+use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
-use super::views::ViewsQuestion;
 use super::{UpstreamError, body, connection, decode};
 use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
@@ -84,11 +84,11 @@ impl Upstream {
     }
 
     /// Asks for page views.
-    pub async fn views(
+    pub async fn page_views(
         &self,
         permit: Permit,
-        question: &ViewsQuestion,
-    ) -> Result<decode::ViewsAnswer, UpstreamError> {
+        question: &PageViewsQuery,
+    ) -> Result<decode::PageViewsResponse, UpstreamError> {
         let mut url = self.url(&["v1", "analytics", question.project.as_str(), "views"]);
         url.query_pairs_mut()
             .append_pair("dateFrom", &question.range.from().to_string())
@@ -96,7 +96,7 @@ impl Upstream {
             .append_pair("limit", &question.limit.get().to_string())
             .append_pair("offset", &question.offset.to_string());
         let request = self.http.request(Method::GET, url);
-        let mut answer = self.exchange(permit, request, decode::views).await?;
+        let mut answer = self.exchange(permit, request, decode::page_views).await?;
         for row in &mut answer.views {
             row.path = self.key.mask(&row.path);
         }

@@ -2,8 +2,8 @@
 //! exactly what is there.
 
 use docket::model::day::{Day, DayRange};
+use docket::model::page_views::ViewCounts;
 use docket::model::time::Timestamp;
-use docket::model::views::ViewCounts;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection, SqliteConnection};
 

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use super::*;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 
 const DAY: &str = "2026-11-10";
 

@@ -7,8 +7,8 @@ use sqlx::any::AnyRow;
 use super::count;
 use crate::model::day::Day;
 use crate::model::id::ProjectId;
+use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
-use crate::model::views::{PageViews, ViewCounts};
 use crate::server::store::{Store, StoreError, word};
 
 /// One answer of the upstream about a day.

@@ -12,8 +12,8 @@ use super::{FetchedDay, fetched_day, mark_word};
 use crate::model::day::Day;
 use crate::model::history::Mark;
 use crate::model::id::ProjectId;
+use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
-use crate::model::views::{PageViews, ViewCounts};
 use crate::server::store::{Store, StoreError, rollups};
 
 /// Rows of one statement.

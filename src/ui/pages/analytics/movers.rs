@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::history::{Movers, PageRow};
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change, counted, grouped};
 use crate::ui::pages::analytics::Asked;
 
