@@ -77,10 +77,10 @@ pub async fn resolve_delivery(
 
 /// Follows a job that was started elsewhere, by the upstream's id. `note` stands in place of its prompt.
 #[server(prefix = "/api", endpoint = "jobs/adopt")]
-pub async fn adopt_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
-    let caller = guard::of::<AdoptJob>()?;
+pub async fn import_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
+    let caller = guard::of::<ImportJob>()?;
     let project = caller.project(&project)?;
-    let job = caller.state.jobs.adopt(&caller, &project, &remote_id, note.as_deref()).await?;
+    let job = caller.state.jobs.import(&caller, &project, &remote_id, note.as_deref()).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }

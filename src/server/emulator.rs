@@ -131,8 +131,8 @@ impl Emulator {
 
     /// Puts a job into the emulator as if it had been created earlier (the demo's sample jobs and those of an earlier
     /// run). It counts against no allowance. A job of the same id is replaced.
-    pub fn adopt(&self, project: &str, job: PastJob) {
-        self.ledger().adopt(project, job);
+    pub fn add_past_job(&self, project: &str, job: PastJob) {
+        self.ledger().add_past_job(project, job);
     }
 
     fn now(&self) -> Timestamp {

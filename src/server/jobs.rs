@@ -1,7 +1,6 @@
 //! What Docket exists for: jobs that are never lost and never started twice.
 //! Must not contain SQL, and must not send anything that is not a committed intent.
 
-mod adopt;
 pub mod batch;
 mod cursor;
 mod delivery;
@@ -9,6 +8,7 @@ pub mod drafts;
 mod filing;
 pub mod filter;
 mod find;
+mod import;
 pub mod intent;
 mod poller;
 mod queue;

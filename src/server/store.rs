@@ -4,7 +4,6 @@
 //! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for instants,
 //! `ON CONFLICT`, and no types beyond text and big integers.
 
-pub mod adopted;
 pub mod annotations;
 pub mod audit;
 pub mod batches;
@@ -16,6 +15,7 @@ pub mod history;
 pub mod history_queries;
 pub mod identities;
 mod ids;
+pub mod imports;
 pub mod intents;
 pub mod invitations;
 mod job_filter;

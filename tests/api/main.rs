@@ -6,7 +6,6 @@
 mod helpers;
 
 mod accounts;
-mod adopt;
 mod analytics_pages;
 mod annotations;
 mod archive;
@@ -34,6 +33,7 @@ mod follow_up;
 mod forms;
 mod gate;
 mod history;
+mod import;
 mod intents;
 mod interruption;
 mod invites;

@@ -12,7 +12,7 @@ use leptos::server_fn::ServerFn;
 
 use super::server_fns::answer;
 use crate::api::batches::PrepareBatch;
-use crate::api::jobs::{AdoptJob, CreateJob, KeepDraft, SendFollowUp, SimilarJobs};
+use crate::api::jobs::{CreateJob, ImportJob, KeepDraft, SendFollowUp, SimilarJobs};
 use crate::api::templates::SaveTemplate;
 use crate::error::AppError;
 use crate::server::state::AppState;
@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 256 * 1024;
 
 /// The endpoints that take a prompt, which may be longer than that.
 const TAKE_A_PROMPT: [&str; 7] = [
-    AdoptJob::PATH,
+    ImportJob::PATH,
     CreateJob::PATH,
     SendFollowUp::PATH,
     KeepDraft::PATH,

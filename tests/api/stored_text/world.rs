@@ -84,8 +84,8 @@ pub(super) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     app.upstream
         .on_read(ResponseTemplate::new(200).set_body_json(job_with("job_7", "active", "model", json!(text))))
         .await;
-    let adopted = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
-    shown.push(path_of(&person.ask("/api/jobs/adopt", &adopted).await));
+    let imported = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
+    shown.push(path_of(&person.ask("/api/jobs/adopt", &imported).await));
 
     let batch = [
         ("project", "docs"),

@@ -71,7 +71,10 @@ pub(super) async fn tell_emulator(
                 let Some(remote) = job.remote else { continue };
                 let finishes_at =
                     if job.state == JobState::Active { clock.now().plus_seconds(25) } else { job.changed_at };
-                emulator.adopt(project.id.as_str(), past_job(remote, job.state, job.created_at, finishes_at));
+                emulator.add_past_job(
+                    project.id.as_str(),
+                    past_job(remote, job.state, job.created_at, finishes_at),
+                );
             }
             match page.next {
                 Some(next) => filter.place = Place::At(next),
