@@ -3,8 +3,8 @@
 use crate::error::AppError;
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::name::is_plain;
-use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACES, SavedTemplate, TemplateForm};
-use crate::model::template::places;
+use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm};
+use crate::model::template::placeholders;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::drafts::{Draft, DraftOf};
@@ -12,7 +12,7 @@ use crate::server::store::drafts::{Draft, DraftOf};
 /// The most templates of a project.
 const TEMPLATES_MAX: u32 = 100;
 /// The most places of a template.
-const PLACES_MAX: usize = 20;
+const PLACEHOLDERS_MAX: usize = 20;
 
 /// A template as posted: nothing in it is checked.
 pub struct Posted {
@@ -165,11 +165,13 @@ fn text(text: &str, most: u32) -> Result<String, AppError> {
             "A template's text has 1 to {most} characters, and no NUL character; this one has {length}."
         )));
     }
-    let places = places(&text);
-    if places.len() > PLACES_MAX {
-        return Err(AppError::bad_input(format!("A template has at most {PLACES_MAX} placeholders.")));
+    let placeholders = placeholders(&text);
+    if placeholders.len() > PLACEHOLDERS_MAX {
+        return Err(AppError::bad_input(format!("A template has at most {PLACEHOLDERS_MAX} placeholders.")));
     }
-    if let Some(reserved) = places.iter().find(|place| RESERVED_PLACES.contains(place)) {
+    if let Some(reserved) =
+        placeholders.iter().find(|placeholder| RESERVED_PLACEHOLDERS.contains(placeholder))
+    {
         return Err(AppError::bad_input(format!(
             "A placeholder cannot be called {reserved}. Choose another name for it."
         )));
@@ -195,7 +197,7 @@ mod tests {
         assert_eq!(text("Check {{page}}\r\nnow", 100).as_deref(), Ok("Check {{page}}\nnow"));
         assert!(text(" \n", 100).is_err() && text("a\0", 100).is_err() && text("abc", 2).is_err());
         assert!(text("Do {{prompt}}", 100).is_err());
-        let many: String = (0..=PLACES_MAX).map(|n| format!("{{{{p{n}}}}}")).collect();
+        let many: String = (0..=PLACEHOLDERS_MAX).map(|n| format!("{{{{p{n}}}}}")).collect();
         assert!(text(&many, 1_000).is_err());
     }
 }

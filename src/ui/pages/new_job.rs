@@ -12,9 +12,9 @@ use crate::api::templates::list_templates;
 use crate::error::{AppError, ErrorCode};
 use crate::model::job::{Job, JobForm as Blank};
 use crate::model::page_path;
-use crate::model::saved_template::{RESERVED_PLACES, SavedTemplate};
+use crate::model::saved_template::{RESERVED_PLACEHOLDERS, SavedTemplate};
 use crate::model::similar::SimilarJob;
-use crate::model::template::places;
+use crate::model::template::placeholders;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::drafts::{DraftStart, OnPage};
 use crate::ui::islands::job_form::{JobForm, JobFormStart, PickStart, Pickable, compared};
@@ -63,10 +63,11 @@ pub fn NewJob() -> impl IntoView {
         let templates: Vec<_> = templates.unwrap_or_default().into_iter().map(pickable).collect();
         // Nothing of the address is on the page that the form has no use for.
         let is_used =
-            |name: &str| name == "path" || templates.iter().any(|it| places(&it.text).contains(&name));
+            |name: &str| name == "path" || templates.iter().any(|it| placeholders(&it.text).contains(&name));
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
-        let given =
-            given.filter(|(name, _)| is_used(name) && !RESERVED_PLACES.contains(&name.as_str())).collect();
+        let given = given
+            .filter(|(name, _)| is_used(name) && !RESERVED_PLACEHOLDERS.contains(&name.as_str()))
+            .collect();
         let pick = PickStart { given, templates, asked: asked("template") };
         let copied = match &brought.from {
             Some(job) => Some(get_job(project.clone(), job.clone()).await?),
