@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::model::history::{Order, PageRow, Sort};
 use crate::model::page_views::ViewCounts;
-use crate::model::selection::{Folder, Place};
+use crate::model::selection::{Folder, FolderEntry};
 use crate::server::analytics::question::TableQuestion;
 use crate::server::store::history_queries::{Paths, Sums};
 
@@ -132,11 +132,11 @@ fn content<'a>(
     for at in found {
         let row = figures.row(paths, at);
         let pages = u32::from(figures.was_read(at));
-        match folder.place(&paths.names()[at]) {
+        match folder.entry_of(&paths.names()[at]) {
             None => {}
-            Some(Place::Page) if pages == 0 => {}
-            Some(Place::Page) => rows.push(row),
-            Some(Place::Folder(name)) => {
+            Some(FolderEntry::Page) if pages == 0 => {}
+            Some(FolderEntry::Page) => rows.push(row),
+            Some(FolderEntry::Folder(name)) => {
                 let sum = folders.entry(name).and_modify(|sum| sum.add(&row)).or_insert(row);
                 *sum.pages.get_or_insert(0) += pages;
             }

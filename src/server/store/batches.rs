@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, Row};
 
-use super::intents::{NewIntent, Place, insert};
+use super::intents::{NewIntent, Scheduling, insert};
 use super::{Store, StoreError, audit, jobs, new_id, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
@@ -118,7 +118,7 @@ impl Store {
                 paths: &entry.paths,
                 template: batch.template_id.as_ref(),
             };
-            if insert(&mut tx, &new, Place::InLine(Some(&batch.id)), now).await?.is_none() {
+            if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), now).await?.is_none() {
                 return Err(StoreError::Corrupt(format!("the intent {intent}")));
             }
         }

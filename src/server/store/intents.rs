@@ -11,7 +11,7 @@ use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
 pub use commit::NewIntent;
-pub(super) use commit::{Place, insert};
+pub(super) use commit::{Scheduling, insert};
 
 /// A committed intent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::server::clock::Clock;
 use crate::server::emulator::{Emulator, Outcome, PastJob};
 use crate::server::store::Store;
 use crate::server::store::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
-use crate::server::store::job_list::{JobFilter, Place};
+use crate::server::store::job_list::{JobFilter, PageStart};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
 /// The most templates a project of the demonstration may have when it is filled.
@@ -77,7 +77,7 @@ pub(super) async fn tell_emulator(
                 );
             }
             match page.next {
-                Some(next) => filter.place = Place::At(next),
+                Some(next) => filter.page_start = PageStart::At(next),
                 None => break,
             }
         }
