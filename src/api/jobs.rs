@@ -15,7 +15,7 @@ use crate::server::{
 
 /// Starts a job. The same `intent` again gives the first answer again and sends nothing.
 /// `paths`: the documentation pages it is about, separated by commas or line ends; those named in the prompt are added.
-/// `template_id`: the template the text came from. `queue` (`on`): where the hour's budget has no room, it waits in line
+/// `template_id`: the template the text came from. `queue` (`on`): where the hour's budget has no room, it waits in the queue
 /// and is sent by itself. `similar` (`ask`): a plain form comes back once, with nothing sent, if jobs resemble it.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(

@@ -15,7 +15,7 @@ pub async fn queue(project: String) -> Result<Queue, AppError> {
     caller.state.jobs.queue(&project).await
 }
 
-/// Moves a prompt that waits in line: `to` is `first`, `up` or `down`. Gives the queue after that.
+/// Moves a prompt that waits in the queue: `to` is `first`, `up` or `down`. Gives the queue after that.
 #[server(prefix = "/api", endpoint = "queue/move")]
 pub async fn move_queued(project: String, message: String, to: String) -> Result<Queue, AppError> {
     let caller = guard::of::<MoveQueued>()?;

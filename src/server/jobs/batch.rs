@@ -60,7 +60,7 @@ impl Jobs {
         self.shown(prepared).await
     }
 
-    /// Puts all prompts of a batch in line, once.
+    /// Puts all prompts of a batch in the queue, once.
     pub async fn start_batch(
         &self,
         caller: &Caller,

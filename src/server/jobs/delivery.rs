@@ -32,14 +32,14 @@ impl Jobs {
         Ok(())
     }
 
-    /// Starts the delivery of every queued message whose time has come, and of the next one of each line that moves.
+    /// Starts the delivery of every queued message whose time has come, and of the next one of each queue that moves.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
         for message_id in self.store.due_messages(self.clock.now()).await? {
             self.start_delivery(message_id);
         }
-        for head in self.store.heads().await? {
+        for head in self.store.queue_heads().await? {
             let scope = Scope::of_message(&head.project, head.position);
-            if self.governor.line_moves(&scope).await? {
+            if self.governor.may_send_next(&scope).await? {
                 self.start_delivery(head.message_id);
             }
         }
@@ -63,7 +63,7 @@ impl Jobs {
         let scope = Scope::of_message(&project, position);
         match self.governor.acquire_for(message_id, &scope).await? {
             SendDecision::NotClaimed => Ok(()),
-            SendDecision::Later => Ok(self.store.line_up(message_id).await?),
+            SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
             SendDecision::Send { intent, remote_id, permit } => {
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
                 self.record(&intent, outcome).await
@@ -99,7 +99,7 @@ impl Jobs {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
                 DeliveryOutcome::Accepted(remote, self.next_poll())
             }
-            Err(error) if intent.in_line && error.passes() => {
+            Err(error) if intent.in_queue && error.passes() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "waits on");
                 reason = format!("{} It stands in line again.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)

@@ -29,7 +29,7 @@ pub struct Form {
     pub intent: String,
     /// Separated by commas or line ends.
     pub paths: Option<String>,
-    /// Whether it may wait in line where the hour's budget has no room.
+    /// Whether it may wait in the queue where the hour's budget has no room.
     pub queue: bool,
     /// The id of the template it came from; empty is none.
     pub template: Option<String>,
@@ -72,7 +72,7 @@ impl Form {
         Self { author, project, job, prompt, intent, paths, template, queue: false, asks: false }
     }
 
-    /// With the form's checkbox: whether it may wait in line.
+    /// With the form's checkbox: whether it may wait in the queue.
     pub fn queued(self, checkbox: Option<&str>) -> Self {
         Self { queue: matches!(checkbox, Some("on" | "true")), ..self }
     }
@@ -148,7 +148,7 @@ impl Jobs {
         };
         match room {
             Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {
-                self.store.insert_in_line(new, self.clock.now()).await?;
+                self.store.insert_queued(new, self.clock.now()).await?;
             }
             room => {
                 room?;
@@ -201,7 +201,7 @@ impl Jobs {
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
             outcomes.borrow_and_update();
-            // A message that waits in line may wait for hours, and nobody waits with it.
+            // A message that waits in the queue may wait for hours, and nobody waits with it.
             let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
             let now = tokio::time::Instant::now();
             if !on_its_way || now >= deadline {

@@ -14,25 +14,25 @@ impl Jobs {
     pub async fn queue(&self, project: &ProjectId) -> Result<Queue, AppError> {
         let queued = self.store.queued(project).await?;
         let mut waiting = Vec::with_capacity(queued.len());
-        let mut lines =
+        let mut forecasts =
             [self.forecast(project, &queued, 0).await?, self.forecast(project, &queued, 1).await?];
         for message in queued {
-            let line = &mut lines[usize::from(message.position > 0)];
-            let (why, expected_at) = match (message.is_held_up, message.in_line) {
+            let forecast = &mut forecasts[usize::from(message.position > 0)];
+            let (why, expected_at) = match (message.is_held_up, message.in_queue) {
                 (true, _) => (Why::JobBefore, None),
                 (false, false) => (Why::Sending, None),
-                (false, true) => line.next(),
+                (false, true) => forecast.next(),
             };
             waiting.push(entry(message, why, expected_at));
         }
         Ok(Queue { waiting })
     }
 
-    /// Moves a prompt that waits in line: `to` is `first`, `up` or `down`.
+    /// Moves a prompt that waits in the queue: `to` is `first`, `up` or `down`.
     pub async fn move_queued(&self, project: &ProjectId, message: &str, to: &str) -> Result<Queue, AppError> {
         let message: MessageId = message.parse().map_err(AppError::bad_input)?;
         let to = to.parse().map_err(AppError::bad_input)?;
-        if !self.store.move_in_line(project, &message, to).await? {
+        if !self.store.move_in_queue(project, &message, to).await? {
             return Err(self.not_waiting(project, &message).await?);
         }
         self.queue(project).await
@@ -70,13 +70,13 @@ impl Jobs {
         position: i64,
     ) -> Result<Forecast, AppError> {
         let in_this_line = |message: &&QueuedMessage| {
-            message.in_line && !message.is_held_up && (message.position > 0) == (position > 0)
+            message.in_queue && !message.is_held_up && (message.position > 0) == (position > 0)
         };
         let count = queued.iter().filter(in_this_line).count();
         if count == 0 {
             return Ok(Forecast { why: Why::Turn, times: Vec::new().into_iter() });
         }
-        let (why, times) = self.governor.line(&Scope::of_message(project, position), count).await?;
+        let (why, times) = self.governor.queue_forecast(&Scope::of_message(project, position), count).await?;
         Ok(Forecast { why, times: times.into_iter() })
     }
 }
@@ -86,7 +86,7 @@ pub(super) fn cancelled_by(caller: &Caller) -> String {
     format!("Cancelled by {} before it was sent.", caller.user.name)
 }
 
-/// Gives each message of a line, in order, its reason and time.
+/// Gives each message of a queue, in order, its reason and time.
 struct Forecast {
     why: Why,
     times: std::vec::IntoIter<Timestamp>,

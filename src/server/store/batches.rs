@@ -88,7 +88,7 @@ impl Store {
         row.as_ref().map(prepared).transpose()
     }
 
-    /// Puts every entry in line as a job of `author`, all or none; nothing if the batch was started already.
+    /// Puts every entry in the queue as a job of `author`, all or none; nothing if the batch was started already.
     pub async fn start_batch(
         &self,
         batch: &PreparedBatch,

@@ -25,8 +25,8 @@ pub struct Intent {
     pub state: DeliveryState,
     /// How often a person had it sent again.
     pub attempt: i64,
-    /// Whether it waits in line, or did until it was sent.
-    pub in_line: bool,
+    /// Whether it waits in the queue, or did until it was sent.
+    pub in_queue: bool,
 }
 
 /// What came of trying to claim a queued message.
@@ -126,7 +126,7 @@ impl Store {
             .fetch_one(&mut *tx)
             .await?;
         let intent = from_row(&row)?;
-        if intent.in_line && !queue::leave_line(&mut tx, &intent, scope, limit, now).await? {
+        if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
             return Ok(Claim::NotClaimed);
         }
         enter(&mut tx, &intent, DeliveryState::Sending, None, now).await?;
@@ -241,6 +241,6 @@ pub(super) fn from_row(row: &AnyRow) -> Result<Intent, StoreError> {
         prompt: row.try_get("prompt")?,
         state: word(row, "state")?,
         attempt: row.try_get("attempt")?,
-        in_line: row.try_get::<i64, _>("in_line")? == 1,
+        in_queue: row.try_get::<i64, _>("in_line")? == 1,
     })
 }

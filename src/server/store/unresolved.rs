@@ -72,7 +72,7 @@ impl Store {
         let queued = format!(
             "state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4, sent_at = NULL,
              settled_at = NULL, rank = {}",
-            queue::BEHIND_ALL
+            queue::LAST_RANK
         );
         if !delivery.end(&mut tx, &queued, now).await? {
             return Ok(false);
@@ -155,7 +155,7 @@ impl UnresolvedDelivery<'_> {
             prompt: String::new(),
             state,
             attempt: self.attempt,
-            in_line: false,
+            in_queue: false,
         }
     }
 }

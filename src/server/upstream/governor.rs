@@ -107,17 +107,21 @@ impl Governor {
         })
     }
 
-    /// Whether the next prompt of the scope's line may go: the budget has room, the pause after the last one is over, and the
+    /// Whether the next prompt of the scope's queue may go: the budget has room, the pause after the last one is over, and the
     /// circuit breaker is closed.
-    pub async fn line_moves(&self, scope: &Scope) -> Result<bool, StoreError> {
+    pub async fn may_send_next(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let paused = self.store.queue_paused_until(&key, limit, now).await?;
         let paused = paused.or(self.health.queue_paused_until(scope.operation()));
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
-    /// Why the first of the scope's line does not go now, and when each of its next `count` prompts is expected to.
-    pub async fn line(&self, scope: &Scope, count: usize) -> Result<(Why, Vec<Timestamp>), StoreError> {
+    /// Why the first of the scope's queue does not go now, and when each of its next `count` prompts is expected to.
+    pub async fn queue_forecast(
+        &self,
+        scope: &Scope,
+        count: usize,
+    ) -> Result<(Why, Vec<Timestamp>), StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
         let paused = self.health.queue_paused_until(scope.operation());

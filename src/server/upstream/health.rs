@@ -59,7 +59,7 @@ impl Health {
         self.record().breakers.get(&group(operation)).and_then(Breaker::open_until)
     }
 
-    /// When a line goes on that waits for the upstream to work, or to take the key again.
+    /// When a queue goes on that waits for the upstream to work, or to take the key again.
     pub(super) fn queue_paused_until(&self, operation: Operation) -> Option<Timestamp> {
         let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_REST_SECONDS));
         self.open_until(operation).max(key).filter(|until| *until > self.clock.now())

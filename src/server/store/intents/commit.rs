@@ -31,8 +31,8 @@ impl Store {
         self.insert_one(new, Scheduling::Immediate, now).await
     }
 
-    /// As [`Store::insert_intent`], to wait in line.
-    pub async fn insert_in_line(
+    /// As [`Store::insert_intent`], to wait in the queue.
+    pub async fn insert_queued(
         &self,
         new: NewIntent<'_>,
         now: Timestamp,
@@ -84,7 +84,7 @@ pub(in crate::server::store) async fn insert(
          WHERE NOT EXISTS (SELECT 1 FROM messages
              WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'unknown'))
          ON CONFLICT (author_id, intent) DO NOTHING",
-        queue::BEHIND_ALL
+        queue::LAST_RANK
     )))
     .bind(&message_id)
     .bind(&job)
