@@ -61,7 +61,7 @@ pub async fn update(
     let store = &caller.state.store;
     let updated =
         store.update_saved_view(scope(caller, project, of), view.as_str(), name.as_ref(), shared).await;
-    if !updated.map_err(taken_name)? {
+    if !updated.map_err(name_in_use)? {
         return Err(missing());
     }
     list(caller, project, of).await
@@ -101,7 +101,7 @@ fn missing() -> AppError {
     AppError::not_found("You have no such saved view here.")
 }
 
-fn taken_name(error: StoreError) -> AppError {
+fn name_in_use(error: StoreError) -> AppError {
     if error.is_duplicate() {
         AppError::bad_input("You have a view of that name already. Choose another name.")
     } else {

@@ -70,7 +70,7 @@ async fn a_job_goes_from_active_to_its_pull_request_by_itself() {
 }
 
 #[tokio::test]
-async fn however_many_look_the_upstream_sees_one_read_per_interval() {
+async fn however_many_look_the_upstream_sees_one_poll_per_interval() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -88,7 +88,7 @@ async fn however_many_look_the_upstream_sees_one_read_per_interval() {
 }
 
 #[tokio::test]
-async fn readers_at_the_same_moment_share_one_read() {
+async fn readers_at_the_same_moment_share_one_poll() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     started_job(&app, &operator).await;
@@ -100,7 +100,7 @@ async fn readers_at_the_same_moment_share_one_read() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
+async fn a_job_that_is_gone_upstream_says_so_and_is_not_polled_any_more() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -161,7 +161,7 @@ async fn a_failed_read_changes_nothing_and_the_next_one_counts() {
 }
 
 #[tokio::test]
-async fn a_finished_job_is_soon_read_no_more_and_a_follow_up_wakes_it() {
+async fn a_finished_job_is_soon_not_polled_any_more_and_a_follow_up_wakes_it() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -192,7 +192,7 @@ async fn a_finished_job_is_soon_read_no_more_and_a_follow_up_wakes_it() {
 
 /// The answer to a read that began before a follow-up tells of the time before it.
 #[tokio::test]
-async fn a_late_read_does_not_overwrite_what_a_follow_up_brought() {
+async fn a_late_poll_does_not_overwrite_what_a_follow_up_brought() {
     let (release, held) = mpsc::channel::<()>();
     let held = Mutex::new(held);
     let says = |status: &str| {

@@ -327,7 +327,7 @@ async fn the_queue_outlives_a_platform_that_cannot_be_reached() {
 }
 
 #[tokio::test]
-async fn reads_that_take_long_keep_no_prompt_waiting() {
+async fn polls_that_take_long_keep_no_prompt_waiting() {
     let (app, operator) = spent().await;
     for text in ["three", "four"] {
         queued(&operator, text).await;
@@ -432,7 +432,7 @@ async fn a_follow_up_waits_for_the_prompt_before_it_and_goes_after_it() {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_job_that_is_not_taken_is_rejected_with_it() {
+async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
     let (app, operator) = spent().await;
     let refused = queued(&operator, "three").await;
     let cancelled_one = queued(&operator, "four").await;

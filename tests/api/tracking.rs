@@ -201,7 +201,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
 }
 
 #[tokio::test]
-async fn a_job_that_was_lost_is_read_again_when_a_person_asks_once_per_interval() {
+async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interval() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
@@ -239,7 +239,7 @@ async fn a_job_that_was_lost_is_read_again_when_a_person_asks_once_per_interval(
 }
 
 #[tokio::test]
-async fn asking_once_more_needs_an_operator_and_a_job_that_was_taken() {
+async fn asking_once_more_needs_an_operator_and_a_job_that_was_accepted() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
@@ -337,7 +337,7 @@ async fn pauses_grow_with_age_and_are_never_shorter_than_agreed_on() {
 }
 
 #[tokio::test]
-async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_history() {
+async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_timeline() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;

@@ -80,7 +80,7 @@ async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_res
 }
 
 #[tokio::test]
-async fn reads_of_jobs_slow_down_at_the_first_429() {
+async fn polls_of_jobs_slow_down_at_the_first_429() {
     let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..frozen() }).await;
     let operator = app.operator().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
@@ -295,7 +295,7 @@ async fn background_work_leaves_the_reserve_to_people() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_said_to_administrators_until_it_is_taken_again() {
+async fn a_refused_key_is_said_to_administrators_until_it_is_accepted_again() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(ResponseTemplate::new(401).set_body_json(json!({"error": "expired"}))).await;
     let (operator, admin) = (app.operator().await, app.sign_in("ada").await);

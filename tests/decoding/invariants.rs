@@ -28,7 +28,7 @@ pub fn job(bytes: &[u8]) {
             is_sound(&job, answer);
         }
         (Err(error), answer) => {
-            assert!(error.may_have_been_taken(), "a broken answer says nothing about what was done");
+            assert!(error.may_have_been_accepted(), "a broken answer says nothing about what was done");
             assert!(answer.as_ref().map_or(true, |answer| !has_an_id(&answer["id"])), "a job was refused");
         }
         // What the JSON reader of this test refuses and the decoder has put right.

@@ -17,8 +17,8 @@ use crate::server::store::users::User;
 /// The person whom a trusted proxy vouches for, if it names one. Takes its headers out of the request.
 pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<User>, AppError> {
     let Some(config) = &state.trusted_header else { return Ok(None) };
-    let names = taken(request, &config.user);
-    let groups = config.groups.as_ref().map(|(header, roles)| (taken(request, header), roles));
+    let names = take_header(request, &config.user);
+    let groups = config.groups.as_ref().map(|(header, roles)| (take_header(request, header), roles));
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let trusted = &state.access.trusted_proxies;
     if !peer.is_some_and(|ConnectInfo(peer)| is_trusted(peer.ip().to_canonical(), trusted)) {
@@ -66,7 +66,7 @@ async fn with_role(state: &AppState, name: &str, role: Role) -> Result<User, App
 }
 
 /// The values of a header, which the request does not have any more.
-fn taken(request: &mut Request, header: &HeaderName) -> Vec<HeaderValue> {
+fn take_header(request: &mut Request, header: &HeaderName) -> Vec<HeaderValue> {
     match request.headers_mut().entry(header) {
         Entry::Occupied(values) => values.remove_entry_mult().1.collect(),
         Entry::Vacant(_) => Vec::new(),

@@ -107,7 +107,7 @@ impl Jobs {
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");
                 reason = error.delivery_reason();
-                if error.may_have_been_taken() {
+                if error.may_have_been_accepted() {
                     DeliveryOutcome::Unknown(&reason)
                 } else {
                     DeliveryOutcome::Rejected(&reason)

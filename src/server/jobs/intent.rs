@@ -105,7 +105,7 @@ impl Jobs {
     /// The same intent again gives the same answer and sends nothing. Text that could not be taken on is
     /// kept as the author's draft.
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
-        let outcome = self.take_on(&form).await;
+        let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
             Ok(_) => self.store.drop_draft(form.draft()).await,
             Err(_) if !may_be_kept(&form) => Ok(()),
@@ -121,13 +121,13 @@ impl Jobs {
         outcome
     }
 
-    async fn take_on(&self, form: &Form) -> Result<Job, AppError> {
+    async fn commit_and_send(&self, form: &Form) -> Result<Job, AppError> {
         let request = form.parse(self.prompt_max)?;
         if let Some(earlier) = self.store.find_intent(&form.author.id, &request.intent).await? {
             return self.answer(form, &request, earlier).await;
         }
         if let Some(job) = &request.job {
-            self.must_take_follow_ups(&form.project, job).await?;
+            self.must_accept_follow_ups(&form.project, job).await?;
         }
         if let Some(template) = &request.template {
             self.must_be_a_template(&form.project, template).await?;
@@ -158,7 +158,8 @@ impl Jobs {
             }
         }
         // Where the same form came twice at once, this finds the other one's intent.
-        let intent = self.store.find_intent(&form.author.id, &request.intent).await.map_err(taken_on)?;
+        let intent =
+            self.store.find_intent(&form.author.id, &request.intent).await.map_err(committed_already)?;
         // Without one, the job to follow up was not taken in the meantime.
         let intent = intent.ok_or_else(nothing_to_follow_up)?;
         self.answer(form, &request, intent).await
@@ -169,8 +170,8 @@ impl Jobs {
         let similar =
             self.similar(&form.project, &request.prompt, form.paths.as_deref().unwrap_or_default()).await?;
         // Of a double click, the other one may be what resembles it.
-        let is_taken_on = self.store.find_intent(&form.author.id, &request.intent).await?.is_some();
-        if similar.is_empty() || is_taken_on { Ok(()) } else { Err(similar_job()) }
+        let is_committed = self.store.find_intent(&form.author.id, &request.intent).await?.is_some();
+        if similar.is_empty() || is_committed { Ok(()) } else { Err(similar_job()) }
     }
 
     /// The answer that belongs to an intent, once its delivery has ended.
@@ -190,8 +191,8 @@ impl Jobs {
 
     /// The job of an intent once its delivery has ended, or as it is if that waits.
     pub(super) async fn job_after_delivery(&self, intent: &Intent) -> Result<Job, AppError> {
-        self.wait_for_outcome(intent).await.map_err(taken_on)?;
-        let job = self.store.job(&intent.project, &intent.job).await.map_err(taken_on)?;
+        self.wait_for_outcome(intent).await.map_err(committed_already)?;
+        let job = self.store.job(&intent.project, &intent.job).await.map_err(committed_already)?;
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
@@ -212,11 +213,11 @@ impl Jobs {
         }
     }
 
-    async fn must_take_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
+    async fn must_accept_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
         let job = self.store.job(project, job).await?;
         let job = job.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
-        let may_be_taken = matches!(job.state, JobState::Queued | JobState::Sending);
-        if job.remote.is_some() || may_be_taken { Ok(()) } else { Err(nothing_to_follow_up()) }
+        let may_be_accepted = matches!(job.state, JobState::Queued | JobState::Sending);
+        if job.remote.is_some() || may_be_accepted { Ok(()) } else { Err(nothing_to_follow_up()) }
     }
 }
 
@@ -260,7 +261,7 @@ pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
 }
 
 /// What somebody is told whose prompt is committed: who took it for lost would send it twice.
-fn taken_on(error: StoreError) -> AppError {
+fn committed_already(error: StoreError) -> AppError {
     let message = "Docket's database did not answer, but your prompt had been taken on. Look for it in the list of jobs before you send it again.";
     AppError { message: message.to_owned(), ..error.into() }
 }

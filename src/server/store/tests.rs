@@ -173,7 +173,7 @@ async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_la
 }
 
 #[tokio::test]
-async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
+async fn a_poll_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();

@@ -35,7 +35,7 @@ pub enum UpstreamError {
 
 impl UpstreamError {
     /// Whether the upstream may have acted on the request.
-    pub fn may_have_been_taken(&self) -> bool {
+    pub fn may_have_been_accepted(&self) -> bool {
         match self {
             Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { .. } => false,
             Self::TimedOut | Self::BrokenOff | Self::Status(_) | Self::BadAnswer(_) => true,

@@ -47,7 +47,7 @@ pub fn JobPage() -> impl IntoView {
     page(async move {
         let job = get_job(project.clone(), id.clone()).await?;
         let may_send = session.can_start_jobs();
-        let follow_up = match may_send && takes_follow_ups(&job) {
+        let follow_up = match may_send && accepts_follow_ups(&job) {
             true => Some(follow_up(&job, again, unsent).await?),
             false => None,
         };
@@ -75,7 +75,7 @@ pub fn JobPage() -> impl IntoView {
 }
 
 /// Not where the agent did not accept the job, or may not have.
-fn takes_follow_ups(job: &Job) -> bool {
+fn accepts_follow_ups(job: &Job) -> bool {
     job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending)
 }
 

@@ -27,7 +27,7 @@ struct Account {
 
 /// Why a request has no effect.
 #[derive(Debug)]
-pub(super) enum NotTaken {
+pub(super) enum NotAccepted {
     UnknownJob,
     Exhausted(Exhausted),
 }
@@ -42,7 +42,7 @@ impl Ledger {
         project: &str,
         directives: Directives,
         now: Timestamp,
-    ) -> Result<AgentJob, NotTaken> {
+    ) -> Result<AgentJob, NotAccepted> {
         let account = self.account(project);
         account.creates.take(now)?;
         Ok(account.project.create(directives, now).at(now))
@@ -54,17 +54,17 @@ impl Ledger {
         id: &str,
         directives: Directives,
         now: Timestamp,
-    ) -> Result<AgentJob, NotTaken> {
+    ) -> Result<AgentJob, NotAccepted> {
         let account = self.account(project);
-        let job = account.project.job(id).ok_or(NotTaken::UnknownJob)?.clone();
+        let job = account.project.job(id).ok_or(NotAccepted::UnknownJob)?.clone();
         account.follow_ups.take(now)?;
         Ok(account.project.follow_up(job, directives, now).at(now))
     }
 
-    pub(super) fn read(&self, project: &str, id: &str, now: Timestamp) -> Result<AgentJob, NotTaken> {
+    pub(super) fn read(&self, project: &str, id: &str, now: Timestamp) -> Result<AgentJob, NotAccepted> {
         let account = self.accounts.get(project);
         let job = account.and_then(|account| account.project.job(id));
-        Ok(job.ok_or(NotTaken::UnknownJob)?.at(now))
+        Ok(job.ok_or(NotAccepted::UnknownJob)?.at(now))
     }
 
     pub(in super::super) fn add_past_job(&mut self, project: &str, past: PastJob) {
@@ -81,7 +81,7 @@ impl Ledger {
     }
 }
 
-impl From<Exhausted> for NotTaken {
+impl From<Exhausted> for NotAccepted {
     fn from(exhausted: Exhausted) -> Self {
         Self::Exhausted(exhausted)
     }
