@@ -44,7 +44,7 @@ pub struct EventJob {
 }
 
 /// How one try went.
-pub struct Tried {
+pub struct WebhookAttempt {
     pub outcome: WebhookOutcome,
     pub status: Option<u16>,
     pub note: Option<String>,
@@ -192,7 +192,7 @@ impl Store {
     }
 
     /// Records how a claimed try went, and forgets events that were over long ago.
-    pub async fn record_try(&self, due: &DueEvent, tried: &Tried) -> Result<(), StoreError> {
+    pub async fn record_attempt(&self, due: &DueEvent, attempt: &WebhookAttempt) -> Result<(), StoreError> {
         // One that was given up meanwhile, because the webhook was disabled, stays so unless it was delivered.
         sqlx::query(
             "UPDATE webhook_deliveries SET outcome = $3, status = $4, note = $5, next_try_at = $6
@@ -200,10 +200,10 @@ impl Store {
         )
         .bind(due.id.as_str())
         .bind(due.attempts + 1)
-        .bind(tried.outcome.as_str())
-        .bind(tried.status.map(i64::from))
-        .bind(&tried.note)
-        .bind(tried.next_try_at.map(Timestamp::as_millis))
+        .bind(attempt.outcome.as_str())
+        .bind(attempt.status.map(i64::from))
+        .bind(&attempt.note)
+        .bind(attempt.next_try_at.map(Timestamp::as_millis))
         .execute(&self.pool)
         .await?;
         sqlx::query(
