@@ -7,7 +7,7 @@ use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
 use crate::model::id::SessionId;
 use crate::server::auth::guard::Caller;
-use crate::server::auth::password::{self, Verdict};
+use crate::server::auth::password::{self, PasswordCheck};
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{address, sign_in};
 
@@ -37,7 +37,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     // A stolen session must not try passwords any faster than a stranger.
     let attempt = state.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-    if password::verify(SecretString::from(old), stored).await.map_err(failed)? == Verdict::Wrong {
+    if password::verify(SecretString::from(old), stored).await.map_err(failed)? == PasswordCheck::Wrong {
         return Err(AppError::bad_input(
             "That is not your current password, so nothing was changed. Try again.",
         ));

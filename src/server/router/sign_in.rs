@@ -19,7 +19,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::auth::address;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
-use crate::server::auth::single_sign_on::{CALLBACK, Returned, UNDER_WAY_SECONDS};
+use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
 use crate::ui::pages::sign_in_step::{self, Document};
@@ -33,8 +33,8 @@ const SETTING_OUT: &str = "/login/sso";
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(CODE_PAGE, get(code_page))
-        .route(SETTING_OUT, get(set_out))
-        .route(CALLBACK, get(come_back))
+        .route(SETTING_OUT, get(start_sign_in))
+        .route(CALLBACK, get(finish_sign_in))
 }
 
 /// The fields of an address; one in which a field is there twice has none.
@@ -55,30 +55,42 @@ async fn code_page(
 }
 
 #[derive(Default, Deserialize)]
-struct Wanted {
+struct NextPage {
     next: Option<String>,
 }
 
-async fn set_out(State(state): State<AppState>, headers: HeaderMap, wanted: Fields<Wanted>) -> Response {
-    let Query(wanted) = wanted.unwrap_or_default();
-    let begun = match &state.single_sign_on {
-        Some(single_sign_on) => single_sign_on.begin(wanted.next.as_deref()).await,
+async fn start_sign_in(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    next_page: Fields<NextPage>,
+) -> Response {
+    let Query(next_page) = next_page.unwrap_or_default();
+    let redirect = match &state.single_sign_on {
+        Some(single_sign_on) => single_sign_on.begin(next_page.next.as_deref()).await,
         None => Err(AppError::not_found("Docket does not know another place to sign in.")),
     };
-    match begun {
-        Ok(begun) => {
-            let kept =
-                step_cookie::set(Purpose::SingleSignOn, &begun.kept, UNDER_WAY_SECONDS, &state.public_url);
-            (AppendHeaders([(SET_COOKIE, kept)]), Redirect::to(&begun.address)).into_response()
+    match redirect {
+        Ok(redirect) => {
+            let kept = step_cookie::set(
+                Purpose::SingleSignOn,
+                &redirect.kept,
+                PENDING_SIGN_IN_SECONDS,
+                &state.public_url,
+            );
+            (AppendHeaders([(SET_COOKIE, kept)]), Redirect::to(&redirect.address)).into_response()
         }
         Err(error) => refused(&state, &headers, &error),
     }
 }
 
 /// The provider has sent the browser back. Whatever comes of it, this sign-in is not under way any more.
-async fn come_back(State(state): State<AppState>, parts: Parts, returned: Fields<Returned>) -> Response {
-    let Query(returned) = returned.unwrap_or_default();
-    let answer = match signed_in(&state, &parts, returned).await {
+async fn finish_sign_in(
+    State(state): State<AppState>,
+    parts: Parts,
+    response: Fields<AuthorizationResponse>,
+) -> Response {
+    let Query(response) = response.unwrap_or_default();
+    let answer = match signed_in(&state, &parts, response).await {
         Ok(next) => Redirect::to(&next).into_response(),
         Err(error) => {
             note_refusal(&state, &parts, &error).await;
@@ -89,12 +101,16 @@ async fn come_back(State(state): State<AppState>, parts: Parts, returned: Fields
     (AppendHeaders([(SET_COOKIE, forgotten)]), answer).into_response()
 }
 
-async fn signed_in(state: &AppState, parts: &Parts, returned: Returned) -> Result<String, AppError> {
+async fn signed_in(
+    state: &AppState,
+    parts: &Parts,
+    response: AuthorizationResponse,
+) -> Result<String, AppError> {
     let single_sign_on = state.single_sign_on.as_ref();
     let single_sign_on = single_sign_on
         .ok_or_else(|| AppError::not_found("Docket does not know another place to sign in."))?;
     let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
-    let (user, next) = single_sign_on.finish(kept.as_deref(), returned).await?;
+    let (user, next) = single_sign_on.finish(kept.as_deref(), response).await?;
     sign_in::open_for(state, parts, &user).await?;
     Ok(next)
 }
