@@ -10,7 +10,7 @@ use crate::model::similar::SimilarJob;
 use crate::server::{
     auth::guard,
     forms,
-    jobs::{drafts::Writing, intent::Form, resolve::Decision},
+    jobs::{drafts::DraftForm, intent::Form, resolve::Decision},
 };
 
 /// Starts a job. The same `intent` again gives the first answer again and sends nothing.
@@ -153,8 +153,8 @@ pub async fn keep_draft(
 ) -> Result<DraftKept, AppError> {
     let caller = guard::of::<KeepDraft>()?;
     let project = caller.project(&project)?;
-    let writing = Writing { job, text, paths, template: template_id, intent };
-    caller.state.jobs.keep_writing(&caller, &project, writing).await
+    let draft_form = DraftForm { job, text, paths, template: template_id, intent };
+    caller.state.jobs.save_draft(&caller, &project, draft_form).await
 }
 
 /// At most five jobs that are under way or have an open result, and resemble `prompt` about `paths`; without either,

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, forms, jobs::templates::Posted};
+use crate::server::{auth::guard, forms, jobs::templates::PostedTemplate};
 
 /// The project's templates by name, each with its scorecard.
 #[server(prefix = "/api", endpoint = "templates/list")]
@@ -33,7 +33,7 @@ pub async fn save_template(
 ) -> Result<String, AppError> {
     let caller = guard::of::<SaveTemplate>()?;
     let project = caller.project(&project)?;
-    let posted = Posted { template, name, text };
+    let posted = PostedTemplate { template, name, text };
     let id = caller.state.jobs.save_template(&caller, &project, posted).await?;
     leptos_axum::redirect(&format!("/p/{project}/templates"));
     Ok(id.to_string())

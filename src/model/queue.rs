@@ -10,12 +10,12 @@ const HOUR_MILLIS: i64 = 3_600_000;
 /// What waits to be sent in a project: first what waits in the queue, as it goes, then what waits for its own job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<QueueEntry>,
 }
 
 /// A prompt that waits to be sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct QueueEntry {
     pub message: MessageId,
     pub job: JobId,
     /// 0 starts the job, n is its n-th follow-up.
@@ -24,7 +24,7 @@ pub struct Waiting {
     pub prompt: String,
     pub author: String,
     pub created_at: Timestamp,
-    pub why: Why,
+    pub why: WaitReason,
     /// When it goes if nobody sends anything else meanwhile; nothing where that depends on another prompt.
     pub expected_at: Option<Timestamp>,
     /// The batch that made it, if any.
@@ -34,7 +34,7 @@ pub struct Waiting {
 /// What a prompt waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum WaitReason {
     /// The hour's budget has no room, or the upstream asked to wait.
     Budget,
     /// What is before it in the queue, or the pause between two of the queue.

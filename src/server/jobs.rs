@@ -1,11 +1,11 @@
 //! What Docket exists for: jobs that are never lost and never started twice.
 //! Must not contain SQL, and must not send anything that is not a committed intent.
 
+mod archive_and_tags;
 pub mod batch;
 mod cursor;
 mod delivery;
 pub mod drafts;
-mod filing;
 pub mod filter;
 mod find;
 mod import;

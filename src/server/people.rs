@@ -3,7 +3,7 @@
 use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::id::{PersonId, ProjectId};
-use crate::model::people::{People, Person, PersonState};
+use crate::model::people::{AccountState, People, Person};
 use crate::model::user::{Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{sign_in, token};
@@ -19,10 +19,10 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
     let guarded = state.store.with_second_factor().await?;
     let person = |Invited { user, until }| Person {
         state: match until {
-            _ if user.disabled => PersonState::Disabled,
-            Some(until) if until <= now => PersonState::InvitationOver,
-            Some(_) => PersonState::Invited,
-            None => PersonState::Active,
+            _ if user.disabled => AccountState::Disabled,
+            Some(until) if until <= now => AccountState::InvitationOver,
+            Some(_) => AccountState::Invited,
+            None => AccountState::Active,
         },
         is_you: user.id == caller.user.id,
         has_second_factor: guarded.contains(&user.id),

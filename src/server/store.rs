@@ -5,12 +5,12 @@
 //! `ON CONFLICT`, and no types beyond text and big integers.
 
 pub mod annotations;
+pub mod archive_and_tags;
 pub mod audit;
 pub mod batches;
 pub mod budget;
 pub mod clock_rollback;
 pub mod drafts;
-pub mod filing;
 pub mod history;
 pub mod history_queries;
 pub mod identities;

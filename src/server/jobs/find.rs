@@ -8,7 +8,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::filter::parse;
-use crate::server::store::drafts::{Draft, DraftOf};
+use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart};
 
 /// How many jobs that run, or that need a person, the overview has.
@@ -88,7 +88,7 @@ impl Jobs {
         let job = job.filter(|job| !job.is_empty());
         let job: Option<JobId> = job.map(str::parse).transpose().map_err(AppError::bad_input)?;
         let subject = job.as_ref().map_or("", JobId::as_str);
-        let of = DraftOf { user_id: &caller.user.id, project, subject };
+        let of = DraftKey { user_id: &caller.user.id, project, subject };
         let draft = self.store.draft(of).await?;
         let (draft, draft_saved_at) = draft.map(|(draft, at)| (draft, Some(at))).unwrap_or_default();
         let Draft { text: draft, paths: draft_paths, template: draft_template } = draft;

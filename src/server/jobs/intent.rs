@@ -12,7 +12,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::templates::template_id;
 use crate::server::store::StoreError;
-use crate::server::store::drafts::{Draft, DraftOf};
+use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
@@ -94,9 +94,9 @@ impl Form {
         })
     }
 
-    fn draft(&self) -> DraftOf<'_> {
+    fn draft(&self) -> DraftKey<'_> {
         let subject = self.job.as_deref().unwrap_or_default();
-        DraftOf { user_id: &self.author.id, project: &self.project, subject }
+        DraftKey { user_id: &self.author.id, project: &self.project, subject }
     }
 }
 

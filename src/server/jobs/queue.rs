@@ -2,7 +2,7 @@
 
 use crate::error::AppError;
 use crate::model::id::{MessageId, ProjectId};
-use crate::model::queue::{Queue, Waiting, Why};
+use crate::model::queue::{Queue, QueueEntry, WaitReason};
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -19,8 +19,8 @@ impl Jobs {
         for message in queued {
             let forecast = &mut forecasts[usize::from(message.position > 0)];
             let (why, expected_at) = match (message.is_held_up, message.in_queue) {
-                (true, _) => (Why::JobBefore, None),
-                (false, false) => (Why::Sending, None),
+                (true, _) => (WaitReason::JobBefore, None),
+                (false, false) => (WaitReason::Sending, None),
                 (false, true) => forecast.next(),
             };
             waiting.push(entry(message, why, expected_at));
@@ -74,7 +74,7 @@ impl Jobs {
         };
         let count = queued.iter().filter(in_this_line).count();
         if count == 0 {
-            return Ok(Forecast { why: Why::Turn, times: Vec::new().into_iter() });
+            return Ok(Forecast { why: WaitReason::Turn, times: Vec::new().into_iter() });
         }
         let (why, times) = self.governor.queue_forecast(&Scope::of_message(project, position), count).await?;
         Ok(Forecast { why, times: times.into_iter() })
@@ -88,20 +88,20 @@ pub(super) fn cancelled_by(caller: &Caller) -> String {
 
 /// Gives each message of a queue, in order, its reason and time.
 struct Forecast {
-    why: Why,
+    why: WaitReason,
     times: std::vec::IntoIter<Timestamp>,
 }
 
 impl Forecast {
-    fn next(&mut self) -> (Why, Option<Timestamp>) {
+    fn next(&mut self) -> (WaitReason, Option<Timestamp>) {
         let expected = self.times.next();
         // What keeps the first one keeps the others as well; behind it they wait for their turn.
-        (std::mem::replace(&mut self.why, Why::Turn), expected)
+        (std::mem::replace(&mut self.why, WaitReason::Turn), expected)
     }
 }
 
-fn entry(message: QueuedMessage, why: Why, expected_at: Option<Timestamp>) -> Waiting {
-    Waiting {
+fn entry(message: QueuedMessage, why: WaitReason, expected_at: Option<Timestamp>) -> QueueEntry {
+    QueueEntry {
         message: message.message,
         job: message.job,
         position: u32::try_from(message.position).unwrap_or(u32::MAX),

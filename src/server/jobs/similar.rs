@@ -10,7 +10,7 @@ use crate::model::similar::SimilarJob;
 use crate::model::trigrams::{COMPARED_CHARS, Trigrams};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::DraftOf;
+use crate::server::store::drafts::DraftKey;
 use crate::server::store::similar::Candidate;
 
 /// The most jobs that are named.
@@ -48,7 +48,7 @@ impl Jobs {
         caller: &Caller,
         project: &ProjectId,
     ) -> Result<Vec<SimilarJob>, AppError> {
-        let of = DraftOf { user_id: &caller.user.id, project, subject: "" };
+        let of = DraftKey { user_id: &caller.user.id, project, subject: "" };
         let draft = self.store.draft(of).await?.map(|(draft, _)| draft).unwrap_or_default();
         self.similar(project, &draft.text, &draft.paths).await
     }

@@ -7,7 +7,7 @@ use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedT
 use crate::model::template::placeholders;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::{Draft, DraftOf};
+use crate::server::store::drafts::{Draft, DraftKey};
 
 /// The most templates of a project.
 const TEMPLATES_MAX: u32 = 100;
@@ -15,7 +15,7 @@ const TEMPLATES_MAX: u32 = 100;
 const PLACEHOLDERS_MAX: usize = 20;
 
 /// A template as posted: nothing in it is checked.
-pub struct Posted {
+pub struct PostedTemplate {
     /// Nothing or empty for a new one.
     pub template: Option<String>,
     pub name: String,
@@ -40,7 +40,7 @@ impl Jobs {
             None => None,
         };
         let (name, text) = saved.unwrap_or_default();
-        let kept = self.store.draft(draft_of(caller, project, &subject(id.as_ref()))).await?;
+        let kept = self.store.draft(draft_key(caller, project, &subject(id.as_ref()))).await?;
         let (name, text) = match kept {
             Some((kept, _)) => (kept.paths, kept.text),
             None => (name, text),
@@ -53,11 +53,11 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        posted: Posted,
+        posted: PostedTemplate,
     ) -> Result<TemplateId, AppError> {
         let id = template_id(posted.template.as_deref())?;
         let subject = subject(id.as_ref());
-        let of = draft_of(caller, project, &subject);
+        let of = draft_key(caller, project, &subject);
         let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
         let worth_keeping = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
@@ -78,7 +78,7 @@ impl Jobs {
         caller: &Caller,
         project: &ProjectId,
         id: Option<&TemplateId>,
-        posted: &Posted,
+        posted: &PostedTemplate,
     ) -> Result<TemplateId, AppError> {
         let name = name(&posted.name)?;
         let text = text(&posted.text, self.prompt_max)?;
@@ -143,8 +143,8 @@ fn subject(id: Option<&TemplateId>) -> String {
     format!("template/{}", id.map(TemplateId::as_str).unwrap_or_default())
 }
 
-fn draft_of<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) -> DraftOf<'a> {
-    DraftOf { user_id: &caller.user.id, project, subject }
+fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) -> DraftKey<'a> {
+    DraftKey { user_id: &caller.user.id, project, subject }
 }
 
 fn name(name: &str) -> Result<&str, AppError> {

@@ -5,7 +5,7 @@ use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, new_id, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{ArchivedHere, DeliveryState, FollowUp, HistoryEntry, Job, JobState, RemoteJob};
+use crate::model::job::{DeliveryState, FollowUp, Job, JobState, LocalArchive, RemoteJob, TimelineEntry};
 use crate::model::time::Timestamp;
 
 /// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), and who archived the job (as `a`).
@@ -29,7 +29,7 @@ impl Store {
         job.paths = self.paths(id).await?;
         job.template = self.template_of(id).await?;
         job.tags = self.tags(id).await?;
-        job.history = self.history(id).await?;
+        job.history = self.timeline(id).await?;
         Ok(Some(job))
     }
 
@@ -58,7 +58,7 @@ impl Store {
             .await?)
     }
 
-    async fn history(&self, id: &JobId) -> Result<Vec<HistoryEntry>, StoreError> {
+    async fn timeline(&self, id: &JobId) -> Result<Vec<TimelineEntry>, StoreError> {
         let rows =
             sqlx::query("SELECT at, position, state, detail FROM job_events WHERE job_id = $1 ORDER BY id")
                 .bind(id.as_str())
@@ -66,7 +66,7 @@ impl Store {
                 .await?;
         rows.iter()
             .map(|row| {
-                Ok(HistoryEntry {
+                Ok(TimelineEntry {
                     at: instant(row, "at")?,
                     message: u32::try_from(row.try_get::<i64, _>("position")?).unwrap_or(u32::MAX),
                     state: row.try_get("state")?,
@@ -186,9 +186,9 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
     })
 }
 
-fn archived_here(row: &AnyRow) -> Result<Option<ArchivedHere>, StoreError> {
+fn archived_here(row: &AnyRow) -> Result<Option<LocalArchive>, StoreError> {
     let Some(at) = optional_instant(row, "archived_here_at")? else { return Ok(None) };
-    Ok(Some(ArchivedHere { at, by: row.try_get::<Option<String>, _>("archiver")?.unwrap_or_default() }))
+    Ok(Some(LocalArchive { at, by: row.try_get::<Option<String>, _>("archiver")?.unwrap_or_default() }))
 }
 
 /// A row with the columns `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod archive_and_tags;
 mod audit;
-mod filing;
 mod finding;
 
 use tempfile::TempDir;

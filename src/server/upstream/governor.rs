@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::{Budgets, Meter};
 use crate::model::id::ProjectId;
-use crate::model::queue::{Why, expected};
+use crate::model::queue::{WaitReason, expected};
 use crate::model::time::Timestamp;
 use crate::model::upstream::{LimitStatus, Operation, UpstreamStatus};
 use crate::model::user::Project;
@@ -121,14 +121,14 @@ impl Governor {
         &self,
         scope: &Scope,
         count: usize,
-    ) -> Result<(Why, Vec<Timestamp>), StoreError> {
+    ) -> Result<(WaitReason, Vec<Timestamp>), StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
         let paused = self.health.queue_paused_until(scope.operation());
         let why = match (full, paused) {
-            (Some(_), _) => Why::Budget,
-            (None, Some(_)) => Why::Rest,
-            (None, None) => Why::Turn,
+            (Some(_), _) => WaitReason::Budget,
+            (None, Some(_)) => WaitReason::Rest,
+            (None, None) => WaitReason::Turn,
         };
         let pause = self.store.queue_paused_until(&key, limit, now).await?;
         let earliest = [full, paused, pause].into_iter().flatten().fold(now, Timestamp::max);

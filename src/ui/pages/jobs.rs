@@ -8,7 +8,7 @@ use futures::try_join;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::jobs::list_jobs;
 use crate::api::saved_views::list_saved_views;
 use crate::model::job::JobPage;

@@ -6,7 +6,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::queue::{CancelQueued, MoveQueued, queue};
 use crate::model::links;
-use crate::model::queue::{Queue, Waiting, Why};
+use crate::model::queue::{Queue, QueueEntry, WaitReason};
 use crate::model::time::Timestamp;
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
@@ -64,7 +64,7 @@ fn list(desk: &Desk, queue: Queue) -> AnyView {
     .into_any()
 }
 
-fn row(desk: &Desk, entry: Waiting) -> AnyView {
+fn row(desk: &Desk, entry: QueueEntry) -> AnyView {
     let title =
         entry.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)").to_owned();
     let kind = (entry.position > 0).then_some("Follow-up: ");
@@ -90,13 +90,13 @@ fn row(desk: &Desk, entry: Waiting) -> AnyView {
     .into_any()
 }
 
-fn why(why: Why) -> &'static str {
+fn why(why: WaitReason) -> &'static str {
     match why {
-        Why::Budget => "Waiting for the hourly budget",
-        Why::Turn => "Waiting for its turn",
-        Why::JobBefore => "Waiting for the previous prompt of its job",
-        Why::Rest => "Waiting: the platform is unavailable",
-        Why::Sending => "About to be sent",
+        WaitReason::Budget => "Waiting for the hourly budget",
+        WaitReason::Turn => "Waiting for its turn",
+        WaitReason::JobBefore => "Waiting for the previous prompt of its job",
+        WaitReason::Rest => "Waiting: the platform is unavailable",
+        WaitReason::Sending => "About to be sent",
     }
 }
 
@@ -109,8 +109,8 @@ fn expected(at: Timestamp) -> AnyView {
     view! { <time datetime=at.to_string() title=utc_minute(at)>{text}</time> }.into_any()
 }
 
-fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
-    let is_movable = !matches!(entry.why, Why::JobBefore | Why::Sending);
+fn tools(desk: &Desk, entry: &QueueEntry, title: &str) -> AnyView {
+    let is_movable = !matches!(entry.why, WaitReason::JobBefore | WaitReason::Sending);
     let moves = is_movable.then(|| {
         let moves = [("first", icon::FIRST, "To the front"), ("up", icon::UP, "Up"), ("down", icon::DOWN, "Down")];
         let moves = moves.map(|(to, outline, name)| {
@@ -135,7 +135,7 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
 }
 
 /// In place of the link that asked for it.
-fn question(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
+fn question(desk: &Desk, entry: &QueueEntry, title: &str) -> AnyView {
     let cancel = if entry.position > 0 { "Cancel follow-up" } else { "Cancel job" };
     let question = view! {
         <div class="queue-tools">
@@ -147,6 +147,6 @@ fn question(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
     post_form("queue-ask", CancelQueued::PATH, hidden(desk, entry), question)
 }
 
-fn hidden(desk: &Desk, entry: &Waiting) -> Hidden {
+fn hidden(desk: &Desk, entry: &QueueEntry) -> Hidden {
     vec![("project", desk.project.clone()), ("message", entry.message.to_string())]
 }

@@ -7,7 +7,7 @@ use crate::model::links;
 use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::islands::job_status::JobStatus;
-use crate::ui::pages::job::filing::{archive, put_away};
+use crate::ui::pages::job::archive_and_tags::{archive, put_away};
 
 /// Texts longer than this are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
