@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use docket::model::day::{Day, DayRange};
 use docket::model::id::ProjectId;
 use docket::server::analytics::Analytics;
-use docket::server::analytics::export::Of;
+use docket::server::analytics::export::ExportKind;
 use docket::server::analytics::question::TableQuestion;
 use docket::server::sheet::Format;
 use docket::server::store::Store;
@@ -198,7 +198,7 @@ fn shell(file: &Path, plain: &str) -> Option<f64> {
 async fn export(analytics: &Analytics, question: TableQuestion) {
     let before = memory();
     let started = Instant::now();
-    let mut body = analytics.export(question, Of::Daily, Format::Csv).await.unwrap().body;
+    let mut body = analytics.export(question, ExportKind::Daily, Format::Csv).await.unwrap().body;
     let (mut first, mut bytes, mut rows) = (None, 0, 0);
     while let Some(piece) = body.try_next().await.unwrap() {
         first.get_or_insert_with(|| started.elapsed());

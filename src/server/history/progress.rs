@@ -21,7 +21,7 @@ const MILLIS_OF_A_CALL: u64 = 500;
 
 /// Days that are still to be fetched once, and the calls that takes at least.
 #[derive(Debug, Clone, Copy)]
-struct Left {
+struct Remaining {
     days: u32,
     calls: u64,
 }
@@ -34,8 +34,8 @@ impl History {
         let final_days = days.iter().filter(|day| day.final_at.is_some()).count();
         let ends = self.store.history_ends(project).await?;
         let meter = self.governor.background_meter(&Scope::Analytics).await?;
-        let left = self.left(project, now).await?;
-        let due = left.days > 0 || self.next(project, now).await?.is_some();
+        let remaining = self.remaining(project, now).await?;
+        let due = remaining.days > 0 || self.next(project, now).await?.is_some();
         Ok(HistoryState {
             days_wanted: self.days,
             days_done: days.len() as u32,
@@ -43,7 +43,7 @@ impl History {
             first: ends.map(|(first, _)| first),
             last: ends.map(|(_, last)| last),
             calls_left: meter.left(),
-            expected_end: self.expected_end(project, left, meter, now).await?,
+            expected_end: self.expected_end(project, remaining, meter, now).await?,
             waiting: if due { self.waiting(project, meter, now) } else { None },
             marked: self.store.marked_days(project, MOST_MARKED).await?,
         })
@@ -84,12 +84,12 @@ impl History {
     }
 
     /// What is still to be fetched once: in the window, and what people want beyond it.
-    async fn left(&self, project: &ProjectId, now: Timestamp) -> Result<Left, StoreError> {
+    async fn remaining(&self, project: &ProjectId, now: Timestamp) -> Result<Remaining, StoreError> {
         let window = self.window(now);
         let wanted = self.store.wanted_days(project).await?;
         let beyond = wanted.into_iter().filter(|day| *day < window.from()).count() as u32;
         let days = self.days_missing(project, window).await?.saturating_add(beyond);
-        Ok(Left { days, calls: self.calls_of(project, days).await? })
+        Ok(Remaining { days, calls: self.calls_of(project, days).await? })
     }
 
     async fn days_missing(&self, project: &ProjectId, range: DayRange) -> Result<u32, StoreError> {
@@ -119,16 +119,16 @@ impl History {
     async fn expected_end(
         &self,
         project: &ProjectId,
-        left: Left,
+        remaining: Remaining,
         meter: Meter,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
-        if left.days == 0 || meter.limit == 0 {
+        if remaining.days == 0 || meter.limit == 0 {
             return Ok(None);
         }
-        let mut calls = left.calls;
+        let mut calls = remaining.calls;
         for other in self.projects.iter().map(|other| &other.id).filter(|other| *other != project) {
-            calls = calls.saturating_add(self.left(other, now).await?.calls.min(left.calls));
+            calls = calls.saturating_add(self.remaining(other, now).await?.calls.min(remaining.calls));
         }
         let at_once = calls.min(meter.left().into());
         let waits = (calls - at_once).saturating_mul(3_600) / u64::from(meter.limit);

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::analytics::Analytics;
-use crate::server::analytics::export::Of;
+use crate::server::analytics::export::ExportKind;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
 use crate::server::forms::accepts_html;
@@ -57,7 +57,7 @@ async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
     let views = PageViewsQuery::parse(project.clone(), from, to, None, None, caller.state.today())?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let question = TableQuestion::parse(views, q, folder, sort)?;
-    let of: Option<Of> = fields
+    let of: Option<ExportKind> = fields
         .of
         .filter(|of| !of.is_empty())
         .map(|of| of.parse())

@@ -11,7 +11,7 @@ use serde_json::json;
 use url::Url;
 
 use super::governor::{Governor, Permit};
-use super::key::KeyInUse;
+use super::key::CurrentKey;
 use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
 use super::{UpstreamError, body, connection, decode};
@@ -25,7 +25,7 @@ use crate::server::config::UpstreamConfig;
 pub struct Upstream {
     http: reqwest::Client,
     base_url: Arc<Url>,
-    key: KeyInUse,
+    key: CurrentKey,
     /// For one whole exchange.
     deadline: Duration,
     governor: Governor,
@@ -38,7 +38,7 @@ impl Upstream {
         Ok(Self {
             http: connection::client(config)?,
             base_url: Arc::new(config.base_url.clone()),
-            key: KeyInUse::new(config),
+            key: CurrentKey::new(config),
             deadline: config.timeout,
             governor,
             clock,
