@@ -122,7 +122,7 @@ pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>
     caller.state.jobs.badges(&project, &jobs).await
 }
 
-/// Reads a job that is followed no more, at most once per poll interval; one that moves is followed again.
+/// Polls a job that is not tracked any more, at most once per poll interval; one that moves is tracked again.
 #[server(prefix = "/api", endpoint = "jobs/check")]
 pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<CheckJob>()?;

@@ -180,7 +180,7 @@ pub struct DraftKept {
 /// Shown as the status of a job that the upstream no longer knows.
 pub const NOT_FOUND: &str = "not found";
 
-/// Shown as the status of a job that was followed for three days without an end.
+/// Shown as the status of a job that was tracked for three days without an end.
 pub const NO_END: &str = "no end";
 
 /// How much of a prompt a list shows, in characters.

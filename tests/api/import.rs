@@ -1,4 +1,4 @@
-//! Jobs that were started elsewhere, followed here by their id.
+//! Jobs that were started elsewhere, tracked here by their id.
 
 use std::time::Duration;
 

@@ -19,7 +19,7 @@ pub struct UpstreamConfig {
     pub certificate_authorities: Vec<CertificateDer<'static>>,
     /// For one whole exchange: connect, headers and body.
     pub timeout: Duration,
-    /// The shortest time between two reads of one job.
+    /// The shortest time between two polls of one job.
     pub poll_interval: Duration,
     /// The longest prompt that is sent, in characters.
     pub prompt_max: u32,

@@ -59,7 +59,7 @@ impl Backoff {
         self.projects.remove(project);
     }
 
-    /// The setback for which `project` is left alone at `now`. One that lies further ahead than any pause was noted by a
+    /// The backoff for which `project` is left alone at `now`. One that lies further ahead than any pause was noted by a
     /// clock that has been set back.
     pub(super) fn of(&self, project: &ProjectId, now: Timestamp) -> Option<&ProjectBackoff> {
         let longest = now.plus_seconds(LONGEST_PAUSE_SECONDS);

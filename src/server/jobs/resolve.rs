@@ -1,5 +1,5 @@
 //! Deliveries whose outcome is not known, decided by a person: it was not started and is sent again, or it was and is
-//! followed. Must not decide by itself.
+//! tracked. Must not decide by itself.
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId, RemoteId};

@@ -1,4 +1,4 @@
-//! Recent days are read until they stay the same, settled ones hardly ever.
+//! Recent days are fetched until they stay the same, final ones hardly ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -28,7 +28,7 @@ use crate::server::config::SingleSignOnConfig;
 
 /// How long what the provider publishes is taken for what it still is, in seconds.
 const KNOWN_SECONDS: i64 = 3600;
-/// For how long one that did not answer is not asked again, in seconds: whoever comes meanwhile would only wait in line.
+/// For how long one that did not answer is not asked again, in seconds: whoever comes meanwhile would only wait as well.
 const SILENT_SECONDS: i64 = 5;
 
 #[derive(Clone)]
