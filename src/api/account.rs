@@ -22,7 +22,7 @@ pub async fn account() -> Result<Account, AppError> {
 pub async fn change_password(old: String, new: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ChangePassword>()?;
     let outcome = account::change_password(&caller, old, new).await;
-    flash::answer(ACCOUNT, outcome)
+    flash::respond(ACCOUNT, outcome)
 }
 
 /// Ends one of the caller's sessions.
@@ -30,7 +30,7 @@ pub async fn change_password(old: String, new: String) -> Result<Confirmation, A
 pub async fn end_session(session: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<EndSession>()?;
     let outcome = account::sign_out(&caller, &session).await;
-    flash::answer(ACCOUNT, outcome)
+    flash::respond(ACCOUNT, outcome)
 }
 
 /// Ends all of the caller's sessions but this one.
@@ -38,5 +38,5 @@ pub async fn end_session(session: String) -> Result<Confirmation, AppError> {
 pub async fn end_other_sessions() -> Result<Confirmation, AppError> {
     let caller = guard::of::<EndOtherSessions>()?;
     let outcome = account::sign_out_others(&caller).await;
-    flash::answer(ACCOUNT, outcome)
+    flash::respond(ACCOUNT, outcome)
 }

@@ -39,7 +39,7 @@ pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppErr
     let caller = guard::of::<StartBatch>()?;
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.start_batch(&caller, &project, &batch).await?;
-    forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
 }
 
@@ -57,6 +57,6 @@ pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppEr
     let caller = guard::of::<CancelBatch>()?;
     let project = caller.project(&project)?;
     let batch = caller.state.jobs.cancel_batch(&caller, &project, &batch).await?;
-    forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
 }

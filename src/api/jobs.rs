@@ -71,7 +71,7 @@ pub async fn resolve_delivery(
     let project = caller.project(&project)?;
     let decision = Decision { project, job, message, attempt, outcome, remote_id };
     let job = caller.state.jobs.resolve(&caller, decision).await?;
-    forms::lead_to(&format!("/p/{}/jobs/{}", job.project, job.id));
+    forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
 
@@ -128,7 +128,7 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<CheckJob>()?;
     let project = caller.project(&project)?;
     let job = caller.state.jobs.check(&project, &job).await?;
-    forms::lead_to(&format!("/p/{}/jobs/{}", job.project, job.id));
+    forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
 

@@ -21,7 +21,7 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
     let caller = guard::of::<MoveQueued>()?;
     let project = caller.project(&project)?;
     let queue = caller.state.jobs.move_queued(&project, &message, &to).await?;
-    forms::lead_to(&format!("/p/{project}/queue"));
+    forms::redirect_to(&format!("/p/{project}/queue"));
     Ok(queue)
 }
 
@@ -31,6 +31,6 @@ pub async fn cancel_queued(project: String, message: String) -> Result<Queue, Ap
     let caller = guard::of::<CancelQueued>()?;
     let project = caller.project(&project)?;
     let queue = caller.state.jobs.cancel_queued(&caller, &project, &message).await?;
-    forms::lead_to(&format!("/p/{project}/queue"));
+    forms::redirect_to(&format!("/p/{project}/queue"));
     Ok(queue)
 }

@@ -17,9 +17,9 @@ const KEEP: &str = "Keep these recovery codes where you can find them without yo
 pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<BeginSecondFactor>()?;
     let begun = caller.state.second_factors.begin(&caller.user, &password).await;
-    let said = begun
+    let confirmation = begun
         .map(|()| Confirmation::new("Add the secret to your authenticator, then enter the code it shows."));
-    flash::answer(ACCOUNT, said)
+    flash::respond(ACCOUNT, confirmation)
 }
 
 /// From now on signing in asks for a code. The recovery codes in the answer are shown once.
@@ -27,11 +27,11 @@ pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppEr
 pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ConfirmSecondFactor>()?;
     let confirmed = caller.state.second_factors.confirm(&caller.user, &code).await;
-    let said = confirmed.map(|codes| {
+    let confirmation = confirmed.map(|codes| {
         Confirmation::new(format!("From now on, signing in asks for a code. {KEEP}"))
             .with_secret(codes.join(" "))
     });
-    flash::answer(ACCOUNT, said)
+    flash::respond(ACCOUNT, confirmation)
 }
 
 /// Makes new recovery codes; the old ones are good no more. They are shown once.
@@ -39,11 +39,11 @@ pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppErro
 pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewRecoveryCodes>()?;
     let renewed = caller.state.second_factors.renew_codes(&caller.user, &code).await;
-    let said = renewed.map(|codes| {
+    let confirmation = renewed.map(|codes| {
         Confirmation::new(format!("Your old recovery codes no longer work. {KEEP}"))
             .with_secret(codes.join(" "))
     });
-    flash::answer(ACCOUNT, said)
+    flash::respond(ACCOUNT, confirmation)
 }
 
 /// From now on the password is enough.
@@ -51,6 +51,7 @@ pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError
 pub async fn remove_second_factor(password: String, code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemoveSecondFactor>()?;
     let removed = caller.state.second_factors.remove(&caller.user, &password, &code).await;
-    let said = removed.map(|()| Confirmation::new("From now on, your password is enough to sign in."));
-    flash::answer(ACCOUNT, said)
+    let confirmation =
+        removed.map(|()| Confirmation::new("From now on, your password is enough to sign in."));
+    flash::respond(ACCOUNT, confirmation)
 }

@@ -45,6 +45,6 @@ pub async fn remove_template(project: String, template: String) -> Result<(), Ap
     let caller = guard::of::<RemoveTemplate>()?;
     let project = caller.project(&project)?;
     caller.state.jobs.remove_template(&caller, &project, &template).await?;
-    forms::lead_to(&format!("/p/{project}/templates"));
+    forms::redirect_to(&format!("/p/{project}/templates"));
     Ok(())
 }

@@ -14,7 +14,7 @@ pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     let caller = guard::of::<GetBudgets>()?;
     let project = caller.project(&project)?;
     let budgets = caller.state.governor.budgets(&project).await?;
-    Ok(caller.may_hear(budgets))
+    Ok(caller.visible_budgets(budgets))
 }
 
 /// Limits, pauses, the last outcome of each operation and the open circuit breakers. For administrators.

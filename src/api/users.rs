@@ -27,7 +27,7 @@ pub async fn invite_person(
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<InvitePerson>()?;
     let outcome = people::invite(&caller, &name, &role, projects.as_deref()).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Makes a new link for somebody who has not come yet.
@@ -35,7 +35,7 @@ pub async fn invite_person(
 pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewInvitation>()?;
     let outcome = people::renew(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Takes back the invitation of somebody who has not come yet.
@@ -43,7 +43,7 @@ pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
 pub async fn withdraw_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<WithdrawInvitation>()?;
     let outcome = people::withdraw(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Gives somebody a role and projects, and ends their sessions.
@@ -55,7 +55,7 @@ pub async fn change_person(
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ChangePerson>()?;
     let outcome = people::change(&caller, &user, &role, projects.as_deref()).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Keeps somebody out from their next request on.
@@ -63,7 +63,7 @@ pub async fn change_person(
 pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<DisablePerson>()?;
     let outcome = people::disable(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Lets somebody in again.
@@ -71,7 +71,7 @@ pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
 pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<EnablePerson>()?;
     let outcome = people::enable(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Ends all sessions of somebody.
@@ -79,5 +79,5 @@ pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
 pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<SignPersonOut>()?;
     let outcome = people::sign_out(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }

@@ -28,7 +28,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
     let caller = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
     let made = caller.state.webhooks.add(&caller.actor(), &project, &kind, &address).await?;
-    flash::lead_to(WEBHOOKS, confirmation("Webhook added.", &made));
+    flash::redirect_with(WEBHOOKS, confirmation("Webhook added.", &made));
     Ok(made)
 }
 
@@ -37,7 +37,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<RenewWebhook>()?;
     let made = caller.state.webhooks.renew(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, confirmation("The webhook has a new secret.", &made));
+    flash::redirect_with(WEBHOOKS, confirmation("The webhook has a new secret.", &made));
     Ok(made)
 }
 
@@ -46,7 +46,7 @@ pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<EnableWebhook>()?;
     caller.state.webhooks.enable(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Confirmation::new("Webhook enabled."));
+    flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook enabled."));
     Ok(())
 }
 
@@ -55,7 +55,7 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<DisableWebhook>()?;
     caller.state.webhooks.disable(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Confirmation::new("Webhook disabled."));
+    flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook disabled."));
     Ok(())
 }
 
@@ -64,7 +64,7 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveWebhook>()?;
     caller.state.webhooks.remove(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Confirmation::new("Webhook deleted."));
+    flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook deleted."));
     Ok(())
 }
 
@@ -73,7 +73,7 @@ pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
 pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<TestWebhook>()?;
     let tried = caller.state.webhooks.test(&caller.actor(), &webhook).await?;
-    forms::lead_to(&webhook_log(webhook.as_str()));
+    forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }
 
@@ -88,7 +88,7 @@ pub async fn webhook_deliveries(webhook: String) -> Result<Vec<WebhookDelivery>,
 pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<RetryDelivery>()?;
     let (webhook, tried) = caller.state.webhooks.send_again(&caller.actor(), &delivery).await?;
-    forms::lead_to(&webhook_log(webhook.as_str()));
+    forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }
 

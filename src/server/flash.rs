@@ -89,15 +89,15 @@ impl ConfirmationSlot {
 }
 
 /// Answers a form: whoever posted it as a plain one is led to `page`, and told there what it did.
-pub fn answer(page: &str, outcome: Result<Confirmation, AppError>) -> Result<Confirmation, AppError> {
+pub fn respond(page: &str, outcome: Result<Confirmation, AppError>) -> Result<Confirmation, AppError> {
     if let Ok(confirmation) = &outcome {
-        lead_to(page, confirmation.clone());
+        redirect_with(page, confirmation.clone());
     }
     outcome
 }
 
 /// Leads whoever posted a plain form to `page`, where `confirmation` waits.
-pub fn lead_to(page: &str, confirmation: Confirmation) {
+pub fn redirect_with(page: &str, confirmation: Confirmation) {
     if !forms::is_plain() {
         return;
     }

@@ -53,7 +53,7 @@ pub async fn invite(
         return Err(AppError::conflict(format!("The username {name} is taken. Choose another one.")));
     }
     tracing::info!(name, %role, by = caller.user.name, "invited");
-    Ok(told_of(name, address(caller, name, &secret)))
+    Ok(invitation_link(name, address(caller, name, &secret)))
 }
 
 /// Makes a new link for somebody who has not come yet; the old one is over.
@@ -62,10 +62,10 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError
     let (by, now) = (caller.actor(), state.clock.now());
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
     if !state.store.renew_invitation(&user.id, (&link.0, link.1), &by, now).await? {
-        return Err(has_come(&user));
+        return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invited again");
-    Ok(told_of(&user.name, address(caller, &user.name, &secret)))
+    Ok(invitation_link(&user.name, address(caller, &user.name, &secret)))
 }
 
 /// Takes an invitation back.
@@ -73,7 +73,7 @@ pub async fn withdraw(caller: &Caller, user: &str) -> Result<Confirmation, AppEr
     let user = found(caller, user).await?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
     if !caller.state.store.withdraw_invitation(&user.id, &by, now).await? {
-        return Err(has_come(&user));
+        return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation withdrawn");
     Ok(Confirmation::new(format!("The invitation of {} was withdrawn. The link no longer works.", user.name)))
@@ -146,14 +146,14 @@ fn address(caller: &Caller, name: &str, secret: &str) -> String {
     format!("{}/setup?token={secret}&name={name}", caller.state.public_url.origin())
 }
 
-fn told_of(name: &str, link: String) -> Confirmation {
+fn invitation_link(name: &str, link: String) -> Confirmation {
     Confirmation::new(format!(
         "{name} is invited. Send them this link. It is shown only once, works once, and expires after 48 hours."
     ))
     .with_secret(link)
 }
 
-fn has_come(user: &User) -> AppError {
+fn already_accepted(user: &User) -> AppError {
     AppError::conflict(format!("{} has accepted the invitation already. Reload the page.", user.name))
 }
 

@@ -25,29 +25,29 @@ pub async fn report(
     address: &str,
     part: Part,
 ) -> Result<AnalyticsReport, AppError> {
-    let asked = Asked { caller, project, query: saved::parsed(address) };
-    match asked.if_held(asked.daily(part)).await? {
+    let request = ReportRequest { caller, project, query: saved::parsed(address) };
+    match request.if_held(request.daily(part)).await? {
         Some(report) => Ok(report),
-        None => Ok(AnalyticsReport::Live(Box::new(asked.live().await?))),
+        None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
     }
 }
 
 /// The table of pages alone.
 pub async fn table(caller: &Caller, project: &ProjectId, address: &str) -> Result<PagesTable, AppError> {
-    let asked = Asked { caller, project, query: saved::parsed(address) };
-    match asked.if_held(asked.daily_table()).await? {
+    let request = ReportRequest { caller, project, query: saved::parsed(address) };
+    match request.if_held(request.daily_table()).await? {
         Some(table) => Ok(table),
-        None => Ok(PagesTable::from(&asked.views().await?)),
+        None => Ok(PagesTable::from(&request.views().await?)),
     }
 }
 
-struct Asked<'a> {
+struct ReportRequest<'a> {
     caller: &'a Caller,
     project: &'a ProjectId,
     query: AnalyticsQuery,
 }
 
-impl Asked<'_> {
+impl ReportRequest<'_> {
     /// `answer`, if the daily history holds every day of the range.
     async fn if_held<T>(
         &self,

@@ -30,7 +30,7 @@ pub async fn gate(
 ) -> Response {
     let vouched = match trusted_header::person(&state, &mut request).await {
         Ok(vouched) => vouched,
-        Err(error) => return keep_out(&request, error),
+        Err(error) => return reject(&request, error),
     };
     let is_vouched = vouched.is_some();
     let path = request.uri().path();
@@ -55,7 +55,7 @@ pub async fn gate(
             response
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,
-        None => turn_away(&request),
+        None => redirect_to_sign_in(&request),
     }
 }
 
@@ -69,7 +69,7 @@ async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) 
 }
 
 /// The proxy signs people in, so a sign-in page would only lead back to it.
-fn keep_out(request: &Request, error: AppError) -> Response {
+fn reject(request: &Request, error: AppError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     match wants_html(request) {
         true => (status, error.message).into_response(),
@@ -77,7 +77,7 @@ fn keep_out(request: &Request, error: AppError) -> Response {
     }
 }
 
-fn turn_away(request: &Request) -> Response {
+fn redirect_to_sign_in(request: &Request) -> Response {
     let from_page = wants_html(request);
     if !from_page {
         let error = AppError::new(ErrorCode::Unauthenticated, "Your session has ended. Sign in to continue.");

@@ -64,7 +64,7 @@ impl Caller {
     }
 
     /// `budgets` as this person may see them: only administrators can do something about the key.
-    pub fn may_hear(&self, budgets: Budgets) -> Budgets {
+    pub fn visible_budgets(&self, budgets: Budgets) -> Budgets {
         let notice = budgets.notice.map(|notice| match notice {
             Notice::KeyRefused if self.user.role < Role::Admin => Notice::Failing,
             notice => notice,

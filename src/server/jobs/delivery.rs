@@ -99,7 +99,7 @@ impl Jobs {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
                 DeliveryOutcome::Accepted(remote, self.next_poll())
             }
-            Err(error) if intent.in_queue && error.passes() => {
+            Err(error) if intent.in_queue && error.is_temporary() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "waits on");
                 reason = format!("{} It stands in line again.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)

@@ -17,16 +17,22 @@ use crate::server::auth::guard::Caller;
 use crate::server::sheet::Format;
 use crate::server::state::AppState;
 
-type Asked = (RawQuery, Extension<Caller>);
+type ExportRequest = (RawQuery, Extension<Caller>);
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/admin/audit/export.csv", get(async |asked: Asked| answer(asked, Format::Csv).await))
-        .route("/admin/audit/export.json", get(async |asked: Asked| answer(asked, Format::Json).await))
+        .route("/admin/audit/export.csv", get(async |asked: ExportRequest| answer(asked, Format::Csv).await))
+        .route(
+            "/admin/audit/export.json",
+            get(async |asked: ExportRequest| answer(asked, Format::Json).await),
+        )
         .layer(from_fn(in_words))
 }
 
-async fn answer((RawQuery(query), Extension(caller)): Asked, format: Format) -> Result<Response, AppError> {
+async fn answer(
+    (RawQuery(query), Extension(caller)): ExportRequest,
+    format: Format,
+) -> Result<Response, AppError> {
     caller.must_be(Role::Admin)?;
     let query = query.unwrap_or_default();
     // Of a field that is there twice, the last counts, as on the page.

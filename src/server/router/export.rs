@@ -33,22 +33,22 @@ struct Fields {
     of: Option<String>,
 }
 
-type Asked = (Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
+type ExportRequest = (Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(
             "/p/{project}/analytics/export.csv",
-            get(async |asked: Asked| export(asked, Format::Csv).await),
+            get(async |asked: ExportRequest| export(asked, Format::Csv).await),
         )
         .route(
             "/p/{project}/analytics/export.json",
-            get(async |asked: Asked| export(asked, Format::Json).await),
+            get(async |asked: ExportRequest| export(asked, Format::Json).await),
         )
         .layer(from_fn(in_words))
 }
 
-async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
+async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppError> {
     let (Path(project), fields, Extension(caller)) = asked;
     let Query(fields) =
         fields.map_err(|_| AppError::bad_input("Each field of the address may be there once."))?;

@@ -129,7 +129,7 @@ impl Store {
         if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
             return Ok(Claim::NotClaimed);
         }
-        enter(&mut tx, &intent, DeliveryState::Sending, None, now).await?;
+        record_state(&mut tx, &intent, DeliveryState::Sending, None, now).await?;
         tx.commit().await?;
         Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
     }
@@ -168,7 +168,7 @@ impl Store {
         if let DeliveryOutcome::Accepted(remote, next_poll_at) = end {
             jobs::track(&mut tx, &intent.job, remote, *next_poll_at, now).await?;
         }
-        enter(&mut tx, intent, state, reason, now).await?;
+        record_state(&mut tx, intent, state, reason, now).await?;
         if intent.position == 0 && state == DeliveryState::Rejected {
             queue::reject_follow_ups(&mut tx, &intent.job, now).await?;
         }
@@ -207,7 +207,7 @@ impl Store {
 }
 
 /// Writes the new state of a delivery into the history and, for a job's first prompt, into the job.
-pub(super) async fn enter(
+pub(super) async fn record_state(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
     state: DeliveryState,

@@ -284,7 +284,7 @@ async fn reject(
         .bind(now.as_millis())
         .execute(&mut **tx)
         .await?;
-    intents::enter(tx, intent, DeliveryState::Rejected, Some(reason), now).await
+    intents::record_state(tx, intent, DeliveryState::Rejected, Some(reason), now).await
 }
 
 async fn swap(

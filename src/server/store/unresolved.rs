@@ -78,7 +78,7 @@ impl Store {
             return Ok(false);
         }
         let intent = delivery.decided(DeliveryState::Queued);
-        intents::enter(&mut tx, &intent, DeliveryState::Queued, Some(note), now).await?;
+        intents::record_state(&mut tx, &intent, DeliveryState::Queued, Some(note), now).await?;
         // The note belongs to the history; the job itself has nothing to explain.
         sqlx::query("UPDATE jobs SET reason = NULL WHERE id = $1 AND state = 'queued'")
             .bind(delivery.job.as_str())
@@ -107,7 +107,7 @@ impl Store {
         }
         jobs::track_from(&mut tx, delivery.job, next_poll_at, now).await?;
         let intent = delivery.decided(DeliveryState::Accepted);
-        intents::enter(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
+        intents::record_state(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
         if let AcceptedAs::Job(remote) = accepted_as
             && !jobs::state(&mut tx, delivery.job).await?.is_moving()
         {

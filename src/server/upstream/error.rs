@@ -44,7 +44,7 @@ impl UpstreamError {
 
     /// Whether the same request, which was surely not taken, will be once the upstream can be reached, takes the key or has room
     /// again.
-    pub fn passes(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(
             self,
             Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { status: 401 | 403, .. }

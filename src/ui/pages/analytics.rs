@@ -35,7 +35,7 @@ use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 
 /// What every part of the page may need to know.
-struct Asked {
+struct AnalyticsPage {
     project: String,
     query: AnalyticsQuery,
     session: CurrentSession,
@@ -51,7 +51,7 @@ pub fn Analytics() -> impl IntoView {
     let refused = [SaveAnnotation::PATH, RemoveAnnotation::PATH, FetchDays::PATH, GetViews::PATH]
         .into_iter()
         .find_map(|form| request::flash(form)?.problem().map(|error| error.message.clone()));
-    let asked = Asked {
+    let asked = AnalyticsPage {
         project: request::project(),
         query: AnalyticsQuery::of(|name| params.get(name)),
         session: request::session(),
@@ -75,7 +75,7 @@ pub fn Analytics() -> impl IntoView {
     })
 }
 
-impl Asked {
+impl AnalyticsPage {
     /// The days that are asked for; nothing if they are no range.
     fn range(&self) -> Option<DayRange> {
         self.query.range(self.today)
@@ -88,7 +88,7 @@ impl Asked {
 }
 
 /// What was answered, or why it cannot be had: other days can be chosen above it.
-fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
+fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> AnyView {
     match report {
         Ok(AnalyticsReport::Daily(report)) => daily::report(asked, &report),
         Ok(AnalyticsReport::OnePage(report)) => one_page::report(asked, &report),
@@ -100,7 +100,7 @@ fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
     }
 }
 
-fn saved_views(asked: &Asked, views: &[SavedView]) -> AnyView {
+fn saved_views(asked: &AnalyticsPage, views: &[SavedView]) -> AnyView {
     let bar = Bar {
         project: &asked.project,
         of: SavedViewPage::Analytics,

@@ -39,11 +39,11 @@ pub(super) struct Provider {
     callback: RedirectUrl,
     clock: Clock,
     /// Fetched at first use, by one at a time.
-    published: Arc<Mutex<Option<Asked>>>,
+    published: Arc<Mutex<Option<CachedMetadata>>>,
 }
 
 /// When the provider was asked what it publishes; nothing: it did not answer.
-struct Asked {
+struct CachedMetadata {
     at: Timestamp,
     published: Option<Arc<CoreProviderMetadata>>,
 }
@@ -208,7 +208,7 @@ impl Provider {
     async fn published(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
         let mut known = self.published.lock().await;
         let now = self.clock.now();
-        if let Some(Asked { at, published }) = known.as_ref() {
+        if let Some(CachedMetadata { at, published }) = known.as_ref() {
             let age = now.seconds_since(*at);
             match published {
                 Some(published) if age < KNOWN_SECONDS => return Ok(published.clone()),
@@ -217,7 +217,7 @@ impl Provider {
             }
         }
         let found = self.discover().await.map(Arc::new);
-        *known = Some(Asked { at: self.clock.now(), published: found.as_ref().ok().cloned() });
+        *known = Some(CachedMetadata { at: self.clock.now(), published: found.as_ref().ok().cloned() });
         found
     }
 

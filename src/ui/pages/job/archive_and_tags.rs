@@ -23,7 +23,7 @@ pub(super) fn archive(job: &Job) -> AnyView {
 }
 
 /// Says by whom and when it was archived here, if it was.
-pub(super) fn put_away(job: &Job) -> Option<AnyView> {
+pub(super) fn archived_note(job: &Job) -> Option<AnyView> {
     let archived = job.archived_here.as_ref()?;
     let said = view! { <p class="context">"Archived by " {archived.by.clone()} " " {ago(archived.at)}</p> };
     Some(said.into_any())
