@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn several_places_take_columns_in_the_order_they_stand() {
+    fn several_placeholders_take_columns_in_the_order_they_stand() {
         let text = "{{tone}}: {{name}} and {{tone}}";
         let made = entries(text, "calm, Ada\nloud\tBob, the second").unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(made[0].prompt, "calm: Ada and calm");

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_named_once_in_the_order_they_stand() {
+    fn placeholders_are_named_once_in_the_order_they_stand() {
         assert_eq!(
             placeholders("Check {{page}} for {{ audience }}, then {{page}} again"),
             ["page", "audience"]
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_their_places_and_are_text_themselves() {
+    fn values_stand_in_their_placeholders_and_are_text_themselves() {
         let values = BTreeMap::from([("page", "/a {{audience}}"), ("other", "x")]);
         assert_eq!(filled("See {{ page }}{{audience}}.", &values), "See /a {{audience}}{{audience}}.");
         assert_eq!(filled("{{1}} }} {{", &values), "{{1}} }} {{");

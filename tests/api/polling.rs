@@ -128,7 +128,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_not_polled_any_more() {
 }
 
 #[tokio::test]
-async fn a_failed_read_changes_nothing_and_the_next_one_counts() {
+async fn a_failed_poll_changes_nothing_and_the_next_one_counts() {
     let app = TestApp::with(Settings { timeout: Duration::from_millis(300), ..frozen() }).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;

@@ -40,7 +40,7 @@ async fn resolve(
 const NOT_STARTED: &[(&str, &str)] = &[("outcome", "not_started")];
 
 #[tokio::test]
-async fn what_was_not_started_is_sent_again_and_the_history_says_who_decided() {
+async fn what_was_not_started_is_sent_again_and_the_timeline_says_who_decided() {
     let (app, operator, job) = unresolved().await;
     app.upstream.takes_jobs().await;
     let colleague = app.sign_in("otto").await;
@@ -93,7 +93,7 @@ async fn each_decision_is_about_one_attempt() {
 }
 
 #[tokio::test]
-async fn what_was_started_is_followed_once_the_upstream_knows_its_id() {
+async fn what_was_started_is_tracked_once_the_upstream_knows_its_id() {
     let (app, operator, job) = unresolved().await;
     let started = |id: &'static str| [("outcome", "started"), ("remote_id", id)];
     app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no"}))).await;

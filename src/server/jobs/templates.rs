@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_places_that_an_address_can_fill() {
+    fn a_text_has_placeholders_that_an_address_can_fill() {
         assert_eq!(text("Check {{page}}\r\nnow", 100).as_deref(), Ok("Check {{page}}\nnow"));
         assert!(text(" \n", 100).is_err() && text("a\0", 100).is_err() && text("abc", 2).is_err());
         assert!(text("Do {{prompt}}", 100).is_err());

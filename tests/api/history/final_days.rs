@@ -12,7 +12,7 @@ use crate::helpers::{TestApp, json, logged};
 const DAY: u64 = 24 * HOUR;
 
 #[tokio::test]
-async fn a_day_is_read_hourly_while_it_lasts_then_twice_and_never_again() {
+async fn a_day_is_fetched_hourly_while_it_lasts_then_twice_and_never_again() {
     let settings = keeping(2);
     settings.clock.advance(Duration::from_secs(12 * HOUR + 1_800));
     let app = TestApp::with(settings).await;

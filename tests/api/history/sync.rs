@@ -196,7 +196,7 @@ async fn a_larger_window_goes_on_backwards_and_what_leaves_it_is_kept() {
 }
 
 #[tokio::test]
-async fn a_day_that_turns_while_it_is_read_stays_the_day_it_was_asked_for() {
+async fn a_day_that_turns_while_it_is_fetched_stays_the_day_it_was_asked_for() {
     let settings = keeping(1);
     settings.clock.advance(Duration::from_secs(14 * HOUR - 1));
     let app = TestApp::with(settings).await;

@@ -81,7 +81,7 @@ fn a_day_more_than_three_days_old_is_final_with_its_next_fetch() {
 }
 
 #[test]
-fn a_day_that_does_not_add_up_is_marked_and_read_twice_at_most_once_it_is_old() {
+fn a_day_that_does_not_add_up_is_marked_and_fetched_twice_at_most_once_it_is_old() {
     let uneven = |begun_at, total| NewFetch { even: false, ..fetched(begun_at, total) };
     let day = after(&[uneven("2026-11-14T00:00:00Z", 5)]);
     assert_eq!((day.mark, day.final_at), (Some(Mark::Uneven), None));
