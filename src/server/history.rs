@@ -89,7 +89,7 @@ impl History {
     /// is given up: what it read is asked for again.
     pub async fn run(&self, stop: CancellationToken) {
         self.go_on(&stop).await;
-        if let Err(error) = self.store.leave_history(&self.holder).await {
+        if let Err(error) = self.store.release_history_lease(&self.holder).await {
             tracing::warn!(%error, "another process has to wait before it can keep the history");
         }
     }
@@ -119,7 +119,7 @@ impl History {
     }
 
     async fn step_alone(&self) -> anyhow::Result<Step> {
-        match self.store.hold_history(&self.holder, self.clock.now(), LEASE).await? {
+        match self.store.acquire_history_lease(&self.holder, self.clock.now(), LEASE).await? {
             true => self.step().await,
             false => Ok(Step::Wait(None)),
         }

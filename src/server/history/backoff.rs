@@ -66,7 +66,7 @@ impl Backoff {
         self.projects.get(project).filter(|backoff| backoff.until > now && backoff.until <= longest)
     }
 
-    pub(super) fn is_aside(&self, project: &ProjectId, day: Day, now: Timestamp) -> bool {
+    pub(super) fn is_set_aside(&self, project: &ProjectId, day: Day, now: Timestamp) -> bool {
         let longest = now.plus_seconds(ASIDE_SECONDS);
         let until = self.aside.get(&(project.clone(), day));
         until.is_some_and(|until| *until > now && *until <= longest)
@@ -126,9 +126,9 @@ mod tests {
         let (bad, good) = (day("2026-11-02"), day("2026-11-01"));
         let aside = [bad, good, bad, bad, bad].map(|day| backoff.failed(&project, day, &error, NOW));
         assert_eq!(aside, [false, false, false, false, true]);
-        assert!(backoff.is_aside(&project, bad, NOW.plus_seconds(3_599)));
-        assert!(!backoff.is_aside(&project, bad, NOW.plus_seconds(3_600)));
-        assert!(!backoff.is_aside(&project, good, NOW));
-        assert!(!backoff.is_aside(&"api".parse().unwrap(), bad, NOW));
+        assert!(backoff.is_set_aside(&project, bad, NOW.plus_seconds(3_599)));
+        assert!(!backoff.is_set_aside(&project, bad, NOW.plus_seconds(3_600)));
+        assert!(!backoff.is_set_aside(&project, good, NOW));
+        assert!(!backoff.is_set_aside(&"api".parse().unwrap(), bad, NOW));
     }
 }

@@ -35,9 +35,9 @@ impl History {
     }
 
     async fn next_day(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Day>, StoreError> {
-        let wanted = self.store.wanted_days(project).await?;
-        let aside = |day: &Day| self.backoff().is_aside(project, *day, now);
-        if let Some(day) = wanted.into_iter().find(|day| *day <= Day::of(now) && !aside(day)) {
+        let requested = self.store.requested_days(project).await?;
+        let aside = |day: &Day| self.backoff().is_set_aside(project, *day, now);
+        if let Some(day) = requested.into_iter().find(|day| *day <= Day::of(now) && !aside(day)) {
             return Ok(Some(day));
         }
         let window = self.window(now);

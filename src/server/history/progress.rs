@@ -14,7 +14,7 @@ use crate::server::store::history::Extent;
 use crate::server::upstream::governor::Scope;
 
 /// How many days people can have waiting at once.
-const MOST_WANTED: usize = 400;
+const MOST_REQUESTED: usize = 400;
 const MOST_MARKED: u32 = 20;
 /// What one call takes about as long as the budget has room, with the pause after it.
 const MILLIS_OF_A_CALL: u64 = 500;
@@ -66,18 +66,18 @@ impl History {
     ) -> Result<HistoryState, AppError> {
         let now = self.clock.now();
         if let Some(range) = begun(range, now) {
-            let wanted = self.store.wanted_days(project).await?;
+            let requested = self.store.requested_days(project).await?;
             let missing = self.days_missing(project, range).await? as usize;
-            if missing + wanted.iter().filter(|day| !range.contains(**day)).count() > MOST_WANTED {
+            if missing + requested.iter().filter(|day| !range.contains(**day)).count() > MOST_REQUESTED {
                 return Err(AppError::bad_input(format!(
-                    "At most {MOST_WANTED} days can wait to be fetched, and {missing} of these are missing. Choose a shorter range, or wait."
+                    "At most {MOST_REQUESTED} days can wait to be fetched, and {missing} of these are missing. Choose a shorter range, or wait."
                 )));
             }
             let mut here =
                 self.store.fetched_days(project, range).await?.into_iter().map(|day| day.day).peekable();
             let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
             let days: Vec<Day> = days.filter(|day| here.next_if_eq(day).is_none()).collect();
-            self.store.want_days(project, &days, by, now).await?;
+            self.store.add_requested_days(project, &days, by, now).await?;
             self.asked.notify_one();
         }
         self.state(project).await
@@ -86,8 +86,8 @@ impl History {
     /// What is still to be fetched once: in the window, and what people want beyond it.
     async fn remaining(&self, project: &ProjectId, now: Timestamp) -> Result<Remaining, StoreError> {
         let window = self.window(now);
-        let wanted = self.store.wanted_days(project).await?;
-        let beyond = wanted.into_iter().filter(|day| *day < window.from()).count() as u32;
+        let requested = self.store.requested_days(project).await?;
+        let beyond = requested.into_iter().filter(|day| *day < window.from()).count() as u32;
         let days = self.days_missing(project, window).await?.saturating_add(beyond);
         Ok(Remaining { days, calls: self.calls_of(project, days).await? })
     }

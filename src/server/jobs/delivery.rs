@@ -79,9 +79,10 @@ impl Jobs {
     ) -> Result<RemoteJob, UpstreamError> {
         match remote_id.filter(|_| intent.position > 0) {
             Some(remote_id) => {
-                let said = self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await;
+                let answer =
+                    self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await;
                 // The answer is about the job that was written to, whatever it calls it.
-                said.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
+                answer.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
             }
             None => self.upstream.create(permit, &intent.project, &intent.prompt).await,
         }

@@ -74,8 +74,8 @@ impl Jobs {
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
         let next = later(now, self.timing.poll_interval);
         if let Some(due) = self.store.claim_check(project, &id, not_since, next, now).await? {
-            let said = self.upstream.job(permit, project, &due.remote_id).await;
-            if let Some(error) = self.conclude(&due, said).await.map_err(|error| {
+            let answer = self.upstream.job(permit, project, &due.remote_id).await;
+            if let Some(error) = self.record_answer(&due, answer).await.map_err(|error| {
                 tracing::error!(job = %id, error = format!("{error:#}"), "a check could not be recorded");
                 AppError::database_unavailable()
             })? {
@@ -88,12 +88,12 @@ impl Jobs {
 
     async fn poll(&self, due: DuePoll) -> anyhow::Result<bool> {
         let now = self.clock.now();
-        let due = self.without_absence(due, now);
+        let due = self.adjusted_for_downtime(due, now);
         let next = self.planned_poll(&due, now);
         let permit = match self.governor.acquire_poll(&due.project).await? {
             Ok(permit) => permit,
             Err(until) => {
-                // No plan is later than the longest pause: see `without_absence`.
+                // No plan is later than the longest pause: see `adjusted_for_downtime`.
                 let until = until.min(later(now, self.longest_pause()));
                 self.store.postpone_poll(&due, next.max(until)).await?;
                 return Ok(false);
@@ -102,8 +102,8 @@ impl Jobs {
         if !self.store.claim_poll(&due, next, now).await? {
             return Ok(false);
         }
-        let said = self.upstream.job(permit, &due.project, &due.remote_id).await;
-        if let Some(error) = self.conclude(&due, said).await? {
+        let answer = self.upstream.job(permit, &due.project, &due.remote_id).await;
+        if let Some(error) = self.record_answer(&due, answer).await? {
             // The next poll is planned already; the last known state stays.
             tracing::warn!(job = %due.job, %error, "job could not be read");
             if now.seconds_since(due.tracked_since) >= NO_END_SECONDS {
@@ -115,7 +115,7 @@ impl Jobs {
 
     /// A poll that comes at quite another time than planned shows that the clock was set, or that nobody was there to
     /// poll. Such a time is no time in which the job was tracked: it makes it no older, and confirms nothing.
-    fn without_absence(&self, mut due: DuePoll, now: Timestamp) -> DuePoll {
+    fn adjusted_for_downtime(&self, mut due: DuePoll, now: Timestamp) -> DuePoll {
         let late = now.as_millis() - due.planned_at.as_millis();
         if u128::from(late.unsigned_abs()) > self.longest_pause().as_millis() {
             due.tracked_since = Timestamp::from_millis(due.tracked_since.as_millis().saturating_add(late));
@@ -125,12 +125,12 @@ impl Jobs {
     }
 
     /// Records what a poll said, and gives the error that says nothing about the job.
-    async fn conclude(
+    async fn record_answer(
         &self,
         due: &DuePoll,
-        said: Result<RemoteJob, UpstreamError>,
+        answer: Result<RemoteJob, UpstreamError>,
     ) -> anyhow::Result<Option<UpstreamError>> {
-        match said {
+        match answer {
             // The answer is about what was asked for, whatever it calls it.
             Ok(remote) => self.record_poll(due, &RemoteJob { id: due.remote_id.clone(), ..remote }).await?,
             Err(UpstreamError::Refused { status: 404, .. }) => self.record_missing(due).await?,

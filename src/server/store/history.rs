@@ -126,7 +126,7 @@ impl Store {
     }
 
     /// Puts days to the front of what is fetched.
-    pub async fn want_days(
+    pub async fn add_requested_days(
         &self,
         project: &ProjectId,
         days: &[Day],
@@ -157,7 +157,7 @@ impl Store {
     }
 
     /// The days that people want first, newest first.
-    pub async fn wanted_days(&self, project: &ProjectId) -> Result<Vec<Day>, StoreError> {
+    pub async fn requested_days(&self, project: &ProjectId) -> Result<Vec<Day>, StoreError> {
         let rows = sqlx::query("SELECT day FROM history_wanted WHERE project = $1 ORDER BY day DESC")
             .bind(project.as_str())
             .fetch_all(&self.pool)

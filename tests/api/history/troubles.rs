@@ -190,14 +190,15 @@ async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_wa
     let app = TestApp::with(keeping(3)).await;
     let (store, now) = (&app.state().store, app.clock().now());
     let lease = Duration::from_secs(120);
-    let holds =
-        async |name: &str, at: i64| store.hold_history(name, now.plus_seconds(at), lease).await.unwrap();
+    let holds = async |name: &str, at: i64| {
+        store.acquire_history_lease(name, now.plus_seconds(at), lease).await.unwrap()
+    };
     assert!(holds("a", 0).await && !holds("b", 0).await);
     assert!(holds("a", 100).await && !holds("b", 219).await);
     assert!(holds("b", 220).await && !holds("a", 220).await);
-    store.leave_history("a").await.unwrap();
+    store.release_history_lease("a").await.unwrap();
     assert!(!holds("a", 220).await);
-    store.leave_history("b").await.unwrap();
+    store.release_history_lease("b").await.unwrap();
     assert!(holds("a", 220).await);
     // No lease given at that time could last until 340.
     assert!(holds("b", 100).await);
