@@ -13,7 +13,7 @@ use docket::server::config::{
     parse_projects,
 };
 use docket::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
-use docket::server::store::audit::Link;
+use docket::server::store::audit::ChainLink;
 use tracing_subscriber::EnvFilter;
 
 /// A web dashboard for teams whose documentation is kept by an AI agent.
@@ -114,7 +114,7 @@ enum AuditCommand {
         copy: Option<PathBuf>,
         /// The last record of an earlier run, as it was printed
         #[arg(long, value_name = "NUMBER:HASH")]
-        since: Option<Link>,
+        since: Option<ChainLink>,
     },
 }
 

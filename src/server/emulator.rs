@@ -57,7 +57,7 @@ pub struct EmulatorConfig {
 /// A running emulator. Cloning it gives another handle on the same state.
 #[derive(Clone)]
 pub struct Emulator {
-    inner: Arc<Inner>,
+    state: Arc<EmulatorState>,
 }
 
 /// A job from before the emulator started.
@@ -83,7 +83,7 @@ pub enum Outcome {
     Failed,
 }
 
-struct Inner {
+struct EmulatorState {
     key: KeyDigest,
     clock: Clock,
     seed: Seed,
@@ -97,7 +97,7 @@ impl Emulator {
     pub fn new(config: EmulatorConfig, clock: Clock) -> Self {
         let seed = Seed::new(config.seed);
         Self {
-            inner: Arc::new(Inner {
+            state: Arc::new(EmulatorState {
                 key: KeyDigest::of(&config.key),
                 clock,
                 seed,
@@ -115,7 +115,7 @@ impl Emulator {
         let (emulator, router) = (self.clone(), self.router());
         BoxCloneService::new(service_fn(move |request: Request<Incoming>| {
             let (emulator, router) = (emulator.clone(), router.clone());
-            async move { emulator.inner.faults.answer(request.map(Body::new), router).await }
+            async move { emulator.state.faults.answer(request.map(Body::new), router).await }
         }))
     }
 
@@ -131,20 +131,20 @@ impl Emulator {
 
     /// Adds a job as if it had been created earlier (the demo's sample jobs and those of an earlier
     /// run). It does not count against an allowance. A job with the same id is replaced.
-    pub fn adopt(&self, project: &str, job: PastJob) {
-        self.ledger().adopt(project, job);
+    pub fn add_past_job(&self, project: &str, job: PastJob) {
+        self.ledger().add_past_job(project, job);
     }
 
     fn now(&self) -> Timestamp {
-        self.inner.clock.now()
+        self.state.clock.now()
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.inner.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn analytics_calls(&self) -> MutexGuard<'_, Allowance> {
-        self.inner.analytics_calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.analytics_calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

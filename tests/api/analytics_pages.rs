@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use docket::model::day::{Day, DayRange};
+use docket::model::page_views::ViewCounts;
 use docket::model::time::Timestamp;
-use docket::model::views::ViewCounts;
 use docket::server::clock::Clock;
 use docket::server::config::Budget;
 use rand::rngs::StdRng;

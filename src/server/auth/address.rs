@@ -10,7 +10,7 @@ use axum::response::Response;
 use ipnet::IpNet;
 use leptos::prelude::use_context;
 
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
@@ -19,9 +19,9 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 pub struct ClientAddress(pub IpAddr);
 
 /// Determines the client address, for all inner layers.
-pub async fn find_out(State(panel): State<Panel>, mut request: Request, next: Next) -> Response {
+pub async fn find_out(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
-        let address = client(peer.ip(), request.headers(), &panel.access.trusted_proxies);
+        let address = client(peer.ip(), request.headers(), &state.access.trusted_proxies);
         request.extensions_mut().insert(ClientAddress(address));
     }
     next.run(request).await

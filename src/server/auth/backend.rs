@@ -4,7 +4,7 @@ use axum_login::{AuthUser, AuthnBackend, UserId};
 use secrecy::SecretString;
 use thiserror::Error;
 
-use super::password::{self, Verdict};
+use super::password::{self, PasswordCheck};
 use crate::server::store::users::User;
 use crate::server::store::{Store, StoreError};
 
@@ -56,13 +56,13 @@ impl AuthnBackend for Backend {
     async fn authenticate(&self, credentials: Credentials) -> Result<Option<User>, BackendError> {
         let user = self.store.user_by_name(&credentials.username).await?.filter(|user| !user.disabled);
         let hash = user.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let verdict = password::verify(credentials.password.clone(), hash).await;
-        let verdict = verdict.map_err(BackendError::Password)?;
-        if let (Some(user), Verdict::RightButOld) = (&user, verdict) {
+        let check = password::verify(credentials.password.clone(), hash).await;
+        let check = check.map_err(BackendError::Password)?;
+        if let (Some(user), PasswordCheck::NeedsRehash) = (&user, check) {
             let new = password::hash(credentials.password).await.map_err(BackendError::Password)?;
             self.store.rehash(&user.id, &user.password_hash, &new).await?;
         }
-        Ok(user.filter(|_| verdict != Verdict::Wrong))
+        Ok(user.filter(|_| check != PasswordCheck::Wrong))
     }
 
     /// The person of a session; `None` once they are disabled.

@@ -13,14 +13,14 @@ use crate::model::budget::Budgets;
 use crate::model::id::ProjectId;
 use crate::model::upstream::Notice;
 use crate::model::user::{CurrentSession, Project, Role};
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::users::User;
 
 /// The signed-in person of a request. The gate adds it to the request.
 #[derive(Clone)]
 pub struct Caller {
     pub user: User,
-    pub panel: Panel,
+    pub state: AppState,
     /// The stored hash of their session id.
     pub session: Option<String>,
     /// The client's address.
@@ -46,7 +46,7 @@ impl Caller {
     /// The configured project with this id. One that this person may not see is reported as not existing.
     pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
-        let known = self.panel.projects.iter().any(|project| project.id == id);
+        let known = self.state.projects.iter().any(|project| project.id == id);
         (known && self.user.may_see(&id))
             .then_some(id)
             .ok_or_else(|| AppError::not_found("That project does not exist here."))
@@ -54,7 +54,7 @@ impl Caller {
 
     /// The projects that this person may see.
     pub fn projects(&self) -> Vec<Project> {
-        let all = self.panel.projects.iter();
+        let all = self.state.projects.iter();
         all.filter(|project| self.user.may_see(&project.id)).cloned().collect()
     }
 
@@ -64,7 +64,7 @@ impl Caller {
     }
 
     /// `budgets` as this person may see them: only administrators learn of a refused key.
-    pub fn may_hear(&self, budgets: Budgets) -> Budgets {
+    pub fn visible_budgets(&self, budgets: Budgets) -> Budgets {
         let notice = budgets.notice.map(|notice| match notice {
             Notice::KeyRefused if self.user.role < Role::Admin => Notice::Failing,
             notice => notice,

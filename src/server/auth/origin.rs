@@ -7,13 +7,13 @@ use axum::response::{IntoResponse, Response};
 
 use super::sign_in::own_path;
 use crate::error::{AppError, ErrorCode};
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
 /// Refuses a mutating request unless its headers show that it is same-origin, and removes a foreign `Referer`,
 /// so that nothing redirects to it.
-pub async fn same_origin(State(panel): State<Panel>, mut request: Request, next: Next) -> Response {
+pub async fn same_origin(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    if !reads && !is_same_origin(request.headers(), panel.public_url.origin()) {
+    if !reads && !is_same_origin(request.headers(), state.public_url.origin()) {
         let error = AppError::new(
             ErrorCode::Forbidden,
             "This request did not come from Docket's own pages, so nothing was done. Open Docket and try again there.",
@@ -22,7 +22,7 @@ pub async fn same_origin(State(panel): State<Panel>, mut request: Request, next:
     }
     let referer = request.headers().get(header::REFERER);
     if referer
-        .is_some_and(|referer| !is_ours(referer.as_bytes(), request.headers(), panel.public_url.origin()))
+        .is_some_and(|referer| !is_ours(referer.as_bytes(), request.headers(), state.public_url.origin()))
     {
         request.headers_mut().remove(header::REFERER);
     }

@@ -19,11 +19,11 @@ const COMMON: &str = include_str!("common_passwords.txt");
 
 /// The result of comparing a password with a stored hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PasswordCheck {
     Wrong,
-    Right,
-    /// Right, but its hash has weaker parameters than today's.
-    RightButOld,
+    Correct,
+    /// Correct, and its hash is weaker than today's.
+    NeedsRehash,
 }
 
 /// Whether the person called `username` may choose this password, or the problem with it.
@@ -63,9 +63,9 @@ pub async fn hash(password: SecretString) -> anyhow::Result<String> {
 
 /// Whether `password` matches `hash`. Without a hash (no user of that name) it takes the same time and
 /// never matches.
-pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Result<Verdict> {
+pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Result<PasswordCheck> {
     if password.expose_secret().len() > MAX_BYTES {
-        return Ok(Verdict::Wrong);
+        return Ok(PasswordCheck::Wrong);
     }
     blocking(move || {
         let somebody = hash.is_some();
@@ -74,9 +74,9 @@ pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Res
             PasswordHash::new(&hash).map_err(|error| anyhow::anyhow!("a stored password hash: {error}"))?;
         let right = Argon2::default().verify_password(password.expose_secret().as_bytes(), &parsed).is_ok();
         Ok(match right && somebody {
-            false => Verdict::Wrong,
-            true if is_weaker(&parsed) => Verdict::RightButOld,
-            true => Verdict::Right,
+            false => PasswordCheck::Wrong,
+            true if is_weaker(&parsed) => PasswordCheck::NeedsRehash,
+            true => PasswordCheck::Correct,
         })
     })
     .await
@@ -127,9 +127,9 @@ mod tests {
         let right = || secret("correct horse battery");
         let stored = hash(right()).await.expect("a hash");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        assert_eq!(verify(right(), Some(stored.clone())).await.expect("an answer"), Verdict::Right);
-        assert_eq!(verify(secret("wrong"), Some(stored)).await.expect("an answer"), Verdict::Wrong);
-        assert_eq!(verify(right(), None).await.expect("an answer"), Verdict::Wrong);
+        assert_eq!(verify(right(), Some(stored.clone())).await.expect("an answer"), PasswordCheck::Correct);
+        assert_eq!(verify(secret("wrong"), Some(stored)).await.expect("an answer"), PasswordCheck::Wrong);
+        assert_eq!(verify(right(), None).await.expect("an answer"), PasswordCheck::Wrong);
     }
 
     #[tokio::test]
@@ -139,8 +139,8 @@ mod tests {
             let old = Argon2::new(algorithm, Version::V0x13, params);
             let salt = SaltString::generate(&mut OsRng);
             let stored = old.hash_password(b"correct horse battery", &salt).expect("a hash").to_string();
-            let verdict = verify(secret("correct horse battery"), Some(stored)).await.expect("an answer");
-            assert_eq!(verdict, Verdict::RightButOld, "{algorithm:?}");
+            let check = verify(secret("correct horse battery"), Some(stored)).await.expect("an answer");
+            assert_eq!(check, PasswordCheck::NeedsRehash, "{algorithm:?}");
         }
     }
 

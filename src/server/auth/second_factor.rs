@@ -7,7 +7,7 @@ mod step;
 use secrecy::SecretString;
 
 use super::attempts::Attempts;
-use super::password::Verdict;
+use super::password::PasswordCheck;
 use super::{address, password, sign_in, token, totp};
 use crate::error::AppError;
 use crate::model::account::SecondFactor as State;
@@ -114,11 +114,11 @@ impl SecondFactors {
         // A stolen session must not allow faster password guessing than the sign-in page.
         let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
         let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let verdict = password::verify(SecretString::from(password), stored).await.map_err(|error| {
+        let check = password::verify(SecretString::from(password), stored).await.map_err(|error| {
             tracing::error!(error = format!("{error:#}"), "a password could not be checked");
             AppError::internal()
         })?;
-        if verdict == Verdict::Wrong {
+        if check == PasswordCheck::Wrong {
             return Err(AppError::bad_input("That is not your password, so nothing was changed. Try again."));
         }
         attempt.passed();

@@ -9,7 +9,7 @@ use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 use super::token;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::Store;
 
 #[derive(Clone)]
@@ -21,12 +21,12 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    pub fn new(panel: &Panel) -> Self {
+    pub fn new(state: &AppState) -> Self {
         Self {
-            store: panel.store.clone(),
-            clock: panel.clock.clone(),
-            idle: panel.access.session_idle,
-            lifetime: panel.access.session_lifetime,
+            store: state.store.clone(),
+            clock: state.clock.clone(),
+            idle: state.access.session_idle,
+            lifetime: state.access.session_lifetime,
         }
     }
 

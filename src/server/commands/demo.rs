@@ -22,7 +22,7 @@ use crate::server::config::{
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
-use crate::server::panel::{Panel, PanelConfig};
+use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::Store;
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
@@ -77,7 +77,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let budget =
         Budget { agent_per_hour: 100, analytics_per_hour: PER_HOUR, analytics_reserve: 30, history_days: 90 };
     let public_url = PublicUrl::of(listener.local_addr()?);
-    let made_of = PanelConfig {
+    let state_config = AppStateConfig {
         projects,
         public_url: public_url.clone(),
         upstream: &upstream,
@@ -86,9 +86,9 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         access: AccessConfig::default(),
         identity: IdentityConfig::default(),
     };
-    let panel = Panel::new(made_of, store, clock)?;
+    let state = AppState::new(state_config, store, clock)?;
     say_ready(&public_url, &password);
-    let ended = run_with_history(panel, AuditConfig { days: 0 }, listener, stop).await;
+    let ended = run_with_history(state, AuditConfig { days: 0 }, listener, stop).await;
     emulator_stop.cancel();
     ended
 }

@@ -111,7 +111,7 @@ pub struct Source {
 
 struct Value {
     text: String,
-    place: String,
+    location: String,
 }
 
 impl Source {
@@ -162,7 +162,7 @@ impl Source {
                     )));
                 }
             };
-            values.insert(key.name, Value { text, place: format!("`{name}` in {file_name}") });
+            values.insert(key.name, Value { text, location: format!("`{name}` in {file_name}") });
         }
         for (variable, text) in environment {
             let Some(suffix) = variable.strip_prefix(PREFIX) else { continue };
@@ -173,7 +173,7 @@ impl Source {
             let key = known(&name)
                 .filter(|key| variable == key.variable())
                 .ok_or_else(|| unknown(&format!("environment variable {variable}"), &name, variable_of))?;
-            values.insert(key.name, Value { text, place: variable });
+            values.insert(key.name, Value { text, location: variable });
         }
         Ok(Self { values })
     }
@@ -187,7 +187,7 @@ impl Source {
         let key = known(name).ok_or_else(|| ConfigError(format!("no key is called {name}")))?;
         let Some(value) = self.values.get(name) else { return Ok(None) };
         parse(value.text.trim()).map(Some).map_err(|error| {
-            ConfigError(format!("{} is wrong: {error}. An example: {}", value.place, key.example))
+            ConfigError(format!("{} is wrong: {error}. An example: {}", value.location, key.example))
         })
     }
 

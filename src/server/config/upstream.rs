@@ -23,7 +23,7 @@ pub struct UpstreamConfig {
     pub poll_interval: Duration,
     /// The longest prompt that is sent, in characters.
     pub prompt_max: u32,
-    /// How many failures in a row open the circuit breaker.
+    /// After how many failures in a row the circuit breaker opens.
     pub breaks_after: u32,
 }
 

@@ -12,7 +12,7 @@ const HOUR_MILLIS: i64 = 3_600_000;
 #[derive(Debug)]
 pub(super) struct Allowance {
     per_hour: usize,
-    taken: VecDeque<Timestamp>,
+    calls: VecDeque<Timestamp>,
 }
 
 /// The limit is reached.
@@ -24,22 +24,22 @@ pub(super) struct Exhausted {
 
 impl Allowance {
     pub(super) fn of(per_hour: usize) -> Self {
-        Self { per_hour, taken: VecDeque::new() }
+        Self { per_hour, calls: VecDeque::new() }
     }
 
     pub(super) fn take(&mut self, now: Timestamp) -> Result<(), Exhausted> {
         let hour_ago = now.as_millis() - HOUR_MILLIS;
-        while self.taken.front().is_some_and(|at| at.as_millis() <= hour_ago) {
-            self.taken.pop_front();
+        while self.calls.front().is_some_and(|at| at.as_millis() <= hour_ago) {
+            self.calls.pop_front();
         }
-        match self.taken.front() {
-            Some(oldest) if self.taken.len() >= self.per_hour => {
+        match self.calls.front() {
+            Some(oldest) if self.calls.len() >= self.per_hour => {
                 // The upper bound matters only after a clock rollback.
                 let wait = (oldest.as_millis() - hour_ago).clamp(1, HOUR_MILLIS);
                 Err(Exhausted { retry_after: (wait as u64).div_ceil(1000) })
             }
             _ => {
-                self.taken.push_back(now);
+                self.calls.push_back(now);
                 Ok(())
             }
         }
@@ -76,8 +76,8 @@ mod tests {
             let Err(refused) = allowance.take(Timestamp::from_millis(asked)) else {
                 panic!("the hour is full at {asked}");
             };
-            let told = Timestamp::from_millis(asked + refused.retry_after as i64 * 1000);
-            assert_eq!(allowance.take(told), Ok(()));
+            let retry_at = Timestamp::from_millis(asked + refused.retry_after as i64 * 1000);
+            assert_eq!(allowance.take(retry_at), Ok(()));
         }
     }
 

@@ -2,7 +2,7 @@
 //! Must not store views: they are computed for each query.
 
 mod day;
-mod life;
+mod lifecycle;
 mod question;
 mod season;
 mod site;
@@ -62,8 +62,8 @@ async fn views(
     let question = Question::parse(&raw).map_err(bad_request)?;
     let now = emulator.now();
     emulator.analytics_calls().take(now).map_err(too_many)?;
-    let site = &emulator.inner.site;
-    let counts = Traffic::of(emulator.inner.seed, &project, site).over(&question.days, now);
+    let site = &emulator.state.site;
+    let counts = Traffic::of(emulator.state.seed, &project, site).over(&question.days, now);
     Ok(Json(answer(site, counts, &question)))
 }
 

@@ -78,13 +78,13 @@ pub(super) fn routes(emulator: &Emulator) -> MethodRouter<Emulator> {
 }
 
 async fn show(State(emulator): State<Emulator>) -> Json<Shown> {
-    Json(emulator.inner.faults.pending().shown())
+    Json(emulator.state.faults.pending().shown())
 }
 
 async fn order(State(emulator): State<Emulator>, body: Bytes) -> Response {
     match Ordered::parse(&body) {
         Ok(ordered) => {
-            emulator.inner.faults.pending().add(ordered);
+            emulator.state.faults.pending().add(ordered);
             show(State(emulator)).await.into_response()
         }
         Err(problem) => Refusal::agent(StatusCode::BAD_REQUEST, problem).into_response(),
@@ -92,7 +92,7 @@ async fn order(State(emulator): State<Emulator>, body: Bytes) -> Response {
 }
 
 async fn clear(State(emulator): State<Emulator>) -> Json<Shown> {
-    emulator.inner.faults.pending().clear();
+    emulator.state.faults.pending().clear();
     show(State(emulator)).await
 }
 

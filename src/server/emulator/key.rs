@@ -25,7 +25,7 @@ impl KeyDigest {
 
 /// Accepts a request if it has the key, before its body is read.
 pub(super) async fn require_key(State(emulator): State<Emulator>, request: Request, next: Next) -> Response {
-    if emulator.inner.key.opens_for(request.headers()) {
+    if emulator.state.key.opens_for(request.headers()) {
         next.run(request).await
     } else {
         Refusal::wrong_key().into_response()

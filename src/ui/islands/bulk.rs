@@ -7,7 +7,7 @@ use leptos::server_fn::ServerFn;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlInputElement;
 
-use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::ui::charts::number::grouped;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::browser;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::analytics_query::Form;
 use crate::model::day::Day;
 use crate::model::history::TrendPoint;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::events::{self, Marks};
 use crate::ui::charts::{columns, summary};
 

@@ -17,13 +17,13 @@ use leptos::server_fn::ServerFn;
 use crate::api::analytics::{GetViews, analytics_report};
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::api::history::FetchDays;
-use crate::api::saved_views::list_views;
+use crate::api::saved_views::list_saved_views;
 use crate::error::AppError;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::AnalyticsReport;
 use crate::model::day::{Day, DayRange};
 use crate::model::links;
-use crate::model::saved_view::{SavedView, ViewsOf};
+use crate::model::saved_view::{SavedView, SavedViewPage};
 use crate::model::user::CurrentSession;
 use crate::ui::charts::bar;
 use crate::ui::clock;
@@ -35,7 +35,7 @@ use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 
 /// What every part of the page may need to know.
-struct Asked {
+struct AnalyticsPage {
     project: String,
     query: AnalyticsQuery,
     session: CurrentSession,
@@ -51,7 +51,7 @@ pub fn Analytics() -> impl IntoView {
     let refused = [SaveAnnotation::PATH, RemoveAnnotation::PATH, FetchDays::PATH, GetViews::PATH]
         .into_iter()
         .find_map(|form| request::flash(form)?.problem().map(|error| error.message.clone()));
-    let asked = Asked {
+    let asked = AnalyticsPage {
         project: request::project(),
         query: AnalyticsQuery::of(|name| params.get(name)),
         session: request::session(),
@@ -59,7 +59,9 @@ pub fn Analytics() -> impl IntoView {
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
     };
     page(async move {
-        let views = list_views(asked.project.clone(), Some(ViewsOf::Analytics.as_str().to_owned())).await?;
+        let views =
+            list_saved_views(asked.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
+                .await?;
         let report = analytics_report(asked.project.clone(), asked.query.address(), None).await;
         Ok(view! {
             {page_head("Analytics", range::described(asked.range(), asked.today), ())}
@@ -73,7 +75,7 @@ pub fn Analytics() -> impl IntoView {
     })
 }
 
-impl Asked {
+impl AnalyticsPage {
     /// The days that are asked for; nothing if they are no range.
     fn range(&self) -> Option<DayRange> {
         self.query.range(self.today)
@@ -86,7 +88,7 @@ impl Asked {
 }
 
 /// What was answered, or why it cannot be had: other days can be chosen above it.
-fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
+fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> AnyView {
     match report {
         Ok(AnalyticsReport::Daily(report)) => daily::report(asked, &report),
         Ok(AnalyticsReport::OnePage(report)) => one_page::report(asked, &report),
@@ -98,10 +100,10 @@ fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
     }
 }
 
-fn saved_views(asked: &Asked, views: &[SavedView]) -> AnyView {
+fn saved_views(asked: &AnalyticsPage, views: &[SavedView]) -> AnyView {
     let bar = Bar {
         project: &asked.project,
-        of: ViewsOf::Analytics,
+        of: SavedViewPage::Analytics,
         views,
         now: asked.query.to_saved(asked.today),
         role: asked.session.role,

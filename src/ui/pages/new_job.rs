@@ -12,9 +12,9 @@ use crate::api::templates::list_templates;
 use crate::error::{AppError, ErrorCode};
 use crate::model::job::{Job, JobForm as Blank};
 use crate::model::page_path;
-use crate::model::saved_template::{RESERVED_PLACES, SavedTemplate};
+use crate::model::saved_template::{RESERVED_PLACEHOLDERS, SavedTemplate};
 use crate::model::similar::SimilarJob;
-use crate::model::template::places;
+use crate::model::template::placeholders;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::drafts::{DraftStart, OnPage};
 use crate::ui::islands::job_form::{JobForm, JobFormStart, PickStart, Pickable, compared};
@@ -34,7 +34,7 @@ struct Text {
 }
 
 /// What the address brings into the form.
-struct Brought {
+struct Prefill {
     prompt: String,
     path: String,
     /// The id of a job to copy from.
@@ -56,25 +56,26 @@ pub fn NewJob() -> impl IntoView {
             return Ok(view! { {head} {read_only(&project, OPERATORS_ONLY)} }.into_any());
         }
         let asked = |name: &str| query.get(name).unwrap_or_default();
-        let brought = Brought { prompt: asked("prompt"), path: asked("path"), from: query.get("from") };
+        let prefill = Prefill { prompt: asked("prompt"), path: asked("path"), from: query.get("from") };
         let (form, templates, budgets) =
             join!(job_form(project.clone(), None), list_templates(project.clone()), request::budgets());
         let form = form?;
         let templates: Vec<_> = templates.unwrap_or_default().into_iter().map(pickable).collect();
         // Nothing of the address is on the page that the form has no use for.
         let is_used =
-            |name: &str| name == "path" || templates.iter().any(|it| places(&it.text).contains(&name));
+            |name: &str| name == "path" || templates.iter().any(|it| placeholders(&it.text).contains(&name));
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
-        let given =
-            given.filter(|(name, _)| is_used(name) && !RESERVED_PLACES.contains(&name.as_str())).collect();
+        let given = given
+            .filter(|(name, _)| is_used(name) && !RESERVED_PLACEHOLDERS.contains(&name.as_str()))
+            .collect();
         let pick = PickStart { given, templates, asked: asked("template") };
-        let copied = match &brought.from {
+        let copied = match &prefill.from {
             Some(job) => Some(get_job(project.clone(), job.clone()).await?),
             None => None,
         };
         let problem = refused.as_ref().and_then(|refused| refused.problem().cloned());
         let similar = similar_to(&project, refused.as_ref(), problem.as_ref()).await;
-        let text = text(&form, refused.as_ref(), brought, &pick, copied);
+        let text = text(&form, refused.as_ref(), prefill, &pick, copied);
         let start = JobFormStart {
             draft: DraftStart::of(&form, &text.prompt, text.goes_first),
             named: page_path::found_in(&text.prompt).join(", "),
@@ -99,7 +100,7 @@ pub fn NewJob() -> impl IntoView {
 fn text(
     form: &Blank,
     refused: Option<&FlashMessage>,
-    brought: Brought,
+    prefill: Prefill,
     pick: &PickStart,
     copied: Option<Job>,
 ) -> Text {
@@ -114,7 +115,7 @@ fn text(
     let template = pick.filled();
     let asked = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
-    let brings_text = given(brought.prompt).or_else(|| template.clone());
+    let brings_text = given(prefill.prompt).or_else(|| template.clone());
     let (prompt, pages, template, goes_first) = match (brings_text, copied) {
         (Some(text), _) => (text, String::new(), asked(), true),
         (None, Some(job)) => {
@@ -123,7 +124,7 @@ fn text(
         }
         (None, None) => (form.draft.clone(), form.draft_paths.clone(), form.draft_template.clone(), false),
     };
-    Text { prompt, pages: given(brought.path).unwrap_or(pages), template, goes_first }
+    Text { prompt, pages: given(prefill.path).unwrap_or(pages), template, goes_first }
 }
 
 /// The jobs for which the form came back, if that was why.

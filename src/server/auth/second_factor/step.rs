@@ -3,7 +3,7 @@
 
 use super::{SecondFactors, address, sign_in, token};
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Deed};
+use crate::model::audit::{Action, AuditEvent};
 use crate::server::auth::sign_in::own_path;
 use crate::server::store::StoreError;
 use crate::server::store::second_factors::SignInStep;
@@ -50,8 +50,8 @@ impl SecondFactors {
         if !self.spend(&user.id, code).await? {
             tracing::warn!(user = user.name, "a second factor was refused");
             let by = user.actor(&address::current().to_string());
-            let deed = Deed::new(Action::SignIn).refused().saying("second factor");
-            self.store.record_often(&by, &deed, now).await?;
+            let event = AuditEvent::new(Action::SignIn).refused().with_detail("second factor");
+            self.store.record_often(&by, &event, now).await?;
             return Err(AppError::new(
                 ErrorCode::Unauthenticated,
                 "That code is not right, or it was used already. Wait for the next one and enter that.",

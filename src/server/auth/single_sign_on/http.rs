@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 1024 * 1024;
 
 /// Why there is no answer. The text is for the log only.
 #[derive(Debug, Error)]
-pub(super) enum Unanswered {
+pub(super) enum ExchangeError {
     #[error("{0}")]
     Exchange(#[from] reqwest::Error),
     #[error("{0}")]
@@ -46,7 +46,7 @@ pub(super) fn client(is_https: bool, authorities: &[CertificateDer<'static>]) ->
 }
 
 /// One exchange, in the form the library requires.
-pub(super) async fn exchange(client: Client, request: HttpRequest) -> Result<HttpResponse, Unanswered> {
+pub(super) async fn exchange(client: Client, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
     let mut answer = client.execute(request.try_into()?).await?;
     let mut built = Response::builder().status(answer.status());
     for (name, value) in answer.headers() {
@@ -55,7 +55,7 @@ pub(super) async fn exchange(client: Client, request: HttpRequest) -> Result<Htt
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await? {
         if body.len() + chunk.len() > MAX_BYTES {
-            return Err(Unanswered::TooLong);
+            return Err(ExchangeError::TooLong);
         }
         body.extend_from_slice(&chunk);
     }

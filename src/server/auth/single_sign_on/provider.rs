@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::http;
-use super::under_way::UnderWay;
+use super::pending::PendingSignIn;
 use crate::error::{AppError, ErrorCode};
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
@@ -39,11 +39,11 @@ pub(super) struct Provider {
     callback: RedirectUrl,
     clock: Clock,
     /// Fetched at first use, by one request at a time.
-    published: Arc<Mutex<Option<Asked>>>,
+    published: Arc<Mutex<Option<CachedMetadata>>>,
 }
 
 /// The provider's metadata and when it was requested; `None`: the provider did not answer.
-struct Asked {
+struct CachedMetadata {
     at: Timestamp,
     published: Option<Arc<CoreProviderMetadata>>,
 }
@@ -58,12 +58,13 @@ pub(super) struct Claims {
 
 /// Claims outside the standard, including groups.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Others(Map<String, Value>);
+struct ExtraClaims(Map<String, Value>);
 
-impl AdditionalClaims for Others {}
+impl AdditionalClaims for ExtraClaims {}
 
-type Token = IdToken<Others, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
-type Verified = IdTokenClaims<Others, CoreGenderClaim>;
+type Token =
+    IdToken<ExtraClaims, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
+type Verified = IdTokenClaims<ExtraClaims, CoreGenderClaim>;
 
 impl Provider {
     pub(super) fn new(
@@ -83,10 +84,10 @@ impl Provider {
     }
 
     /// The provider's authorization address for one sign-in.
-    pub(super) async fn way_there(&self, under_way: &UnderWay) -> Result<String, AppError> {
+    pub(super) async fn authorization_url(&self, pending: &PendingSignIn) -> Result<String, AppError> {
         let published = self.published().await?;
-        let verifier = PkceCodeVerifier::new(under_way.verifier.clone());
-        let (state, nonce) = (under_way.state.clone(), under_way.nonce.clone());
+        let verifier = PkceCodeVerifier::new(pending.verifier.clone());
+        let (state, nonce) = (pending.state.clone(), pending.nonce.clone());
         let (address, _, _) = CoreClient::from_provider_metadata((*published).clone(), self.id(), None)
             .set_redirect_uri(self.callback.clone())
             .authorize_url(
@@ -101,12 +102,12 @@ impl Provider {
     }
 
     /// The claims about the person whom the provider sent back with `code`.
-    pub(super) async fn claims(&self, code: String, under_way: &UnderWay) -> Result<Claims, AppError> {
-        let answer = self.redeem(code, under_way).await?;
+    pub(super) async fn claims(&self, code: String, pending: &PendingSignIn) -> Result<Claims, AppError> {
+        let answer = self.redeem(code, pending).await?;
         let token = answer.id_token().ok_or_else(|| failed("an answer without an ID token"))?;
         // Parsed again, with all of its claims.
         let token: Token = token.to_string().parse().map_err(failed)?;
-        let verified = self.verified(&token, &Nonce::new(under_way.nonce.clone())).await?;
+        let verified = self.verified(&token, &Nonce::new(pending.nonce.clone())).await?;
         let mut claims = Claims {
             subject: verified.subject().to_string(),
             email: verified.email().map(|email| email.to_string()),
@@ -115,25 +116,25 @@ impl Provider {
         };
         // Many providers keep the ID token small and return the rest from the userinfo endpoint.
         if (claims.email.is_none() || claims.groups.is_empty())
-            && let Some(told) = self.told(answer.access_token().clone(), &verified).await?
+            && let Some(user_info) = self.user_info_of(answer.access_token().clone(), &verified).await?
         {
-            if let Some(email) = told.email() {
+            if let Some(email) = user_info.email() {
                 claims.email = Some(email.to_string());
-                claims.email_verified = told.email_verified() == Some(true);
+                claims.email_verified = user_info.email_verified() == Some(true);
             }
-            claims.groups.extend(self.groups(told.additional_claims()));
+            claims.groups.extend(self.groups(user_info.additional_claims()));
         }
         Ok(claims)
     }
 
-    async fn redeem(&self, code: String, under_way: &UnderWay) -> Result<CoreTokenResponse, AppError> {
+    async fn redeem(&self, code: String, pending: &PendingSignIn) -> Result<CoreTokenResponse, AppError> {
         let published = self.published().await?;
         let secret = ClientSecret::new(self.config.client_secret.expose_secret().to_owned());
         let client = CoreClient::from_provider_metadata((*published).clone(), self.id(), Some(secret))
             .set_redirect_uri(self.callback.clone());
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
         let answer = request
-            .set_pkce_verifier(PkceCodeVerifier::new(under_way.verifier.clone()))
+            .set_pkce_verifier(PkceCodeVerifier::new(pending.verifier.clone()))
             .request_async(&self.exchange())
             .await;
         answer.map_err(|error| match error {
@@ -184,18 +185,18 @@ impl Provider {
     }
 
     /// The claims from the userinfo endpoint, if the provider has one.
-    async fn told(
+    async fn user_info_of(
         &self,
         access: AccessToken,
         verified: &Verified,
-    ) -> Result<Option<UserInfoClaims<Others, CoreGenderClaim>>, AppError> {
+    ) -> Result<Option<UserInfoClaims<ExtraClaims, CoreGenderClaim>>, AppError> {
         let published = self.published().await?;
         let client = CoreClient::from_provider_metadata((*published).clone(), self.id(), None);
         let Ok(request) = client.user_info(access, Some(verified.subject().clone())) else { return Ok(None) };
         request.request_async(&self.exchange()).await.map(Some).map_err(failed)
     }
 
-    fn groups(&self, claims: &Others) -> Vec<String> {
+    fn groups(&self, claims: &ExtraClaims) -> Vec<String> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         match claims.0.get(&self.config.groups_claim) {
             Some(Value::Array(groups)) => groups.iter().filter_map(text).collect(),
@@ -207,7 +208,7 @@ impl Provider {
     async fn published(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
         let mut known = self.published.lock().await;
         let now = self.clock.now();
-        if let Some(Asked { at, published }) = known.as_ref() {
+        if let Some(CachedMetadata { at, published }) = known.as_ref() {
             let age = now.seconds_since(*at);
             match published {
                 Some(published) if age < KNOWN_SECONDS => return Ok(published.clone()),
@@ -216,7 +217,7 @@ impl Provider {
             }
         }
         let found = self.discover().await.map(Arc::new);
-        *known = Some(Asked { at: self.clock.now(), published: found.as_ref().ok().cloned() });
+        *known = Some(CachedMetadata { at: self.clock.now(), published: found.as_ref().ok().cloned() });
         found
     }
 
@@ -240,7 +241,7 @@ impl Provider {
 }
 
 type Exchange =
-    std::pin::Pin<Box<dyn Future<Output = Result<openidconnect::HttpResponse, http::Unanswered>> + Send>>;
+    std::pin::Pin<Box<dyn Future<Output = Result<openidconnect::HttpResponse, http::ExchangeError>> + Send>>;
 
 /// The provider cannot be reached or answers incorrectly.
 fn failed(error: impl Display) -> AppError {

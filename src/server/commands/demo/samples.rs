@@ -15,8 +15,8 @@ use crate::server::auth::password;
 use crate::server::clock::Clock;
 use crate::server::emulator::{Emulator, Outcome, PastJob};
 use crate::server::store::Store;
-use crate::server::store::intents::{Claim, Intent, NewIntent, Settlement};
-use crate::server::store::job_list::{JobFilter, Place};
+use crate::server::store::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
+use crate::server::store::job_list::{JobFilter, PageStart};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
 /// The limit of templates per project while the samples are written.
@@ -71,10 +71,13 @@ pub(super) async fn tell_emulator(
                 let Some(remote) = job.remote else { continue };
                 let finishes_at =
                     if job.state == JobState::Active { clock.now().plus_seconds(25) } else { job.changed_at };
-                emulator.adopt(project.id.as_str(), past_job(remote, job.state, job.created_at, finishes_at));
+                emulator.add_past_job(
+                    project.id.as_str(),
+                    past_job(remote, job.state, job.created_at, finishes_at),
+                );
             }
             match page.next {
-                Some(next) => filter.place = Place::At(next),
+                Some(next) => filter.page_start = PageStart::At(next),
                 None => break,
             }
         }
@@ -113,14 +116,16 @@ async fn write(
     let sent = started.plus_seconds(1);
     match sample.end {
         End::Rejected(reason) => {
-            return Ok(store.settle(&intent, &Settlement::Rejected(reason), sent).await?);
+            return Ok(store.record_outcome(&intent, &DeliveryOutcome::Rejected(reason), sent).await?);
         }
-        End::Unknown(reason) => return Ok(store.settle(&intent, &Settlement::Unknown(reason), sent).await?),
+        End::Unknown(reason) => {
+            return Ok(store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), sent).await?);
+        }
         _ => {}
     }
     let active = remote(project, &intent, started, "active", None);
     let ended = started.plus_seconds(work_seconds(sample));
-    store.settle(&intent, &Settlement::Accepted(&active, ended), sent).await?;
+    store.record_outcome(&intent, &DeliveryOutcome::Accepted(&active, ended), sent).await?;
     let (status, pull_request) = match sample.end {
         End::PullRequest(number) => ("completed", Some(number)),
         End::Failed => ("failed", None),
@@ -134,7 +139,9 @@ async fn write(
         let further = Text { job: Some(&intent), author, prompt, paths: &[], template: None };
         let message = commit(store, project, further, asked).await?;
         let ended = asked.plus_seconds(work_seconds(sample));
-        store.settle(&message, &Settlement::Accepted(&active, ended), asked.plus_seconds(1)).await?;
+        store
+            .record_outcome(&message, &DeliveryOutcome::Accepted(&active, ended), asked.plus_seconds(1))
+            .await?;
         end(store, &intent, &done, ended).await?;
     }
     Ok(())
@@ -200,11 +207,11 @@ fn remote(
 /// Records the end of a sample job like the poller would.
 async fn end(store: &Store, intent: &Intent, remote: &RemoteJob, at: Timestamp) -> anyhow::Result<()> {
     let due = store
-        .due_reads(at, at)
+        .due_polls(at, at)
         .await?
         .into_iter()
         .find(|due| due.job == intent.job)
         .context("a read that is due")?;
-    store.record_read(&due, remote, None, at).await?;
+    store.record_poll(&due, remote, None, at).await?;
     Ok(())
 }

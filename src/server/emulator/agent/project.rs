@@ -94,7 +94,7 @@ impl Project {
         format!("https://git.example/acme/{}-docs/pull/{number}", self.slug)
     }
 
-    pub(super) fn adopt(&mut self, past: PastJob) {
+    pub(super) fn add_past_job(&mut self, past: PastJob) {
         let number = past.pr_link.as_deref().and_then(pull_request_number);
         self.next_pull_request = self.next_pull_request.max(number.map_or(0, |number| number + 1));
         let mut job = Job {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::super::noise::Seed;
 use super::day::{Day, each};
-use super::life::Life;
+use super::lifecycle::Lifecycle;
 use super::season::Season;
 use super::site::{Page, Section, Site};
 use crate::model::time::Timestamp;
@@ -28,22 +28,22 @@ pub(super) struct Count {
 #[derive(Debug)]
 pub(super) struct Traffic {
     project: Seed,
-    pages: Vec<Draw>,
+    pages: Vec<PageTraffic>,
 }
 
 /// How much a page attracts people and AI.
 #[derive(Debug)]
-struct Draw {
+struct PageTraffic {
     seed: Seed,
     section: Section,
     weight: f64,
-    life: Life,
+    lifecycle: Lifecycle,
 }
 
 impl Traffic {
     pub(super) fn of(seed: Seed, project: &str, site: &Site) -> Self {
         let project = seed.named("views").named(project);
-        let pages = site.pages().iter().zip(0..).map(|(page, n)| Draw::of(page, n, project));
+        let pages = site.pages().iter().zip(0..).map(|(page, n)| PageTraffic::of(page, n, project));
         Self { project, pages: pages.collect() }
     }
 
@@ -65,7 +65,7 @@ impl Traffic {
     }
 }
 
-impl Draw {
+impl PageTraffic {
     fn of(page: &Page, n: u64, project: Seed) -> Self {
         let seed = project.named("page").nth(n);
         // A long tail: the tenth page gets about a tenth of the views of the first.
@@ -74,13 +74,18 @@ impl Draw {
             _ => (n + 1) as f64,
         };
         let chance = seed.named("weight").between(0.5, 1.6);
-        Self { seed, section: page.section, weight: chance * rank.powf(-0.95), life: Life::of(page, seed) }
+        Self {
+            seed,
+            section: page.section,
+            weight: chance * rank.powf(-0.95),
+            lifecycle: Lifecycle::of(page, seed),
+        }
     }
 
     fn on(&self, day: Day, season: &Season, gone: f64) -> Count {
         let chance = self.seed.nth(day.0 as u64);
         let (human, ai) = season.expected(self.section);
-        let weight = self.weight * self.life.on(day);
+        let weight = self.weight * self.lifecycle.on(day);
         let [human_chance, human_rest, ai_chance, ai_rest] = chance.quarters();
         let mut human = whole(human * weight * (0.7 + 0.6 * human_chance), human_rest);
         let mut ai = whole(ai * weight * (0.6 + 0.8 * ai_chance), ai_rest);

@@ -15,7 +15,7 @@ pub(super) enum Operation {
 /// The operations that a fault applies to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Aim {
+pub(super) enum FaultTarget {
     #[default]
     Any,
     Create,
@@ -38,7 +38,7 @@ impl Operation {
     }
 }
 
-impl Aim {
+impl FaultTarget {
     pub(super) fn hits(self, operation: Operation) -> bool {
         match self {
             Self::Any => true,

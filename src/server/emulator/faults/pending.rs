@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::operation::{Aim, Operation};
+use super::operation::{FaultTarget, Operation};
 
 const UNTIL_CLEARED: &str = "until-cleared";
 
@@ -16,7 +16,7 @@ const UNTIL_CLEARED: &str = "until-cleared";
 #[serde(deny_unknown_fields)]
 pub(super) struct Ordered {
     #[serde(default)]
-    operation: Aim,
+    operation: FaultTarget,
     #[serde(default)]
     times: Times,
     fault: Fault,
@@ -26,7 +26,7 @@ pub(super) struct Ordered {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 enum Times {
-    Left(NonZeroU32),
+    Remaining(NonZeroU32),
     UntilCleared,
 }
 
@@ -89,9 +89,9 @@ impl Pending {
         let ordered = &mut self.faults[place];
         match ordered.times {
             Times::UntilCleared => Some(ordered.fault.clone()),
-            Times::Left(times) => match NonZeroU32::new(times.get() - 1) {
+            Times::Remaining(times) => match NonZeroU32::new(times.get() - 1) {
                 Some(left) => {
-                    ordered.times = Times::Left(left);
+                    ordered.times = Times::Remaining(left);
                     Some(ordered.fault.clone())
                 }
                 None => self.faults.remove(place).map(|ordered| ordered.fault),
@@ -114,7 +114,7 @@ impl Requests {
 
 impl Default for Times {
     fn default() -> Self {
-        Self::Left(NonZeroU32::MIN)
+        Self::Remaining(NonZeroU32::MIN)
     }
 }
 
@@ -126,14 +126,16 @@ impl TryFrom<Value> for Times {
             return Ok(Self::UntilCleared);
         }
         let times = value.as_u64().and_then(|times| u32::try_from(times).ok()).and_then(NonZeroU32::new);
-        times.map(Self::Left).ok_or_else(|| format!("times is a whole number from 1, or \"{UNTIL_CLEARED}\""))
+        times
+            .map(Self::Remaining)
+            .ok_or_else(|| format!("times is a whole number from 1, or \"{UNTIL_CLEARED}\""))
     }
 }
 
 impl From<Times> for Value {
     fn from(times: Times) -> Self {
         match times {
-            Times::Left(times) => Self::from(times.get()),
+            Times::Remaining(times) => Self::from(times.get()),
             Times::UntilCleared => Self::from(UNTIL_CLEARED),
         }
     }

@@ -10,7 +10,7 @@ use leptos::web_sys::HtmlFormElement;
 use serde::{Deserialize, Serialize};
 
 use crate::model::links;
-use crate::model::template::{filled, places};
+use crate::model::template::{filled, placeholders};
 use crate::ui::islands::browser;
 use crate::ui::islands::drafts::Draft;
 
@@ -43,7 +43,7 @@ impl PickStart {
     pub fn filled(&self) -> Option<String> {
         let template = self.template(&self.asked)?;
         let values: Vec<_> =
-            places(&template.text).into_iter().map(|place| (place, self.value(place))).collect();
+            placeholders(&template.text).into_iter().map(|place| (place, self.value(place))).collect();
         Some(filled(&template.text, &values.into_iter().filter(|(_, value)| !value.is_empty()).collect()))
     }
 
@@ -145,7 +145,7 @@ impl Pick {
             event.prevent_default();
             self.waiting.set(None);
             let Pickable { id, text, .. } = template.get_value();
-            if places(&text).is_empty() {
+            if placeholders(&text).is_empty() {
                 self.bring(text, id.clone());
             }
             self.shown.set(id);
@@ -162,8 +162,8 @@ impl Pick {
 
     /// A field for each placeholder.
     fn places(self, template: StoredValue<Pickable>) -> AnyView {
-        let names: Vec<String> =
-            template.with_value(|template| places(&template.text).into_iter().map(str::to_owned).collect());
+        let names: Vec<String> = template
+            .with_value(|template| placeholders(&template.text).into_iter().map(str::to_owned).collect());
         if names.is_empty() {
             return ().into_any();
         }

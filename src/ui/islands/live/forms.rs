@@ -16,7 +16,7 @@ use leptos::web_sys::{Element, HtmlElement, HtmlFormElement};
 
 use super::LiveState;
 use crate::error::{AppError, ErrorCode};
-use crate::model::job::Filed;
+use crate::model::job::BulkResult;
 use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::notice::NAMED_PAGE;
@@ -87,7 +87,7 @@ fn submitted(live: LiveState, event: &SubmitEvent) {
 fn say(live: LiveState, form: &HtmlFormElement, answer: &str, done: Option<String>, undo: Option<String>) {
     let Some(done) = done else { return };
     let Some(path) = undo else { return live.toasts.say(done, "", None) };
-    let Ok(Filed { jobs }) = json::from_str(answer) else { return };
+    let Ok(BulkResult { jobs }) = json::from_str(answer) else { return };
     if jobs.is_empty() {
         return live.toasts.say("Nothing had to be changed", "", None);
     }

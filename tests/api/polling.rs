@@ -70,7 +70,7 @@ async fn a_job_goes_from_active_to_its_pull_request_by_itself() {
 }
 
 #[tokio::test]
-async fn however_many_look_the_upstream_sees_one_read_per_interval() {
+async fn however_many_look_the_upstream_sees_one_poll_per_interval() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -81,34 +81,34 @@ async fn however_many_look_the_upstream_sees_one_read_per_interval() {
         assert!(looks.iter().all(|badge| badge["state"] == "active"));
         operator.job(&job).await;
         operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
         assert_eq!(app.upstream.reads().await, expected);
         app.clock().advance(NEXT_READ);
     }
 }
 
 #[tokio::test]
-async fn readers_at_the_same_moment_share_one_read() {
+async fn readers_at_the_same_moment_share_one_poll() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     started_job(&app, &operator).await;
     let slow = ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_read(slow.set_delay(Duration::from_millis(100))).await;
     app.clock().advance(NEXT_READ);
-    join_all((0..8).map(|_| app.panel().jobs.poll_due())).await;
+    join_all((0..8).map(|_| app.state().jobs.poll_due())).await;
     assert_eq!(app.upstream.reads().await, 1);
 }
 
 #[tokio::test]
-async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
+async fn a_job_that_is_gone_upstream_says_so_and_is_not_polled_any_more() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
     app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no such job"}))).await;
     app.clock().advance(NEXT_READ);
     until("the first 404 is noted", async || {
-        let (store, now) = (&app.panel().store, app.clock().now().plus_seconds(90));
-        let planned = store.due_reads(now, now).await.unwrap();
+        let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
+        let planned = store.due_polls(now, now).await.unwrap();
         planned.first().and_then(|read| read.missing_since)
     })
     .await;
@@ -121,7 +121,7 @@ async fn a_job_that_is_gone_upstream_says_so_and_is_read_no_more() {
     assert_eq!(gone["status"], "not found");
     for _ in 0..10 {
         app.clock().advance(Duration::from_secs(3_600));
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     }
     assert_eq!(app.upstream.reads().await, 2);
     assert_eq!(app.operator().await.job(&job).await["prompt"], "Fix typos");
@@ -161,7 +161,7 @@ async fn a_failed_read_changes_nothing_and_the_next_one_counts() {
 }
 
 #[tokio::test]
-async fn a_finished_job_is_soon_read_no_more_and_a_follow_up_wakes_it() {
+async fn a_finished_job_is_soon_not_polled_any_more_and_a_follow_up_wakes_it() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started_job(&app, &operator).await;
@@ -170,12 +170,12 @@ async fn a_finished_job_is_soon_read_no_more_and_a_follow_up_wakes_it() {
         until("reading ends", async || {
             app.clock().advance(Duration::from_secs(300));
             let before = app.upstream.reads().await;
-            app.panel().jobs.poll_due().await.unwrap();
+            app.state().jobs.poll_due().await.unwrap();
             (app.upstream.reads().await == before).then_some(())
         })
         .await;
         app.clock().advance(Duration::from_secs(30 * 24 * 3_600));
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
         app.upstream.reads().await
     };
     let reads = rest().await;
@@ -192,7 +192,7 @@ async fn a_finished_job_is_soon_read_no_more_and_a_follow_up_wakes_it() {
 
 /// The answer to a read that began before a follow-up tells of the time before it.
 #[tokio::test]
-async fn a_late_read_does_not_overwrite_what_a_follow_up_brought() {
+async fn a_late_poll_does_not_overwrite_what_a_follow_up_brought() {
     let (release, held) = mpsc::channel::<()>();
     let held = Mutex::new(held);
     let says = |status: &str| {

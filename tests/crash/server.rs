@@ -18,23 +18,23 @@ const PASSWORD: &str = "crash-crash-crash";
 /// How long anything may take that does not depend on chance.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(crate) struct Panel {
+pub(crate) struct Server {
     folder: TempDir,
     upstream: String,
     process: Option<Child>,
     output: Arc<Mutex<String>>,
     /// Where it answers, and by which cookie it knows its one person.
-    door: watch::Sender<Door>,
+    session: watch::Sender<Session>,
     http: Client,
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct Door {
+pub(crate) struct Session {
     pub(crate) address: String,
     pub(crate) cookie: String,
 }
 
-impl Panel {
+impl Server {
     pub(crate) fn new(upstream: &str) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
@@ -43,7 +43,7 @@ impl Panel {
             upstream: upstream.to_owned(),
             process: None,
             output: Arc::default(),
-            door: watch::Sender::default(),
+            session: watch::Sender::default(),
             http: http.timeout(Duration::from_secs(45)).build().unwrap(),
         }
     }
@@ -86,7 +86,7 @@ impl Panel {
             assert!(ended.is_none() && began.elapsed() < PATIENCE, "it does not start: {output}");
             tokio::time::sleep(Duration::from_millis(2)).await;
         };
-        self.door.send_modify(|door| door.address = format!("http://{address}"));
+        self.session.send_modify(|session| session.address = format!("http://{address}"));
     }
 
     pub(crate) async fn kill(&mut self) {
@@ -107,7 +107,7 @@ impl Panel {
         let pairs = [("username", "admin"), ("password", PASSWORD)];
         let answer = self.visitor().call("/api/session/login", &pairs).await.unwrap();
         let cookie = answer.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
-        self.door.send_modify(|door| door.cookie = cookie);
+        self.session.send_modify(|session| session.cookie = cookie);
     }
 
     /// Waits until no prompt is queued or being sent.
@@ -131,29 +131,29 @@ impl Panel {
     }
 
     pub(crate) fn visitor(&self) -> Visitor {
-        Visitor { door: self.door.subscribe(), http: self.http.clone() }
+        Visitor { session: self.session.subscribe(), http: self.http.clone() }
     }
 }
 
 /// Somebody who finds the panel wherever it answers now.
 #[derive(Clone)]
 pub(crate) struct Visitor {
-    door: watch::Receiver<Door>,
+    session: watch::Receiver<Session>,
     http: Client,
 }
 
 impl Visitor {
     /// Posts fields; nothing if no answer came.
     pub(crate) async fn call(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Option<reqwest::Response> {
-        let door = self.door.borrow().clone();
+        let session = self.session.borrow().clone();
         let body: String = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
         let request = self
             .http
-            .post(format!("{}{endpoint}", door.address))
+            .post(format!("{}{endpoint}", session.address))
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .header(ACCEPT, "application/json")
             .header("sec-fetch-site", "same-origin")
-            .header(COOKIE, door.cookie)
+            .header(COOKIE, session.cookie)
             .body(body);
         request.send().await.ok()
     }

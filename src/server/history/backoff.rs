@@ -15,13 +15,13 @@ const FAILURES_OF_A_DAY: u32 = 3;
 const ASIDE_SECONDS: i64 = 3_600;
 
 #[derive(Debug, Default)]
-pub(super) struct Setbacks {
-    projects: HashMap<ProjectId, Setback>,
+pub(super) struct Backoff {
+    projects: HashMap<ProjectId, ProjectBackoff>,
     aside: HashMap<(ProjectId, Day), Timestamp>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Setback {
+pub(super) struct ProjectBackoff {
     /// Nothing is asked for the project before then.
     pub(super) until: Timestamp,
     /// What went wrong, as the beginning of a sentence.
@@ -31,7 +31,7 @@ pub(super) struct Setback {
     failures_of_day: u32,
 }
 
-impl Setbacks {
+impl Backoff {
     /// Takes note of a failure; gives whether the day is put aside.
     pub(super) fn failed(
         &mut self,
@@ -50,8 +50,8 @@ impl Setbacks {
         }
         let until = now.plus_seconds(pause_seconds(failures));
         let failures_of_day = if aside { 0 } else { of_day };
-        let setback = Setback { until, why: why(error), failures, day, failures_of_day };
-        self.projects.insert(project.clone(), setback);
+        let backoff = ProjectBackoff { until, why: why(error), failures, day, failures_of_day };
+        self.projects.insert(project.clone(), backoff);
         aside
     }
 
@@ -59,14 +59,14 @@ impl Setbacks {
         self.projects.remove(project);
     }
 
-    /// The setback for which `project` is left alone at `now`. One that lies further ahead than any pause was noted by a
+    /// The backoff for which `project` is left alone at `now`. One that lies further ahead than any pause was noted by a
     /// clock that has been set back.
-    pub(super) fn of(&self, project: &ProjectId, now: Timestamp) -> Option<&Setback> {
+    pub(super) fn of(&self, project: &ProjectId, now: Timestamp) -> Option<&ProjectBackoff> {
         let longest = now.plus_seconds(LONGEST_PAUSE_SECONDS);
-        self.projects.get(project).filter(|setback| setback.until > now && setback.until <= longest)
+        self.projects.get(project).filter(|backoff| backoff.until > now && backoff.until <= longest)
     }
 
-    pub(super) fn is_aside(&self, project: &ProjectId, day: Day, now: Timestamp) -> bool {
+    pub(super) fn is_set_aside(&self, project: &ProjectId, day: Day, now: Timestamp) -> bool {
         let longest = now.plus_seconds(ASIDE_SECONDS);
         let until = self.aside.get(&(project.clone(), day));
         until.is_some_and(|until| *until > now && *until <= longest)
@@ -104,31 +104,31 @@ mod tests {
 
     #[test]
     fn the_pause_doubles_up_to_a_quarter_of_an_hour_and_ends_with_a_success() {
-        let (mut setbacks, project) = (Setbacks::default(), "docs".parse().unwrap());
+        let (mut backoff, project) = (Backoff::default(), "docs".parse().unwrap());
         let pauses: Vec<i64> = (1..=8)
             .map(|day_of_month| {
                 let day = day(&format!("2026-11-0{day_of_month}"));
-                setbacks.failed(&project, day, &UpstreamError::TimedOut, NOW);
-                setbacks.of(&project, NOW).unwrap().until.seconds_since(NOW)
+                backoff.failed(&project, day, &UpstreamError::TimedOut, NOW);
+                backoff.of(&project, NOW).unwrap().until.seconds_since(NOW)
             })
             .collect();
         assert_eq!(pauses, [30, 60, 120, 240, 480, 900, 900, 900]);
-        assert!(setbacks.of(&project, NOW.plus_seconds(900)).is_none());
-        assert!(setbacks.of(&project, NOW.plus_seconds(-86_400)).is_none(), "the clock was set back");
-        setbacks.succeeded(&project);
-        assert!(setbacks.of(&project, NOW).is_none());
+        assert!(backoff.of(&project, NOW.plus_seconds(900)).is_none());
+        assert!(backoff.of(&project, NOW.plus_seconds(-86_400)).is_none(), "the clock was set back");
+        backoff.succeeded(&project);
+        assert!(backoff.of(&project, NOW).is_none());
     }
 
     #[test]
     fn a_day_that_fails_three_times_in_a_row_lets_others_pass_for_an_hour() {
-        let (mut setbacks, project) = (Setbacks::default(), "docs".parse().unwrap());
+        let (mut backoff, project) = (Backoff::default(), "docs".parse().unwrap());
         let error = UpstreamError::BadAnswer("not JSON".to_owned());
         let (bad, good) = (day("2026-11-02"), day("2026-11-01"));
-        let aside = [bad, good, bad, bad, bad].map(|day| setbacks.failed(&project, day, &error, NOW));
+        let aside = [bad, good, bad, bad, bad].map(|day| backoff.failed(&project, day, &error, NOW));
         assert_eq!(aside, [false, false, false, false, true]);
-        assert!(setbacks.is_aside(&project, bad, NOW.plus_seconds(3_599)));
-        assert!(!setbacks.is_aside(&project, bad, NOW.plus_seconds(3_600)));
-        assert!(!setbacks.is_aside(&project, good, NOW));
-        assert!(!setbacks.is_aside(&"api".parse().unwrap(), bad, NOW));
+        assert!(backoff.is_set_aside(&project, bad, NOW.plus_seconds(3_599)));
+        assert!(!backoff.is_set_aside(&project, bad, NOW.plus_seconds(3_600)));
+        assert!(!backoff.is_set_aside(&project, good, NOW));
+        assert!(!backoff.is_set_aside(&"api".parse().unwrap(), bad, NOW));
     }
 }

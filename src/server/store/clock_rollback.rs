@@ -1,5 +1,5 @@
-//! What the ledger says of the future once the clock was set back. Instants that nothing could have planned are drawn
-//! near, so that nobody waits for the clock to come round again. Doing it twice changes nothing.
+//! Clock rollback: clamps timestamps of the ledger that lie further ahead of the clock than anything can have planned, so that
+//! nothing waits for the old time to come again. Doing it twice changes nothing.
 
 use std::time::Duration;
 
@@ -7,19 +7,23 @@ use super::budget::LONGEST_PAUSE_MILLIS;
 use super::{Store, StoreError};
 use crate::model::time::Timestamp;
 
-/// The latest instants that can have been planned at some moment.
+/// How far ahead of the clock each kind of timestamp can have been planned.
 #[derive(Debug, Clone, Copy)]
-pub struct Horizon {
+pub struct PlanningLimits {
     /// How long a session lives.
     pub session: Duration,
-    /// The longest pause between two reads of a job.
-    pub read: Duration,
+    /// The longest pause between two polls of a job.
+    pub poll: Duration,
 }
 
 impl Store {
-    /// Draws near what lies further ahead of `now` than it can have been planned. Calls that seem to be made later count
+    /// Clamps what lies further ahead of `now` than it can have been planned. Calls that seem to be made later count
     /// from now on: they were made, and the hour's budget forgets them an hour from now at the latest.
-    pub async fn draw_near(&self, horizon: Horizon, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn clamp_future_timestamps(
+        &self,
+        limits: PlanningLimits,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         for (statement, from) in [
             ("UPDATE upstream_calls SET at = $1 WHERE at > $2", now),
@@ -27,14 +31,14 @@ impl Store {
                 "UPDATE messages SET due_at = $1 WHERE state = 'queued' AND (due_at > $2 OR created_at > $1)",
                 after(now, LONGEST_PAUSE_MILLIS),
             ),
-            ("UPDATE jobs SET next_read_at = $1 WHERE next_read_at > $2", later(now, horizon.read)),
+            ("UPDATE jobs SET next_read_at = $1 WHERE next_read_at > $2", later(now, limits.poll)),
             ("UPDATE jobs SET followed_since = $1 WHERE followed_since > $2", now),
         ] {
             sqlx::query(statement).bind(now.as_millis()).bind(from.as_millis()).execute(&mut *tx).await?;
         }
         for (statement, latest) in [
             ("DELETE FROM upstream_pauses WHERE ends_at > $1", after(now, LONGEST_PAUSE_MILLIS)),
-            ("UPDATE sessions SET expires_at = $1 WHERE expires_at > $1", later(now, horizon.session)),
+            ("UPDATE sessions SET expires_at = $1 WHERE expires_at > $1", later(now, limits.session)),
         ] {
             sqlx::query(statement).bind(latest.as_millis()).execute(&mut *tx).await?;
         }

@@ -1,13 +1,13 @@
-//! Jobs that were started elsewhere and are followed here.
+//! Jobs that were started elsewhere and are tracked here.
 
 use super::{Store, StoreError, audit, jobs, new_id};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
-/// What a person adopts.
-pub struct Adoption<'a> {
+/// What a person imports.
+pub struct NewImport<'a> {
     pub project: &'a ProjectId,
     pub author: &'a Actor,
     /// What stands in place of the prompt, which nobody here knows.
@@ -18,11 +18,11 @@ pub struct Adoption<'a> {
 }
 
 impl Store {
-    /// Writes an adopted job and follows it. A duplicate error if another job has the upstream's id.
-    pub async fn adopt(
+    /// Writes an imported job and tracks it. A duplicate error if another job has the upstream's id.
+    pub async fn import(
         &self,
-        adoption: &Adoption<'_>,
-        next_read_at: Timestamp,
+        import: &NewImport<'_>,
+        next_poll_at: Timestamp,
         now: Timestamp,
     ) -> Result<JobId, StoreError> {
         let id = new_id();
@@ -32,7 +32,7 @@ impl Store {
             "INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ($1, $2, $3, $4, $4)",
         )
         .bind(&id)
-        .bind(adoption.project.as_str())
+        .bind(import.project.as_str())
         .bind(JobState::Sending.as_str())
         .bind(now.as_millis())
         .execute(&mut *tx)
@@ -43,17 +43,16 @@ impl Store {
         )
         .bind(new_id())
         .bind(&id)
-        .bind(&adoption.author.id)
-        .bind(adoption.text)
+        .bind(&import.author.id)
+        .bind(import.text)
         .bind(DeliveryState::Accepted.as_str())
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
-        jobs::follow(&mut tx, &job, adoption.remote, next_read_at, now).await?;
-        jobs::record_event(&mut tx, &id, 0, now, DeliveryState::Accepted.as_str(), Some(adoption.note))
-            .await?;
-        let deed = Deed::new(Action::Adopt).in_project(adoption.project).on(&job);
-        audit::record(&mut tx, adoption.author, &deed, now).await?;
+        jobs::track(&mut tx, &job, import.remote, next_poll_at, now).await?;
+        jobs::record_event(&mut tx, &id, 0, now, DeliveryState::Accepted.as_str(), Some(import.note)).await?;
+        let event = AuditEvent::new(Action::Import).in_project(import.project).on(&job);
+        audit::record(&mut tx, import.author, &event, now).await?;
         tx.commit().await?;
         Ok(job)
     }

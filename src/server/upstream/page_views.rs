@@ -12,13 +12,13 @@ use super::governor::{Governor, Scope};
 use crate::error::AppError;
 use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
+use crate::model::page_views::FetchedPageViews;
 use crate::model::paging::PageLimit;
-use crate::model::views::Views;
 use crate::server::clock::Clock;
 
 /// One distinct question.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ViewsQuestion {
+pub struct PageViewsQuery {
     pub project: ProjectId,
     pub range: DayRange,
     pub limit: PageLimit,
@@ -27,16 +27,16 @@ pub struct ViewsQuestion {
 
 /// The answers, and the way to new ones. Cloning gives another handle on the same answers.
 #[derive(Clone)]
-pub struct ViewsAnswers {
+pub struct PageViewsCache {
     upstream: Upstream,
     governor: Governor,
     clock: Clock,
     /// Answers while they are fresh; also where identical questions wait for one call.
-    fresh: Cache<ViewsQuestion, Views>,
+    fresh: Cache<PageViewsQuery, FetchedPageViews>,
     /// The last good answers, however old.
-    last_good: Cache<ViewsQuestion, Views>,
+    last_good: Cache<PageViewsQuery, FetchedPageViews>,
     /// Questions that failed a moment ago: their last good answer is not refreshed again at once.
-    failed: Cache<ViewsQuestion, ()>,
+    failed: Cache<PageViewsQuery, ()>,
 }
 
 /// Days in the range when none is asked for.
@@ -47,7 +47,7 @@ const CACHED_BYTES: u64 = 32 * 1024 * 1024;
 /// How long after a failure an old answer is given without asking again.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(60);
 
-impl ViewsQuestion {
+impl PageViewsQuery {
     /// A question from what a person typed; both days inclusive, the last 28 days unless told.
     pub fn parse(
         project: ProjectId,
@@ -78,7 +78,7 @@ impl ViewsQuestion {
     }
 }
 
-impl ViewsAnswers {
+impl PageViewsCache {
     pub fn new(upstream: Upstream, governor: Governor, clock: Clock) -> Self {
         let answers = || Cache::builder().weigher(bytes).max_capacity(CACHED_BYTES);
         Self {
@@ -93,7 +93,7 @@ impl ViewsAnswers {
 
     /// The answer, from memory while it is fresh. One that is older is given at once as stale while a new one is asked for;
     /// any number of callers with one question make one call.
-    pub async fn answer(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+    pub async fn answer(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         if let Some(fresh) = self.fresh.get(&question).await {
             return Ok(fresh);
         }
@@ -102,11 +102,11 @@ impl ViewsAnswers {
             let answers = self.clone();
             tokio::spawn(async move { answers.ask_once(question).await.ok() });
         }
-        Ok(Views { stale: true, ..old })
+        Ok(FetchedPageViews { stale: true, ..old })
     }
 
     /// The last good answer, however old; one is asked for only where there is none.
-    pub async fn known(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+    pub async fn known(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         match self.last_good.get(&question).await {
             Some(known) => Ok(known),
             None => self.ask_once(question).await,
@@ -114,21 +114,21 @@ impl ViewsAnswers {
     }
 
     /// A new answer whatever is in memory, which costs a call. Should it not come, the last good one.
-    pub async fn refreshed(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+    pub async fn refreshed(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         self.fresh.invalidate(&question).await;
         let old = self.last_good.get(&question).await;
         match (self.ask_once(question).await, old) {
-            (Err(_), Some(old)) => Ok(Views { stale: true, ..old }),
+            (Err(_), Some(old)) => Ok(FetchedPageViews { stale: true, ..old }),
             (answer, _) => answer,
         }
     }
 
-    async fn ask_once(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+    async fn ask_once(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         let answer = self.fresh.try_get_with(question.clone(), self.ask(question)).await;
         answer.map_err(|error: Arc<AppError>| (*error).clone())
     }
 
-    async fn ask(&self, question: ViewsQuestion) -> Result<Views, AppError> {
+    async fn ask(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         let answer = self.ask_upstream(&question).await;
         match &answer {
             Ok(views) => self.last_good.insert(question, views.clone()).await,
@@ -137,12 +137,12 @@ impl ViewsAnswers {
         answer
     }
 
-    async fn ask_upstream(&self, question: &ViewsQuestion) -> Result<Views, AppError> {
+    async fn ask_upstream(&self, question: &PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         let permit = self.governor.acquire(&Scope::Analytics).await?;
-        let answer = self.upstream.views(permit, question).await.inspect_err(|error| {
+        let answer = self.upstream.page_views(permit, question).await.inspect_err(|error| {
             tracing::warn!(project = %question.project, %error, "page views");
         })?;
-        Ok(Views {
+        Ok(FetchedPageViews {
             totals: answer.totals,
             views: answer.views,
             has_more: answer.has_more,
@@ -154,7 +154,7 @@ impl ViewsAnswers {
 }
 
 /// Roughly what an answer holds in memory.
-fn bytes(_: &ViewsQuestion, answer: &Views) -> u32 {
+fn bytes(_: &PageViewsQuery, answer: &FetchedPageViews) -> u32 {
     let rows: usize = answer.views.iter().map(|row| size_of_val(row) + row.path.len()).sum();
     u32::try_from(size_of_val(answer) + rows).unwrap_or(u32::MAX)
 }
@@ -164,8 +164,13 @@ struct Freshness {
     clock: Clock,
 }
 
-impl Expiry<ViewsQuestion, Views> for Freshness {
-    fn expire_after_create(&self, question: &ViewsQuestion, _: &Views, _: Instant) -> Option<Duration> {
+impl Expiry<PageViewsQuery, FetchedPageViews> for Freshness {
+    fn expire_after_create(
+        &self,
+        question: &PageViewsQuery,
+        _: &FetchedPageViews,
+        _: Instant,
+    ) -> Option<Duration> {
         let minutes = if question.range.to() >= Day::of(self.clock.now()) { 15 } else { 24 * 60 };
         Some(Duration::from_secs(minutes * 60))
     }
@@ -180,9 +185,9 @@ mod tests {
         to: Option<&str>,
         limit: Option<i64>,
         offset: Option<i64>,
-    ) -> Result<ViewsQuestion, AppError> {
+    ) -> Result<PageViewsQuery, AppError> {
         let today = "2026-11-21".parse().expect("a day");
-        ViewsQuestion::parse("docs".parse().expect("an id"), from, to, limit, offset, today)
+        PageViewsQuery::parse("docs".parse().expect("an id"), from, to, limit, offset, today)
     }
 
     #[test]

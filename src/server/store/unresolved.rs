@@ -4,14 +4,14 @@
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::{Store, StoreError, audit, intents, jobs, queue, webhook_events};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::server::store::intents::Intent;
 
-/// The delivery a decision is about.
-pub struct Doubt<'a> {
+/// A delivery whose outcome is not known, and who resolves it.
+pub struct UnresolvedDelivery<'a> {
     pub by: &'a Actor,
     pub project: &'a ProjectId,
     pub job: &'a JobId,
@@ -20,8 +20,8 @@ pub struct Doubt<'a> {
     pub attempt: i64,
 }
 
-/// What became of a follow-up that was taken, or of a job with what the upstream says of it.
-pub enum Started<'a> {
+/// As what a delivery was accepted: as a job, with what the upstream says of it, or as a follow-up.
+pub enum AcceptedAs<'a> {
     Job(&'a RemoteJob),
     FollowUp,
 }
@@ -64,7 +64,7 @@ impl Store {
     /// Queues a message again that was not started; `false` if that was decided already.
     pub async fn send_again(
         &self,
-        doubt: &Doubt<'_>,
+        delivery: &UnresolvedDelivery<'_>,
         note: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -72,57 +72,57 @@ impl Store {
         let queued = format!(
             "state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4, sent_at = NULL,
              settled_at = NULL, rank = {}",
-            queue::BEHIND_ALL
+            queue::LAST_RANK
         );
-        if !doubt.end(&mut tx, &queued, now).await? {
+        if !delivery.end(&mut tx, &queued, now).await? {
             return Ok(false);
         }
-        let intent = doubt.decided(DeliveryState::Queued);
-        intents::enter(&mut tx, &intent, DeliveryState::Queued, Some(note), now).await?;
+        let intent = delivery.decided(DeliveryState::Queued);
+        intents::record_state(&mut tx, &intent, DeliveryState::Queued, Some(note), now).await?;
         // The note belongs to the history; the job itself has nothing to explain.
         sqlx::query("UPDATE jobs SET reason = NULL WHERE id = $1 AND state = 'queued'")
-            .bind(doubt.job.as_str())
+            .bind(delivery.job.as_str())
             .execute(&mut *tx)
             .await?;
-        audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resend), now).await?;
+        audit::record(&mut tx, delivery.by, &delivery.event(Action::Resend), now).await?;
         tx.commit().await?;
         Ok(true)
     }
 
-    /// Records that a message was taken after all, and follows its job; `false` if that was decided already.
-    pub async fn was_started(
+    /// Records that a message was accepted after all, and tracks its job; `false` if that was decided already.
+    pub async fn mark_accepted(
         &self,
-        doubt: &Doubt<'_>,
-        started: Started<'_>,
+        delivery: &UnresolvedDelivery<'_>,
+        accepted_as: AcceptedAs<'_>,
         note: &str,
-        next_read_at: Timestamp,
+        next_poll_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        if !doubt.end(&mut tx, "state = 'accepted', reason = NULL, settled_at = $4", now).await? {
+        if !delivery.end(&mut tx, "state = 'accepted', reason = NULL, settled_at = $4", now).await? {
             return Ok(false);
         }
-        if let Started::Job(remote) = started {
-            jobs::write_remote(&mut tx, doubt.job, remote, now).await?;
+        if let AcceptedAs::Job(remote) = accepted_as {
+            jobs::write_remote(&mut tx, delivery.job, remote, now).await?;
         }
-        jobs::follow_from(&mut tx, doubt.job, next_read_at, now).await?;
-        let intent = doubt.decided(DeliveryState::Accepted);
-        intents::enter(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
-        if let Started::Job(remote) = started
-            && !jobs::state(&mut tx, doubt.job).await?.is_moving()
+        jobs::track_from(&mut tx, delivery.job, next_poll_at, now).await?;
+        let intent = delivery.decided(DeliveryState::Accepted);
+        intents::record_state(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
+        if let AcceptedAs::Job(remote) = accepted_as
+            && !jobs::state(&mut tx, delivery.job).await?.is_moving()
         {
-            jobs::record_event(&mut tx, doubt.job.as_str(), doubt.position, now, &remote.status, None)
+            jobs::record_event(&mut tx, delivery.job.as_str(), delivery.position, now, &remote.status, None)
                 .await?;
-            webhook_events::rested(&mut tx, doubt.job, now).await?;
+            webhook_events::job_finished(&mut tx, delivery.job, now).await?;
         }
-        audit::record(&mut tx, doubt.by, &doubt.deed(Action::Resolve), now).await?;
+        audit::record(&mut tx, delivery.by, &delivery.event(Action::Resolve), now).await?;
         tx.commit().await?;
         Ok(true)
     }
 }
 
-impl Doubt<'_> {
-    /// Writes the columns of `set`, in which `$4` is now, into the message in doubt; `false` if it is that no more.
+impl UnresolvedDelivery<'_> {
+    /// Writes the columns of `set`, in which `$4` is now, into the unresolved message; `false` if it is resolved already.
     async fn end(
         &self,
         tx: &mut Transaction<'static, Any>,
@@ -142,8 +142,8 @@ impl Doubt<'_> {
         Ok(ended.rows_affected() == 1)
     }
 
-    fn deed(&self, action: Action) -> Deed {
-        Deed::new(action).in_project(self.project).on(self.job)
+    fn event(&self, action: Action) -> AuditEvent {
+        AuditEvent::new(action).in_project(self.project).on(self.job)
     }
 
     fn decided(&self, state: DeliveryState) -> Intent {
@@ -155,7 +155,7 @@ impl Doubt<'_> {
             prompt: String::new(),
             state,
             attempt: self.attempt,
-            in_line: false,
+            in_queue: false,
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct PageViews {
 
 /// One answer about page views.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Views {
+pub struct FetchedPageViews {
     /// For the whole range, whichever page of rows this is.
     pub totals: ViewCounts,
     pub views: Vec<PageViews>,

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::HistoryEntry;
+use crate::model::job::TimelineEntry;
 use crate::ui::charts::number::counted;
 use crate::ui::components::moment::exactly;
 
-pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
+pub(super) fn timeline(entries: &[TimelineEntry]) -> AnyView {
     if entries.is_empty() {
         return ().into_any();
     }
@@ -20,7 +20,7 @@ pub(super) fn history(entries: &[HistoryEntry]) -> AnyView {
     .into_any()
 }
 
-fn line(entry: &HistoryEntry) -> AnyView {
+fn line(entry: &TimelineEntry) -> AnyView {
     let what = in_words(&entry.state);
     let what = match entry.message {
         0 => what.to_owned(),

@@ -6,7 +6,7 @@ use super::season::{DAYS, FIRST_DAY};
 use super::site::{Page, Section};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Life {
+pub(super) enum Lifecycle {
     Steady,
     /// Does not exist before its first day; new pages get more views for a while.
     New {
@@ -22,7 +22,7 @@ pub(super) enum Life {
     },
 }
 
-impl Life {
+impl Lifecycle {
     /// `seed` is the seed of the page in its project.
     pub(super) fn of(page: &Page, seed: Seed) -> Self {
         let chance = seed.named("life");
@@ -63,8 +63,10 @@ mod tests {
     fn within_the_first_400_days_some_pages_appear_and_some_fade() {
         let last = Day(FIRST_DAY.0 + DAYS as i64 - 1);
         let site = Site::with_pages(620);
-        let lives = site.pages().iter().zip(0..).map(|(page, n)| Life::of(page, Seed::new(1).nth(n)));
-        let ends: Vec<(f64, f64)> = lives.map(|life| (life.on(FIRST_DAY), life.on(last))).collect();
+        let lifecycles =
+            site.pages().iter().zip(0..).map(|(page, n)| Lifecycle::of(page, Seed::new(1).nth(n)));
+        let ends: Vec<(f64, f64)> =
+            lifecycles.map(|lifecycle| (lifecycle.on(FIRST_DAY), lifecycle.on(last))).collect();
         let appear = ends.iter().filter(|(first, last)| *first == 0.0 && *last > 0.0).count();
         let fade = ends.iter().filter(|(first, last)| *last > 0.0 && last < &(first / 3.0)).count();
         assert!((20..100).contains(&appear), "{appear}");

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::AdoptJob;
+use crate::api::jobs::ImportJob;
 use crate::ui::components::form::{as_content, id_field, post_form, submit_button};
 use crate::ui::components::read_only::read_only;
 use crate::ui::pages::outcome::outcome;
@@ -11,7 +11,7 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request;
 
 #[component]
-pub fn Adopt() -> impl IntoView {
+pub fn Import() -> impl IntoView {
     let project = request::project();
     let content = match request::session().can_start_jobs() {
         true => form(&project),
@@ -27,7 +27,7 @@ pub fn Adopt() -> impl IntoView {
 }
 
 fn form(project: &str) -> AnyView {
-    let refused = request::flash(AdoptJob::PATH);
+    let refused = request::flash(ImportJob::PATH);
     let typed = |name| refused.as_ref().map(|refused| refused.typed(name).to_owned()).unwrap_or_default();
     let fields = view! {
         {id_field(typed("remote_id"))}
@@ -50,7 +50,7 @@ fn form(project: &str) -> AnyView {
     };
     view! {
         {refused.as_ref().and_then(outcome)}
-        {post_form("stack narrow", AdoptJob::PATH, vec![("project", project.to_owned())], fields)}
+        {post_form("stack narrow", ImportJob::PATH, vec![("project", project.to_owned())], fields)}
     }
     .into_any()
 }

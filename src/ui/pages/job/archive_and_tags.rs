@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::model::job::Job;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
@@ -23,7 +23,7 @@ pub(super) fn archive(job: &Job) -> AnyView {
 }
 
 /// Says by whom and when it was archived here, if it was.
-pub(super) fn put_away(job: &Job) -> Option<AnyView> {
+pub(super) fn archived_note(job: &Job) -> Option<AnyView> {
     let archived = job.archived_here.as_ref()?;
     let said = view! { <p class="context">"Archived by " {archived.by.clone()} " " {ago(archived.at)}</p> };
     Some(said.into_any())

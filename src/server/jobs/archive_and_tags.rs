@@ -2,16 +2,21 @@
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::Filed;
+use crate::model::job::BulkResult;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::find::job_ids;
 
 impl Jobs {
     /// Puts those of the comma-separated jobs away that are in the list.
-    pub async fn archive(&self, caller: &Caller, project: &ProjectId, ids: &str) -> Result<Filed, AppError> {
+    pub async fn archive(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+    ) -> Result<BulkResult, AppError> {
         let jobs = self.store.archive_here(project, &chosen(ids)?, &caller.user, self.clock.now()).await?;
-        Ok(Filed { jobs })
+        Ok(BulkResult { jobs })
     }
 
     /// Brings those of the comma-separated jobs back that were put away.
@@ -20,19 +25,19 @@ impl Jobs {
         caller: &Caller,
         project: &ProjectId,
         ids: &str,
-    ) -> Result<Filed, AppError> {
+    ) -> Result<BulkResult, AppError> {
         let jobs = self.store.unarchive_here(project, &chosen(ids)?, &caller.user, self.clock.now()).await?;
-        Ok(Filed { jobs })
+        Ok(BulkResult { jobs })
     }
 
-    pub async fn tag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<Filed, AppError> {
+    pub async fn tag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<BulkResult, AppError> {
         let tag = tag.parse().map_err(AppError::bad_input)?;
-        Ok(Filed { jobs: self.store.tag(project, &chosen(ids)?, &tag).await? })
+        Ok(BulkResult { jobs: self.store.tag(project, &chosen(ids)?, &tag).await? })
     }
 
-    pub async fn untag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<Filed, AppError> {
+    pub async fn untag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<BulkResult, AppError> {
         let tag = tag.parse().map_err(AppError::bad_input)?;
-        Ok(Filed { jobs: self.store.untag(project, &chosen(ids)?, &tag).await? })
+        Ok(BulkResult { jobs: self.store.untag(project, &chosen(ids)?, &tag).await? })
     }
 }
 

@@ -38,7 +38,7 @@ async fn the_end_of_a_job_is_told_signed_and_without_the_whole_prompt() {
 }
 
 #[tokio::test]
-async fn every_way_to_rest_is_an_event_and_resting_again_is_another() {
+async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
     let admin = app.sign_in("ada").await;
@@ -126,7 +126,7 @@ async fn a_failing_receiver_is_tried_again_ever_more_slowly_and_then_given_up() 
         let wait = next.as_millis() - app.clock().now().as_millis();
         assert!((pause * 1_000..=pause * 1_200).contains(&wait), "{wait} ms after try {}", tries + 1);
         app.clock().advance(Duration::from_millis(wait as u64 - 1));
-        assert_eq!(app.panel().webhooks.deliver_due().await.unwrap(), 0, "tried too soon");
+        assert_eq!(app.state().webhooks.deliver_due().await.unwrap(), 0, "tried too soon");
         app.clock().advance(Duration::from_millis(1));
     }
     let over = logged_once(&admin, &webhook, |event| event["outcome"] == "given_up").await;
@@ -143,7 +143,7 @@ async fn a_failing_receiver_is_tried_again_ever_more_slowly_and_then_given_up() 
 }
 
 #[tokio::test]
-async fn the_clock_set_back_does_not_silence_a_webhook() {
+async fn a_clock_rollback_does_not_silence_a_webhook() {
     let mut app = TestApp::with(frozen()).await;
     let admin = app.sign_in("ada").await;
     let receiver = receiver(ResponseTemplate::new(500)).await;

@@ -1,4 +1,4 @@
-//! Jobs that were started elsewhere, followed here by their id.
+//! Jobs that were started elsewhere, tracked here by their id.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use wiremock::ResponseTemplate;
 use crate::helpers::{Settings, TestApp, job_with, json, remote_job, until};
 
 #[tokio::test]
-async fn an_adopted_job_is_followed_like_any_other() {
+async fn an_imported_job_is_tracked_like_any_other() {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(10), ..Settings::default() }).await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
@@ -58,15 +58,15 @@ async fn a_job_that_is_here_already_is_refused_with_the_way_to_it() {
 }
 
 #[tokio::test]
-async fn a_form_sent_twice_adopts_once() {
+async fn a_form_sent_twice_imports_once() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"));
     app.upstream.on_read(slow.set_delay(Duration::from_millis(200))).await;
     let operator = app.operator().await;
     let pairs = [("project", "docs"), ("remote_id", "job_7")];
     let answers = join_all((0..4).map(|_| operator.post("/api/jobs/adopt", &pairs))).await;
-    let adopted = answers.iter().filter(|answer| answer.status == 200).count();
-    assert_eq!(adopted, 1);
+    let imported = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(imported, 1);
     for answer in answers.iter().filter(|answer| answer.status != 200) {
         answer.refused(409, "conflict");
     }
@@ -75,7 +75,7 @@ async fn a_form_sent_twice_adopts_once() {
 }
 
 #[tokio::test]
-async fn what_the_platform_does_not_have_is_not_adopted() {
+async fn what_the_platform_does_not_have_is_not_imported() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let pairs = [("project", "docs"), ("remote_id", "job_7")];
@@ -113,7 +113,7 @@ async fn trying_out_ids_ends_before_the_platform_minds() {
 }
 
 #[tokio::test]
-async fn viewers_adopt_nothing_and_the_form_works_alone() {
+async fn viewers_import_nothing_and_the_form_works_alone() {
     let app = TestApp::start().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
     let viewer = app.sign_in("vera").await;

@@ -10,13 +10,13 @@ use crate::server::auth::sign_in::own_path;
 use crate::server::auth::token;
 
 /// How long a sign-in at the provider may take.
-pub const UNDER_WAY_SECONDS: i64 = 10 * 60;
+pub const PENDING_SIGN_IN_SECONDS: i64 = 10 * 60;
 /// A longer return path is dropped: cookies are limited to 4 KiB.
 const NEXT_MAX_BYTES: usize = 1024;
 
 /// All values but `next` are random and valid for one sign-in.
 #[derive(Serialize, Deserialize)]
-pub(super) struct UnderWay {
+pub(super) struct PendingSignIn {
     pub(super) state: String,
     pub(super) nonce: String,
     /// The PKCE verifier: the code alone cannot be redeemed.
@@ -25,14 +25,14 @@ pub(super) struct UnderWay {
     until: Timestamp,
 }
 
-impl UnderWay {
+impl PendingSignIn {
     pub(super) fn new(next: Option<&str>, now: Timestamp) -> Self {
         Self {
             state: token::new(),
             nonce: token::new(),
             verifier: token::new(),
             next: own_path(next.filter(|next| next.len() <= NEXT_MAX_BYTES)),
-            until: now.plus_seconds(UNDER_WAY_SECONDS),
+            until: now.plus_seconds(PENDING_SIGN_IN_SECONDS),
         }
     }
 
@@ -60,23 +60,23 @@ mod tests {
 
     #[test]
     fn a_cookie_holds_a_sign_in_for_ten_minutes() {
-        let begun = UnderWay::new(Some("/p/docs/jobs?q=x"), NOON);
-        let state = begun.state.clone();
-        let cookie = begun.into_cookie();
-        let read = |seconds| UnderWay::from_cookie(&cookie, NOON.plus_seconds(seconds));
+        let redirect = PendingSignIn::new(Some("/p/docs/jobs?q=x"), NOON);
+        let state = redirect.state.clone();
+        let cookie = redirect.into_cookie();
+        let read = |seconds| PendingSignIn::from_cookie(&cookie, NOON.plus_seconds(seconds));
         assert!(read(599).is_some_and(|kept| kept.is_of(&state) && kept.next == "/p/docs/jobs?q=x"));
         assert!(read(600).is_none());
-        assert!(UnderWay::from_cookie("e30", NOON).is_none());
+        assert!(PendingSignIn::from_cookie("e30", NOON).is_none());
         assert!(cookie.len() < 3000);
     }
 
     #[test]
     fn it_leads_to_own_paths_only() {
         for next in ["//evil.example", "https://evil.example", &format!("/{}", "x".repeat(2000))] {
-            assert_eq!(UnderWay::new(Some(next), NOON).next, "/", "{next}");
+            assert_eq!(PendingSignIn::new(Some(next), NOON).next, "/", "{next}");
         }
-        let forged = UnderWay { next: "//evil.example".to_owned(), ..UnderWay::new(None, NOON) };
-        let read = UnderWay::from_cookie(&forged.into_cookie(), NOON);
+        let forged = PendingSignIn { next: "//evil.example".to_owned(), ..PendingSignIn::new(None, NOON) };
+        let read = PendingSignIn::from_cookie(&forged.into_cookie(), NOON);
         assert!(read.is_some_and(|kept| kept.next == "/"));
     }
 }

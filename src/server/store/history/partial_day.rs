@@ -1,4 +1,4 @@
-//! A day that is being read: its pages, kept until the day is whole, so that a restart goes on where it was.
+//! A day that is being fetched: its pages, kept until the day is whole, so that a restart goes on where it was.
 
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -7,13 +7,13 @@ use sqlx::any::AnyRow;
 use super::count;
 use crate::model::day::Day;
 use crate::model::id::ProjectId;
+use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
-use crate::model::views::{PageViews, ViewCounts};
 use crate::server::store::{Store, StoreError, word};
 
 /// One answer of the upstream about a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptPage {
+pub struct FetchedPage {
     pub totals: ViewCounts,
     pub views: Vec<PageViews>,
     /// Whether a further page is to be asked for.
@@ -22,19 +22,19 @@ pub struct KeptPage {
     pub corrected: bool,
 }
 
-/// How far the reading of a day has come.
+/// How far the fetch of a day has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct PartialDay {
     pub day: Day,
     /// Pages that are here, without a gap; at least one.
     pub pages: u32,
-    pub last: KeptPage,
+    pub last: FetchedPage,
     pub last_at: Timestamp,
 }
 
 impl Store {
-    /// The day that is being read, if one is; what another version has kept of one is nothing.
-    pub async fn reading(&self, project: &ProjectId) -> Result<Option<Reading>, StoreError> {
+    /// The day that is being fetched, if one is; what another version has kept of one is nothing.
+    pub async fn partial_day(&self, project: &ProjectId) -> Result<Option<PartialDay>, StoreError> {
         let row = sqlx::query(
             "SELECT day, page, answer, read_at FROM history_reading WHERE project = $1
              ORDER BY page DESC LIMIT 1",
@@ -45,7 +45,7 @@ impl Store {
         let Some((row, last)) = row.and_then(|row| page(&row).ok().map(|last| (row, last))) else {
             return Ok(None);
         };
-        Ok(Some(Reading {
+        Ok(Some(PartialDay {
             day: word(&row, "day")?,
             pages: count(&row, "page")?.saturating_add(1),
             last,
@@ -59,7 +59,7 @@ impl Store {
         project: &ProjectId,
         day: Day,
         number: u32,
-        page: &KeptPage,
+        page: &FetchedPage,
         asked_at: Timestamp,
     ) -> Result<(), StoreError> {
         let answer = serde_json::to_string(page).map_err(|error| StoreError::Corrupt(error.to_string()))?;
@@ -77,8 +77,8 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets what was read of a day that is not whole.
-    pub async fn drop_reading(&self, project: &ProjectId) -> Result<(), StoreError> {
+    /// Forgets what was fetched of a day that is not whole.
+    pub async fn drop_partial_day(&self, project: &ProjectId) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM history_reading WHERE project = $1")
             .bind(project.as_str())
             .execute(&self.pool)
@@ -88,7 +88,7 @@ impl Store {
 }
 
 /// The answer in a row of `history_reading`.
-pub(super) fn page(row: &AnyRow) -> Result<KeptPage, StoreError> {
+pub(super) fn page(row: &AnyRow) -> Result<FetchedPage, StoreError> {
     let answer: String = row.try_get("answer")?;
     serde_json::from_str(&answer).map_err(|_| StoreError::Corrupt("a page that cannot be read".to_owned()))
 }

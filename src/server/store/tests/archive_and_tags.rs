@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::model::id::JobId;
-use crate::model::saved_view::ViewsOf;
+use crate::model::saved_view::SavedViewPage;
 use crate::model::tag::Tag;
-use crate::server::store::filing::TAGS_MAX;
-use crate::server::store::saved_views::{Shelf, VIEWS_MAX};
+use crate::server::store::archive_and_tags::TAGS_MAX;
+use crate::server::store::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 
 impl Ledger {
     async fn ids(&self) -> Vec<JobId> {
@@ -55,14 +55,15 @@ async fn a_job_has_no_more_tags_than_people_can_read() {
 async fn a_person_keeps_no_more_views_than_fit_a_menu_and_may_still_replace_them() {
     let ledger = Ledger::new().await;
     let store = &ledger.store;
-    let shelf = Shelf { project: &ledger.project, of: ViewsOf::Jobs, user_id: &ledger.author.id };
-    for n in 0..VIEWS_MAX {
+    let scope =
+        SavedViewScope { project: &ledger.project, of: SavedViewPage::Jobs, user_id: &ledger.author.id };
+    for n in 0..SAVED_VIEWS_MAX {
         let name = format!("view {n}").parse().unwrap();
-        assert!(store.save_view(shelf, &name, "q=a", false, NOON).await.unwrap());
+        assert!(store.save_view(scope, &name, "q=a", false, NOON).await.unwrap());
     }
-    assert!(!store.save_view(shelf, &"another".parse().unwrap(), "q=a", false, NOON).await.unwrap());
-    assert!(store.save_view(shelf, &"view 1".parse().unwrap(), "q=b", true, NOON).await.unwrap());
-    let kept = store.saved_views(shelf).await.unwrap();
+    assert!(!store.save_view(scope, &"another".parse().unwrap(), "q=a", false, NOON).await.unwrap());
+    assert!(store.save_view(scope, &"view 1".parse().unwrap(), "q=b", true, NOON).await.unwrap());
+    let kept = store.saved_views(scope).await.unwrap();
     let replaced = kept.iter().find(|view| view.name == "view 1").unwrap();
-    assert_eq!((kept.len() as i64, replaced.query.as_str(), replaced.shared), (VIEWS_MAX, "q=b", true));
+    assert_eq!((kept.len() as i64, replaced.query.as_str(), replaced.shared), (SAVED_VIEWS_MAX, "q=b", true));
 }

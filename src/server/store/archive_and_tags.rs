@@ -4,7 +4,7 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::select::places;
+use super::select::sql_placeholders;
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::tag::Tag;
@@ -27,7 +27,7 @@ impl Store {
         let sql = format!(
             "UPDATE jobs SET archived_here_at = $1, archived_by = $2
              WHERE project = $3 AND archived_here_at IS NULL AND id IN ({}) RETURNING id",
-            places(4, ids.len())
+            sql_placeholders(4, ids.len())
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(now.as_millis()).bind(&by.id).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
@@ -48,7 +48,7 @@ impl Store {
         let sql = format!(
             "UPDATE jobs SET archived_here_at = NULL, archived_by = NULL
              WHERE project = $1 AND archived_here_at IS NOT NULL AND id IN ({}) RETURNING id",
-            places(2, ids.len())
+            sql_placeholders(2, ids.len())
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
@@ -64,7 +64,7 @@ impl Store {
             "INSERT INTO job_tags (job_id, folded, tag) SELECT j.id, $1, $2 FROM jobs j
              WHERE j.project = $3 AND (SELECT COUNT(*) FROM job_tags t WHERE t.job_id = j.id) < $4 AND j.id IN ({})
              ON CONFLICT (job_id, folded) DO NOTHING RETURNING job_id AS id",
-            places(5, ids.len())
+            sql_placeholders(5, ids.len())
         );
         let query = sqlx::query(AssertSqlSafe(sql))
             .bind(tag.folded())
@@ -87,7 +87,7 @@ impl Store {
         let sql = format!(
             "DELETE FROM job_tags WHERE folded = $1
              AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({})) RETURNING job_id AS id",
-            places(3, ids.len())
+            sql_placeholders(3, ids.len())
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(tag.folded()).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;

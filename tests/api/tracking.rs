@@ -58,7 +58,7 @@ async fn read_after(app: &TestApp, pause: Duration) {
     let before = app.upstream.reads().await;
     app.clock().advance(pause);
     until("a read", async || {
-        app.panel().jobs.poll_due().await.unwrap();
+        app.state().jobs.poll_due().await.unwrap();
         let came = app.upstream.reads().await > before;
         // The read before may have been dealt with only after the clock had moved.
         app.clock().advance(Duration::from_millis(if came { 0 } else { 1_000 }));
@@ -70,8 +70,8 @@ async fn read_after(app: &TestApp, pause: Duration) {
 /// Waits until a 404 is noted that may mean that the job is lost.
 async fn missing(app: &TestApp) {
     until("the 404 is noted", async || {
-        let (store, now) = (&app.panel().store, app.clock().now().plus_seconds(90));
-        let planned = store.due_reads(now, now).await.unwrap();
+        let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
+        let planned = store.due_polls(now, now).await.unwrap();
         planned.first().and_then(|read| read.missing_since)
     })
     .await;
@@ -85,7 +85,7 @@ async fn lost(app: &TestApp, operator: &Browser) -> Value {
     missing(app).await;
     app.clock().advance(Duration::from_secs(73));
     until("the job is lost", async || {
-        app.panel().jobs.poll_due().await.unwrap();
+        app.state().jobs.poll_due().await.unwrap();
         (badge(operator, &job).await["status"] == "not found").then_some(())
     })
     .await;
@@ -101,7 +101,7 @@ async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
     read_after(&app, NEXT_READ).await;
     missing(&app).await;
     app.clock().advance(Duration::from_secs(59));
-    assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+    assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     let still = badge(&operator, &job).await;
     assert_eq!((&still["state"], &still["followed"]), (&json!("active"), &json!(true)));
 
@@ -117,7 +117,7 @@ async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
     assert_eq!((&last["state"], &last["detail"]), (&json!("not found"), &read["reason"]));
     for _ in 0..10 {
         app.clock().advance(Duration::from_secs(3_600));
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     }
     assert_eq!(app.upstream.reads().await, 2);
 
@@ -150,7 +150,7 @@ async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
     upstream_says(&app, ResponseTemplate::new(410)).await;
     for _ in 0..=3 * 24 * 3_600 / SLOWEST_READ.as_secs() {
         app.clock().advance(SLOWEST_READ);
-        app.panel().jobs.poll_due().await.unwrap();
+        app.state().jobs.poll_due().await.unwrap();
     }
     let operator = app.operator().await;
     let over = until("following ends", async || {
@@ -160,7 +160,7 @@ async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
     assert_eq!((&over["status"], &over["followed"]), (&json!("no end"), &json!(false)));
     let reads = app.upstream.reads().await;
     app.clock().advance(Duration::from_secs(24 * 3_600));
-    assert_eq!((app.panel().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
+    assert_eq!((app.state().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
 }
 
 #[tokio::test]
@@ -172,14 +172,14 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
     let days = |days: u64| days * 24 * 3_600 / SLOWEST_READ.as_secs();
     for _ in 0..days(3) - 1 {
         app.clock().advance(SLOWEST_READ);
-        app.panel().jobs.poll_due().await.unwrap();
+        app.state().jobs.poll_due().await.unwrap();
     }
     // Sessions end for want of use meanwhile.
     let operator = app.operator().await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
     let over = until("following ends", async || {
         app.clock().advance(SLOWEST_READ);
-        app.panel().jobs.poll_due().await.unwrap();
+        app.state().jobs.poll_due().await.unwrap();
         Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
     })
     .await;
@@ -189,7 +189,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
     assert_eq!(read["history"].as_array().unwrap().last().unwrap()["state"], "no end");
     let reads = app.upstream.reads().await;
     app.clock().advance(Duration::from_secs(24 * 3_600));
-    assert_eq!((app.panel().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
+    assert_eq!((app.state().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
     let operator = app.operator().await;
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
     assert!(page.contains(">No end after 3 days<") && page.contains("Check again"), "{page}");
@@ -201,7 +201,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
 }
 
 #[tokio::test]
-async fn a_job_that_was_lost_is_read_again_when_a_person_asks_once_per_interval() {
+async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interval() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
@@ -239,7 +239,7 @@ async fn a_job_that_was_lost_is_read_again_when_a_person_asks_once_per_interval(
 }
 
 #[tokio::test]
-async fn asking_once_more_needs_an_operator_and_a_job_that_was_taken() {
+async fn asking_once_more_needs_an_operator_and_a_job_that_was_accepted() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
@@ -291,7 +291,7 @@ async fn the_clock_set_forward_by_days_ends_nothing() {
 }
 
 #[tokio::test]
-async fn the_clock_set_back_by_days_neither_stops_the_reads_nor_lets_loose_a_storm() {
+async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
     let mut app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
@@ -299,13 +299,13 @@ async fn the_clock_set_back_by_days_neither_stops_the_reads_nor_lets_loose_a_sto
     app.restart_with(|settings| settings.clock = at("2025-03-01T10:00:00Z")).await;
     until("a read", async || (app.upstream.reads().await == 1).then_some(())).await;
     for _ in 0..20 {
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     }
     assert_eq!(app.upstream.reads().await, 1, "one read for the jump");
     // It ages from then on, and is read ever more slowly.
     for _ in 0..200 {
         app.clock().advance(NEXT_READ);
-        app.panel().jobs.poll_due().await.unwrap();
+        app.state().jobs.poll_due().await.unwrap();
     }
     let reads = app.upstream.reads().await;
     assert!((20..=110).contains(&reads), "{reads} reads in twelve minutes");
@@ -328,7 +328,7 @@ async fn pauses_grow_with_age_and_are_never_shorter_than_agreed_on() {
         let before = app.upstream.reads().await;
         for _ in 0..seconds / step {
             app.clock().advance(Duration::from_secs(step as u64));
-            app.panel().jobs.poll_due().await.unwrap();
+            app.state().jobs.poll_due().await.unwrap();
         }
         let reads = app.upstream.reads().await - before;
         let (least, most) = (seconds * 5 / (pause * 6 + step * 5), seconds / pause + 1);
@@ -337,7 +337,7 @@ async fn pauses_grow_with_age_and_are_never_shorter_than_agreed_on() {
 }
 
 #[tokio::test]
-async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_history() {
+async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_timeline() {
     let app = TestApp::with(frozen()).await;
     let operator = app.operator().await;
     let job = started(&app, &operator).await;
@@ -351,7 +351,7 @@ async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_history
     };
     until("the job rests", async || {
         app.clock().advance(Duration::from_secs(30));
-        app.panel().jobs.poll_due().await.unwrap();
+        app.state().jobs.poll_due().await.unwrap();
         (badge(&operator, &job).await["followed"] == false).then_some(())
     })
     .await;

@@ -1,4 +1,4 @@
-//! Recent days are read until they stay the same, settled ones hardly ever.
+//! Recent days are fetched until they stay the same, final ones hardly ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,7 +49,7 @@ async fn days_more_than_three_days_old_are_asked_for_once() {
 }
 
 #[tokio::test]
-async fn a_clock_that_leaps_ahead_makes_no_settled_day_be_read_again() {
+async fn a_clock_that_leaps_ahead_fetches_no_final_day_again() {
     let app = TestApp::with(keeping(40)).await;
     app.upstream.on_views(site(|_, _| 3)).await;
     steps(&app).await;
@@ -64,7 +64,7 @@ async fn a_clock_that_leaps_ahead_makes_no_settled_day_be_read_again() {
 }
 
 #[tokio::test]
-async fn once_a_week_an_old_day_is_read_again_and_marked_if_it_was_recounted() {
+async fn once_a_week_an_old_day_is_fetched_again_and_marked_if_it_was_recounted() {
     let app = TestApp::with(keeping(30)).await;
     let pages = Arc::new(AtomicUsize::new(3));
     let now = pages.clone();
@@ -87,7 +87,7 @@ async fn once_a_week_an_old_day_is_read_again_and_marked_if_it_was_recounted() {
     assert_eq!(old(&app).await, ["2025-02-16"], "the oldest of those that are kept in step");
     assert_eq!(rows(&app, "docs").await["2025-02-16"].len(), 5);
     assert_eq!(state(&app).await["marked"], json!([{"day": "2025-02-16", "mark": "recounted"}]));
-    assert!(!logged("a settled day was recounted upstream").is_empty());
+    assert!(!logged("a final day was recounted upstream").is_empty());
     later(&app, 6 * DAY).await;
     assert_eq!(old(&app).await.len(), 1);
     later(&app, DAY).await;

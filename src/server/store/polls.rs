@@ -1,4 +1,4 @@
-//! Which jobs to read next from the upstream, and what the reads said.
+//! Which jobs to poll next from the upstream, and what the polls said.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
@@ -8,20 +8,20 @@ use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
-/// A job whose time to be read has come.
+/// A job whose time to be polled has come.
 #[derive(Debug, Clone)]
-pub struct DueRead {
+pub struct DuePoll {
     pub job: JobId,
     pub project: ProjectId,
     pub remote_id: String,
-    /// When it was to be read.
+    /// When it was to be polled.
     pub planned_at: Timestamp,
-    pub followed_since: Timestamp,
+    pub tracked_since: Timestamp,
     /// When the upstream first said that it does not know the job, if it did not know it the last time either.
     pub missing_since: Option<Timestamp>,
     /// What is shown as the upstream's status.
     pub status: Option<String>,
-    /// Whether a follow-up is what it is followed for.
+    /// Whether a follow-up is what it is tracked for.
     pub after_follow_up: bool,
     revision: i64,
 }
@@ -31,9 +31,9 @@ const SELECT_DUE: &str =
      (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
 
 impl Store {
-    /// Jobs to read by `now`, the longest due first. A plan later than `latest` was made before the clock was set back,
+    /// Jobs to poll by `now`, the longest due first. A plan later than `latest` was made before the clock was set back,
     /// and is due as well.
-    pub async fn due_reads(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DueRead>, StoreError> {
+    pub async fn due_polls(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DuePoll>, StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
             "{SELECT_DUE} WHERE (next_read_at <= $1 OR next_read_at > $2) AND remote_id IS NOT NULL
              ORDER BY next_read_at LIMIT 100"
@@ -42,13 +42,13 @@ impl Store {
         .bind(latest.as_millis())
         .fetch_all(&self.pool)
         .await?;
-        rows.iter().map(due_read).collect()
+        rows.iter().map(due_poll).collect()
     }
 
-    /// Takes the read for the caller alone by moving the next one to `next`; `false` if somebody else has it.
-    pub async fn claim_read(
+    /// Takes the poll for the caller alone by moving the next one to `next`; `false` if somebody else has it.
+    pub async fn claim_poll(
         &self,
-        due: &DueRead,
+        due: &DuePoll,
         next: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -59,7 +59,7 @@ impl Store {
         .bind(due.job.as_str())
         .bind(due.planned_at.as_millis())
         .bind(next.as_millis())
-        .bind(due.followed_since.as_millis())
+        .bind(due.tracked_since.as_millis())
         .bind(due.missing_since.map(Timestamp::as_millis))
         .bind(now.as_millis())
         .execute(&self.pool)
@@ -67,8 +67,8 @@ impl Store {
         Ok(claimed.rows_affected() == 1)
     }
 
-    /// Puts off the read of a job that may not be read before `next`.
-    pub async fn postpone_read(&self, due: &DueRead, next: Timestamp) -> Result<(), StoreError> {
+    /// Puts off the poll of a job that may not be polled before `next`.
+    pub async fn postpone_poll(&self, due: &DuePoll, next: Timestamp) -> Result<(), StoreError> {
         sqlx::query("UPDATE jobs SET next_read_at = $3 WHERE id = $1 AND next_read_at = $2")
             .bind(due.job.as_str())
             .bind(due.planned_at.as_millis())
@@ -78,7 +78,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes, for the caller alone, one read of a job that is followed no more, unless its last read was after
+    /// Takes, for the caller alone, one poll of a job that is not tracked any more, unless its last poll was after
     /// `not_since`; the next one would be at `next`.
     pub async fn claim_check(
         &self,
@@ -87,7 +87,7 @@ impl Store {
         not_since: Timestamp,
         next: Timestamp,
         now: Timestamp,
-    ) -> Result<Option<DueRead>, StoreError> {
+    ) -> Result<Option<DuePoll>, StoreError> {
         let claimed = sqlx::query(
             "UPDATE jobs SET next_read_at = $4, followed_since = $5, read_at = $5
              WHERE id = $1 AND project = $2 AND remote_id IS NOT NULL AND next_read_at IS NULL
@@ -107,20 +107,20 @@ impl Store {
             .bind(job.as_str())
             .fetch_one(&self.pool)
             .await?;
-        due_read(&row).map(Some)
+        due_poll(&row).map(Some)
     }
 
-    /// Writes what a read said, if it says something new and nothing was sent to the job meanwhile.
-    /// `next_read_at`: nothing to stop following. Gives whether the job changed.
-    pub async fn record_read(
+    /// Writes what a poll said, if it says something new and nothing was sent to the job meanwhile.
+    /// `next_poll_at`: nothing to stop tracking. Gives whether the job changed.
+    pub async fn record_poll(
         &self,
-        due: &DueRead,
+        due: &DuePoll,
         remote: &RemoteJob,
-        next_read_at: Option<Timestamp>,
+        next_poll_at: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        if !plan(&mut tx, due, next_read_at, None).await? {
+        if !plan(&mut tx, due, next_poll_at, None).await? {
             return Ok(false);
         }
         let row = sqlx::query("SELECT * FROM jobs WHERE id = $1")
@@ -135,22 +135,22 @@ impl Store {
         }
         let turn = last_turn(&mut tx, &due.job).await?;
         // A follow-up may be done before anybody saw the agent work on it.
-        let is_over = next_read_at.is_none() && turn > 0 && !has_ended(&mut tx, &due.job, turn).await?;
+        let is_over = next_poll_at.is_none() && turn > 0 && !has_ended(&mut tx, &due.job, turn).await?;
         if is_over || before.is_none_or(|before| before.status != remote.status) {
             jobs::record_event(&mut tx, due.job.as_str(), turn, now, &remote.status, None).await?;
         }
-        let rests = !JobState::of(DeliveryState::Accepted, Some(&remote.status)).is_moving();
-        if rests && (was_moving || is_over) {
-            webhook_events::rested(&mut tx, &due.job, now).await?;
+        let is_finished = !JobState::of(DeliveryState::Accepted, Some(&remote.status)).is_moving();
+        if is_finished && (was_moving || is_over) {
+            webhook_events::job_finished(&mut tx, &due.job, now).await?;
         }
         tx.commit().await?;
         Ok(changed)
     }
 
-    /// The upstream does not know the job; whether it is lost, the read at `next` shows.
+    /// The upstream does not know the job; whether it is lost, the poll at `next` shows.
     pub async fn record_missing(
         &self,
-        due: &DueRead,
+        due: &DuePoll,
         since: Timestamp,
         next: Timestamp,
     ) -> Result<(), StoreError> {
@@ -159,10 +159,10 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Stops following a job that will not come to an end of its own: shows `status`, and why.
+    /// Stops tracking a job that will not come to an end of its own: shows `status`, and why.
     pub async fn record_lost(
         &self,
-        due: &DueRead,
+        due: &DuePoll,
         status: &str,
         reason: &str,
         now: Timestamp,
@@ -180,31 +180,31 @@ impl Store {
             .await?;
             let turn = last_turn(&mut tx, &due.job).await?;
             jobs::record_event(&mut tx, due.job.as_str(), turn, now, status, Some(reason)).await?;
-            webhook_events::rested(&mut tx, &due.job, now).await?;
+            webhook_events::job_finished(&mut tx, &due.job, now).await?;
         }
         Ok(tx.commit().await?)
     }
 
-    /// Stops following a job, and leaves it as it is.
-    pub async fn stop_following(&self, due: &DueRead) -> Result<(), StoreError> {
+    /// Stops tracking a job, and leaves it as it is.
+    pub async fn stop_tracking(&self, due: &DuePoll) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         plan(&mut tx, due, None, None).await?;
         Ok(tx.commit().await?)
     }
 }
 
-/// Plans the next read, unless something was sent to the job since this one began.
+/// Plans the next poll, unless something was sent to the job since this one began.
 async fn plan(
     tx: &mut Transaction<'static, Any>,
-    due: &DueRead,
-    next_read_at: Option<Timestamp>,
+    due: &DuePoll,
+    next_poll_at: Option<Timestamp>,
     missing_since: Option<Timestamp>,
 ) -> Result<bool, StoreError> {
     let planned =
         sqlx::query("UPDATE jobs SET next_read_at = $3, missing_since = $4 WHERE id = $1 AND revision = $2")
             .bind(due.job.as_str())
             .bind(due.revision)
-            .bind(next_read_at.map(Timestamp::as_millis))
+            .bind(next_poll_at.map(Timestamp::as_millis))
             .bind(missing_since.map(Timestamp::as_millis))
             .execute(&mut **tx)
             .await?;
@@ -234,14 +234,14 @@ async fn has_ended(tx: &mut Transaction<'static, Any>, job: &JobId, turn: i64) -
     Ok(statuses > 0)
 }
 
-fn due_read(row: &AnyRow) -> Result<DueRead, StoreError> {
+fn due_poll(row: &AnyRow) -> Result<DuePoll, StoreError> {
     let planned_at = jobs::instant(row, "next_read_at")?;
-    Ok(DueRead {
+    Ok(DuePoll {
         job: word(row, "id")?,
         project: word(row, "project")?,
         remote_id: row.try_get("remote_id")?,
         planned_at,
-        followed_since: jobs::optional_instant(row, "followed_since")?.unwrap_or(planned_at),
+        tracked_since: jobs::optional_instant(row, "followed_since")?.unwrap_or(planned_at),
         missing_since: jobs::optional_instant(row, "missing_since")?,
         status: row.try_get("remote_status")?,
         after_follow_up: row.try_get::<Option<i64>, _>("turn")?.is_some_and(|turn| turn > 0),

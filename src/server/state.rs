@@ -1,4 +1,4 @@
-//! The panel: what every request may need, assembled once at start. Cloning it is cheap.
+//! The application state: what every request may need, assembled once at start. Cloning it is cheap.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::server::clock::Clock;
 use crate::server::config::{
     AccessConfig, Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
 };
-use crate::server::flash::Flash;
+use crate::server::flash::FlashStore;
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
-use crate::server::upstream::views::ViewsAnswers;
+use crate::server::upstream::page_views::PageViewsCache;
 use crate::server::webhooks::Webhooks;
 
 #[derive(Clone)]
-pub struct Panel {
+pub struct AppState {
     /// Never empty.
     pub projects: Arc<[Project]>,
     pub public_url: PublicUrl,
@@ -35,12 +35,12 @@ pub struct Panel {
     pub clock: Clock,
     pub governor: Governor,
     pub jobs: Jobs,
-    pub views: ViewsAnswers,
+    pub page_views: PageViewsCache,
     pub history: History,
     /// The longest prompt, in characters.
     pub prompt_max: u32,
     pub webhooks: Webhooks,
-    pub flash: Flash,
+    pub flash: FlashStore,
     pub attempts: Attempts,
     pub presence: Presence,
     pub access: Arc<AccessConfig>,
@@ -51,8 +51,8 @@ pub struct Panel {
     leptos: LeptosOptions,
 }
 
-/// What a panel is made of, as configured.
-pub struct PanelConfig<'a> {
+/// What the application state is built from, as configured.
+pub struct AppStateConfig<'a> {
     pub projects: Vec<Project>,
     pub public_url: PublicUrl,
     pub upstream: &'a UpstreamConfig,
@@ -62,9 +62,9 @@ pub struct PanelConfig<'a> {
     pub identity: IdentityConfig,
 }
 
-impl Panel {
-    pub fn new(config: PanelConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
-        let PanelConfig { projects, public_url, upstream, budget, webhooks, access, identity } = config;
+impl AppState {
+    pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
+        let AppStateConfig { projects, public_url, upstream, budget, webhooks, access, identity } = config;
         let health = Health::new(clock.clone(), upstream.breaks_after);
         let governor = Governor::new(store.clone(), clock.clone(), budget, health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
@@ -99,11 +99,11 @@ impl Panel {
             second_factors,
             single_sign_on: single_sign_on.transpose()?,
             trusted_header: identity.trusted_header.map(Arc::new),
-            views: ViewsAnswers::new(client, governor.clone(), clock.clone()),
+            page_views: PageViewsCache::new(client, governor.clone(), clock.clone()),
             public_url,
             governor,
             prompt_max,
-            flash: Flash::new(),
+            flash: FlashStore::new(),
             attempts,
             presence: Presence::new(store.clone(), clock.clone()),
             access: Arc::new(access),
@@ -123,9 +123,9 @@ impl Panel {
     }
 }
 
-impl FromRef<Panel> for LeptosOptions {
-    fn from_ref(panel: &Panel) -> Self {
-        panel.leptos.clone()
+impl FromRef<AppState> for LeptosOptions {
+    fn from_ref(state: &AppState) -> Self {
+        state.leptos.clone()
     }
 }
 
