@@ -1,5 +1,5 @@
 //! Page views by day, kept in the database: reads one page of one day at a time from the upstream, newest day first,
-//! each project in turn, and only from what the budget leaves to background work (docs/adr/0010-how-days-settle.md).
+//! each project in turn, and only from what the budget leaves to background work (docs/adr/0010-when-a-day-is-final.md).
 //! Must not answer questions about the figures, and must not contain SQL.
 
 mod backoff;

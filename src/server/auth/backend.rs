@@ -1,4 +1,4 @@
-//! The people of the ledger, as axum-login wants them.
+//! The axum-login backend on the users table.
 
 use axum_login::{AuthUser, AuthnBackend, UserId};
 use secrecy::SecretString;
@@ -41,7 +41,7 @@ impl AuthUser for User {
         self.id.clone()
     }
 
-    /// A new password, another role and the like end the sessions from before.
+    /// A new password, role or the like ends earlier sessions.
     fn session_auth_hash(&self) -> &[u8] {
         self.session_stamp.as_bytes()
     }
@@ -52,7 +52,7 @@ impl AuthnBackend for Backend {
     type Credentials = Credentials;
     type Error = BackendError;
 
-    /// The person, if name and password are right and they are not disabled. Takes as long either way.
+    /// The person, if name and password are right and the account is enabled. Takes the same time in all cases.
     async fn authenticate(&self, credentials: Credentials) -> Result<Option<User>, BackendError> {
         let user = self.store.user_by_name(&credentials.username).await?.filter(|user| !user.disabled);
         let hash = user.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
@@ -65,7 +65,7 @@ impl AuthnBackend for Backend {
         Ok(user.filter(|_| check != PasswordCheck::Wrong))
     }
 
-    /// The person of a session; nobody once they are disabled.
+    /// The person of a session; `None` once they are disabled.
     async fn get_user(&self, id: &UserId<Self>) -> Result<Option<User>, BackendError> {
         Ok(self.store.user_by_id(id).await?.filter(|user| !user.disabled))
     }

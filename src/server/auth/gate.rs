@@ -1,4 +1,4 @@
-//! The gate in front of everything: without a session only the way in, the assets and the probes answer.
+//! The gate in front of all routes: without a session only the sign-in pages, the assets and the probes answer.
 
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -17,10 +17,10 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::state::AppState;
 
-/// Pages that answer without a session; assets are routed outside of the gate.
+/// Pages that answer without a session; assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
 
-/// Lets a signed-in person through as a [`Caller`], but to no endpoint that [`roles`] does not list, and sends everybody else
+/// Lets a signed-in person through as a [`Caller`], except to endpoints that [`roles`] does not list, and sends everybody else
 /// to `/login`.
 pub async fn gate(
     State(state): State<AppState>,
@@ -59,16 +59,16 @@ pub async fn gate(
     }
 }
 
-/// Writes down that somebody asked for more than they may. The answer is the same where that fails.
+/// Records a refused request in the audit log. The answer is the same if that fails.
 async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) {
     let event = AuditEvent::new(Action::Denied).refused().on(path);
     let noted = state.store.record_often(&user.actor(&address.to_string()), &event, state.clock.now()).await;
     if let Err(error) = noted {
-        tracing::error!(%error, "a refusal could not be written down");
+        tracing::error!(%error, "a refused request could not be recorded");
     }
 }
 
-/// The proxy signs people in, so a sign-in page would only lead back to it.
+/// The proxy authenticates people, so a sign-in page would only lead back to it.
 fn reject(request: &Request, error: AppError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     match wants_html(request) {
@@ -83,7 +83,7 @@ fn redirect_to_sign_in(request: &Request) -> Response {
         let error = AppError::new(ErrorCode::Unauthenticated, "Your session has ended. Sign in to continue.");
         return (StatusCode::UNAUTHORIZED, axum::Json(error)).into_response();
     }
-    // A plain form comes back to the page it was on, a page to itself.
+    // A plain form returns to its page, a page to itself.
     let wanted = if request.uri().path().starts_with("/api/") {
         came_from(request.headers())
     } else {

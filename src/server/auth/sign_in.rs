@@ -22,8 +22,8 @@ use crate::server::store::users::User;
 
 pub use second_step::{CODE_PAGE, with_code};
 
-/// Opens a session for the person with this name and password, or asks them for their second factor. Gives where to go:
-/// to `next`, if that is a path of ours, or to the page that takes the code.
+/// Opens a session for the person with this name and password, or begins the second step. Returns where to go:
+/// to `next`, if that is a path of ours, or to the page for the code.
 pub async fn with_password(username: &str, password: &str, next: Option<&str>) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let username = username.trim();
@@ -45,12 +45,12 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
     Ok(own_path(next))
 }
 
-/// Signs a person in who has proven who they are.
+/// Signs in a person who is authenticated.
 pub async fn open(user: &User) -> Result<(), AppError> {
     open_for(&expect_context(), &parts()?, user).await
 }
 
-/// As [`open`], for the request of `parts`.
+/// Like [`open`], for the request of `parts`.
 pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
     let by = user.actor(&address::of(&parts.extensions).to_string());
     state.store.record_often(&by, &AuditEvent::new(Action::SignIn), state.clock.now()).await?;
@@ -59,14 +59,14 @@ pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<()
     Ok(())
 }
 
-/// Gives a person who is signed in a new session in place of the one at hand.
+/// Replaces the current session of a signed-in person with a new one.
 pub async fn renew(user: &User) -> Result<(), AppError> {
     begin_session(&expect_context(), &parts()?, user).await
 }
 
 async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
     let mut session = session(parts)?;
-    // A session that somebody signed in to already would go on under its id, which they know.
+    // An existing session would keep its id, which somebody else may know (session fixation).
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
     session.login(user).await.map_err(not_possible)?;
     session.session.save().await.map_err(|error| not_possible(error.into()))?;
@@ -78,7 +78,7 @@ async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(
     Ok(())
 }
 
-/// Ends the session, on the server too.
+/// Ends the session in the browser and on the server.
 pub async fn end() -> Result<(), AppError> {
     let (state, mut session): (AppState, _) = (expect_context(), session(&parts()?)?);
     if let Some(user) = &session.user {
@@ -89,11 +89,11 @@ pub async fn end() -> Result<(), AppError> {
     Ok(())
 }
 
-/// Spends a one-time link, and signs whoever has it in: the first administrator, who chooses a name, or a person who was invited.
+/// Uses a one-time link and signs its owner in: the first administrator, who chooses a name, or an invited person.
 pub async fn with_link(link: &str, username: Option<&str>, password: String) -> Result<(), AppError> {
     let state: AppState = expect_context();
     let (link, now, from) = (token::hash(link), state.clock.now(), address::current().to_string());
-    // Before anything is hashed: that is dear, and a link is guessed by nobody.
+    // Checked before hashing, which is expensive; links cannot be guessed.
     let name = match state.store.link(&link, now).await?.ok_or_else(link_is_over)? {
         Link::Person(name) => name,
         Link::FirstAdministrator => {
@@ -122,7 +122,7 @@ fn link_is_over() -> AppError {
     )
 }
 
-/// What to say to somebody who has to wait before the next try.
+/// The error for somebody who has to wait before the next attempt.
 pub fn too_often(wait: Duration) -> AppError {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     if let Some(response) = use_context::<ResponseOptions>() {
@@ -134,18 +134,18 @@ pub fn too_often(wait: Duration) -> AppError {
     )
 }
 
-/// Whether a name can be a username: 1 to 64 characters without spaces at its ends, all of which can be seen.
+/// Checks a username: 1 to 64 visible characters without spaces at the ends.
 pub fn check_username(name: &str) -> Result<(), &'static str> {
     let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
     if good { Ok(()) } else { Err("A username has 1 to 64 characters, all of which can be seen.") }
 }
 
-/// `next` if it is a path of this panel, else `/`.
+/// `next` if it is a path of this server, else `/`.
 pub fn own_path(next: Option<&str>) -> String {
     next.filter(|next| is_own_path(next)).unwrap_or("/").to_owned()
 }
 
-/// A path that no browser takes for another host's, and that is no endpoint.
+/// Whether a path cannot be read as another host's address by any browser, and is not an endpoint.
 pub fn is_own_path(path: &str) -> bool {
     let mut bytes = path.bytes();
     bytes.next() == Some(b'/')
@@ -170,16 +170,16 @@ fn not_possible(error: axum_login::Error<Backend>) -> AppError {
     match error {
         axum_login::Error::Backend(BackendError::Store(error)) => error.into(),
         axum_login::Error::Backend(BackendError::Password(error)) => internal(error),
-        // Sessions fail only where the database does.
+        // Sessions fail only if the database does.
         axum_login::Error::Session(error) => {
-            tracing::error!(%error, "session");
+            tracing::error!(%error, "session store failed");
             AppError::database_unavailable()
         }
     }
 }
 
 fn internal(error: impl std::fmt::Display) -> AppError {
-    tracing::error!(%error, "sign-in");
+    tracing::error!(%error, "sign-in failed");
     AppError::new(ErrorCode::Internal, "Signing in does not work right now. Please try again in a moment.")
 }
 

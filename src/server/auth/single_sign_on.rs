@@ -1,5 +1,5 @@
-//! Single sign-on: an OpenID Connect provider says who somebody is and which groups they are in (authorization code, PKCE,
-//! state and nonce). Must not open sessions, nor take a person for another because of a name.
+//! Single sign-on: an OpenID Connect provider identifies people and their groups (authorization code flow with PKCE,
+//! state and nonce). Must not open sessions, nor match people by name.
 
 mod http;
 mod pending;
@@ -20,10 +20,10 @@ use provider::Provider;
 pub use pending::PENDING_SIGN_IN_SECONDS;
 pub(super) use person::follow;
 
-/// Where the provider sends people back to.
+/// The path of the redirect URI.
 pub const CALLBACK: &str = "/login/sso/callback";
 
-/// The provider, for everybody. Cloning gives another handle.
+/// The configured provider. Cloning gives another handle.
 #[derive(Clone)]
 pub struct SingleSignOn {
     provider: Provider,
@@ -32,7 +32,7 @@ pub struct SingleSignOn {
     name: String,
 }
 
-/// What the provider sends back through the browser.
+/// The query of the provider's redirect.
 #[derive(Default, Deserialize)]
 pub struct AuthorizationResponse {
     code: Option<String>,
@@ -40,10 +40,10 @@ pub struct AuthorizationResponse {
     error: Option<String>,
 }
 
-/// The way to the provider.
+/// The redirect to the provider.
 pub struct AuthorizationRedirect {
     pub address: String,
-    /// What the browser keeps in its cookie until it is back.
+    /// The value of the cookie that stores the state of the sign-in.
     pub kept: String,
 }
 
@@ -61,19 +61,19 @@ impl SingleSignOn {
         Ok(Self { provider, store, clock, name })
     }
 
-    /// What people call the provider.
+    /// The provider's name on the sign-in page.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Begins a sign-in that leads to `next`.
+    /// Begins a sign-in that ends at `next`.
     pub async fn begin(&self, next: Option<&str>) -> Result<AuthorizationRedirect, AppError> {
         let pending = PendingSignIn::new(next, self.clock.now());
         let address = self.provider.authorization_url(&pending).await?;
         Ok(AuthorizationRedirect { address, kept: pending.into_cookie() })
     }
 
-    /// The person whom the provider sent back, and where they wanted to go. `kept` is what their browser brought along.
+    /// The person whom the provider sent back, and the path they wanted. `kept` is the value of the cookie.
     pub async fn finish(
         &self,
         kept: Option<&str>,
@@ -86,7 +86,7 @@ impl SingleSignOn {
             return Err(no_pending_sign_in());
         }
         if let Some(error) = response.error {
-            tracing::warn!(error = error.escape_debug().to_string(), "the provider signed nobody in");
+            tracing::warn!(error = error.escape_debug().to_string(), "the provider returned an error");
             return Err(AppError::new(
                 ErrorCode::Forbidden,
                 "Your provider did not sign you in. Try again, or ask whoever administers it.",

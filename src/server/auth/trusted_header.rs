@@ -1,5 +1,5 @@
-//! An authenticating proxy names in a header who it has signed in. Only the configured proxies are believed: from everybody's
-//! request the header is taken away, whoever sent it, so that nothing behind can take it for true.
+//! An authenticating proxy names the signed-in user in a header. Only the configured proxies are trusted: the header is
+//! removed from every request, whoever sent it, so that no later code can trust it.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use crate::model::user::Role;
 use crate::server::state::AppState;
 use crate::server::store::users::User;
 
-/// The person whom a trusted proxy vouches for, if it names one. Takes its headers out of the request.
+/// The person named by a trusted proxy, if any. Removes its headers from the request.
 pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<User>, AppError> {
     let Some(config) = &state.trusted_header else { return Ok(None) };
     let names = take_header(request, &config.user);
@@ -52,11 +52,11 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
     }
 }
 
-/// The person called `name`, who is added when they come for the first time, with the role of their groups.
+/// The person called `name`, with the role of their groups. Created on their first request.
 async fn with_role(state: &AppState, name: &str, role: Role) -> Result<User, AppError> {
     let store = &state.store;
     if store.user_by_name(name).await?.is_none() && store.add_user(name, role, "", state.clock.now()).await? {
-        tracing::info!(user = name, %role, "added on the word of the proxy");
+        tracing::info!(user = name, %role, "added by the trusted proxy header");
     }
     let user = store.user_by_name(name).await?.ok_or_else(AppError::internal)?;
     if !user.disabled {
@@ -65,7 +65,7 @@ async fn with_role(state: &AppState, name: &str, role: Role) -> Result<User, App
     Ok(User { role, ..user })
 }
 
-/// The values of a header, which the request does not have any more.
+/// Removes a header from the request and returns its values.
 fn take_header(request: &mut Request, header: &HeaderName) -> Vec<HeaderValue> {
     match request.headers_mut().entry(header) {
         Entry::Occupied(values) => values.remove_entry_mult().1.collect(),
@@ -74,6 +74,6 @@ fn take_header(request: &mut Request, header: &HeaderName) -> Vec<HeaderValue> {
 }
 
 fn refused(sentence: &str) -> AppError {
-    tracing::warn!(reason = sentence, "the proxy's word lets nobody in");
+    tracing::warn!(reason = sentence, "trusted proxy header refused");
     AppError::new(ErrorCode::Forbidden, sentence)
 }

@@ -1,4 +1,4 @@
-//! `docket audit verify`: does the audit log hold? Reads only, also beside a running server.
+//! `docket audit verify`: verifies the audit log. Read-only; works while the server runs.
 
 use std::path::PathBuf;
 
@@ -10,15 +10,15 @@ use crate::server::store::Store;
 use crate::server::store::audit::ChainLink;
 use crate::server::store::audit::verify::ChainCheck;
 
-/// What to compare the log with.
+/// Other data to compare the log with.
 pub struct Verify {
-    /// A backup.
+    /// A backup of the database.
     pub copy: Option<PathBuf>,
     /// The last record of an earlier run.
     pub since: Option<ChainLink>,
 }
 
-/// Says for each thing whether it holds; fails unless all do.
+/// Prints the result of each check; fails unless all succeed.
 pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> {
     let (store, check) = read(&database.url, "log").await?;
     let mut good = check.fault.is_none();

@@ -1,4 +1,4 @@
-//! `docket check`: does everything the panel needs work? One line each, with what to do about a failure.
+//! `docket check`: tests everything Docket depends on. Prints one line per check, with what to do about a failure.
 
 use anyhow::bail;
 
@@ -13,7 +13,7 @@ use crate::server::upstream::health::Health;
 use crate::server::upstream::page_views::PageViewsQuery;
 use crate::server::upstream::{Upstream, UpstreamError};
 
-/// Opens the database and makes one authenticated read per project; fails unless all hold.
+/// Opens the database and makes one authenticated call per project; fails unless all succeed.
 pub async fn check(config: Config) -> anyhow::Result<()> {
     say("configuration", Ok("every value is understood".to_owned()));
     let store = match Store::open(&config.database.url).await {

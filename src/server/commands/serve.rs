@@ -1,4 +1,4 @@
-//! `docket serve`: the panel, from its configuration until it is told to stop.
+//! `docket serve`: runs the server from its configuration until a stop signal.
 
 use anyhow::Context;
 use tokio::net::TcpListener;
@@ -34,7 +34,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     run_with_history(state, config.audit, listener, stop_on_signal()).await
 }
 
-/// As [`run`], and keeps the daily history in step and the audit log in order meanwhile.
+/// Like [`run`], and also fetches the daily history and maintains the audit log.
 pub async fn run_with_history(
     state: AppState,
     audit: AuditConfig,
@@ -57,8 +57,8 @@ pub async fn run_with_history(
     ended
 }
 
-/// Serves the panel, delivers and follows its jobs and tells of their ends until `stop`; then ends what is under way. The
-/// history stands still, so that tests can count every call.
+/// Serves requests, delivers and polls jobs and sends webhooks until `stop`; then finishes the work in progress. The
+/// history is not fetched, so that tests can count every call.
 pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
     state.jobs.mark_interrupted_unknown().await.context("recording what an earlier run left behind")?;
     let jobs = tokio::spawn({
@@ -72,13 +72,13 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
     listen::serve(listener, router(&state), stop).await;
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;
-    // What the last requests had sent, whether or not anybody still waited for it.
+    // Deliveries of the last requests, whether or not a client still waits for them.
     state.jobs.delivered().await;
     state.store.close().await;
     Ok(())
 }
 
-/// A token that a signal to the process cancels.
+/// A token that is cancelled by SIGTERM or SIGINT.
 pub(super) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let asked = stop.clone();

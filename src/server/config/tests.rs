@@ -57,7 +57,7 @@ fn a_switch_is_true_or_false_in_the_file_and_in_the_environment() {
     assert!(!load(&file, &[("DOCKET_WEBHOOK_PRIVATE", "false")]).unwrap().webhooks.private);
 }
 
-/// A file, an environment, and the words the error must have.
+/// A file, an environment, and words that the error must contain.
 type InvalidConfig = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 #[test]

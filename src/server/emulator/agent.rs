@@ -1,5 +1,5 @@
 //! The agent operations: create, follow-up, get. There is no list operation, as there is none upstream.
-//! Must not decide what becomes of a job: that is the ledger's.
+//! Must not decide the outcome of a job: the ledger does.
 
 mod job;
 mod ledger;
@@ -25,7 +25,7 @@ use super::refusal::Refusal;
 
 const LARGEST_BODY: usize = 1024 * 1024;
 
-/// The routes below `/v2/agent`.
+/// The routes under `/v2/agent`.
 pub(super) fn routes(emulator: &Emulator) -> Router<Emulator> {
     Router::new()
         .route("/{project}/job", post(create))

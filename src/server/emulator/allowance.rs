@@ -1,21 +1,21 @@
-//! How many calls are taken in a rolling hour. Must not know what is called or by whom.
+//! A limit of calls in a rolling hour. Must not know what is called or by whom.
 
 use std::collections::VecDeque;
 
 use crate::model::time::Timestamp;
 
-/// Calls taken within any hour, unless told otherwise.
+/// The default number of calls within any hour.
 pub(super) const CALLS_PER_HOUR: usize = 100;
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// Remembers the calls taken in the last hour. Refused calls leave no trace.
+/// The accepted calls of the last hour. Refused calls are not counted.
 #[derive(Debug)]
 pub(super) struct Allowance {
     per_hour: usize,
     calls: VecDeque<Timestamp>,
 }
 
-/// The hour is full.
+/// The limit is reached.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Exhausted {
     /// Whole seconds, 1 to 3600, after which the next call fits.
@@ -34,7 +34,7 @@ impl Allowance {
         }
         match self.calls.front() {
             Some(oldest) if self.calls.len() >= self.per_hour => {
-                // The upper bound matters only if the system's clock was set back.
+                // The upper bound matters only after a clock rollback.
                 let wait = (oldest.as_millis() - hour_ago).clamp(1, HOUR_MILLIS);
                 Err(Exhausted { retry_after: (wait as u64).div_ceil(1000) })
             }

@@ -1,4 +1,4 @@
-//! The second step of signing in, as requests take it: the token in the browser's cookie, the code in the form.
+//! The second step of signing in, for requests: the token is in a cookie, the code in the form.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
@@ -11,18 +11,18 @@ use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
 use crate::server::store::users::User;
 
-/// Where a code is entered.
+/// The path of the page for the code.
 pub const CODE_PAGE: &str = "/login/code";
 
-/// Begins the second step for somebody whose password was right.
+/// Begins the second step after the right password.
 pub(super) async fn begin(state: &AppState, user: &User, next: Option<&str>) -> Result<(), AppError> {
     let token = state.second_factors.begin_step(user, next).await?;
     keep(step_cookie::set(Purpose::SecondFactor, &token, STEP_SECONDS, &state.public_url));
-    tracing::info!(user = user.name, "a second factor is asked for");
+    tracing::info!(user = user.name, "second factor required");
     Ok(())
 }
 
-/// Opens a session for the person whose password was right before, if `code` is right too, and gives where they wanted
+/// Opens a session if `code` is right after the right password, and returns the path the person wanted
 /// to go.
 pub async fn with_code(code: &str) -> Result<String, AppError> {
     let state: AppState = expect_context();

@@ -1,4 +1,4 @@
-//! A sign-in that went to the provider. Everything about it is in the browser's own cookie, so that it is bound to that
+//! The state of a sign-in at the provider. It is stored in a cookie, so that it is bound to its
 //! browser, and nobody can fill the database by beginning sign-ins.
 
 use base64::Engine;
@@ -9,17 +9,17 @@ use crate::model::time::Timestamp;
 use crate::server::auth::sign_in::own_path;
 use crate::server::auth::token;
 
-/// How long a person may take at the provider.
+/// How long a sign-in at the provider may take.
 pub const PENDING_SIGN_IN_SECONDS: i64 = 10 * 60;
-/// A longer address to come back to is forgotten: cookies end at 4 KiB.
+/// A longer return path is dropped: cookies are limited to 4 KiB.
 const NEXT_MAX_BYTES: usize = 1024;
 
-/// All but `next` is random, and good for one sign-in.
+/// All values but `next` are random and valid for one sign-in.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PendingSignIn {
     pub(super) state: String,
     pub(super) nonce: String,
-    /// Of PKCE: who has only the code cannot redeem it.
+    /// The PKCE verifier: the code alone cannot be redeemed.
     pub(super) verifier: String,
     pub(super) next: String,
     until: Timestamp,
@@ -40,7 +40,7 @@ impl PendingSignIn {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&self).unwrap_or_default())
     }
 
-    /// What a cookie says, if it is not too old. A browser can write its own, which only leads itself astray.
+    /// Parses the cookie, unless it is too old. A browser that forges it can only mislead itself.
     pub(super) fn from_cookie(cookie: &str, now: Timestamp) -> Option<Self> {
         let json = URL_SAFE_NO_PAD.decode(cookie).ok()?;
         let kept: Self = serde_json::from_slice(&json).ok().filter(|kept: &Self| kept.until > now)?;

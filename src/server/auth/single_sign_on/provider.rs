@@ -1,4 +1,4 @@
-//! The provider: what it publishes about itself, the way to it, and what it says of a person. Must not decide who may come in.
+//! The provider: its metadata, its authorization address, and its claims about a person. Must not decide who may sign in.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::config::SingleSignOnConfig;
 
-/// How long what the provider publishes is taken for what it still is, in seconds.
+/// How long the provider's metadata is cached, in seconds.
 const KNOWN_SECONDS: i64 = 3600;
-/// For how long one that did not answer is not asked again, in seconds: whoever comes meanwhile would only wait as well.
+/// How long a provider that did not answer is not asked again, in seconds: other sign-ins would only wait for the timeout.
 const SILENT_SECONDS: i64 = 5;
 
 #[derive(Clone)]
@@ -38,17 +38,17 @@ pub(super) struct Provider {
     issuer: IssuerUrl,
     callback: RedirectUrl,
     clock: Clock,
-    /// Fetched at first use, by one at a time.
+    /// Fetched at first use, by one request at a time.
     published: Arc<Mutex<Option<CachedMetadata>>>,
 }
 
-/// When the provider was asked what it publishes; nothing: it did not answer.
+/// The provider's metadata and when it was requested; `None`: the provider did not answer.
 struct CachedMetadata {
     at: Timestamp,
     published: Option<Arc<CoreProviderMetadata>>,
 }
 
-/// What the provider says of a person.
+/// The provider's claims about a person.
 pub(super) struct Claims {
     pub(super) subject: String,
     pub(super) email: Option<String>,
@@ -56,7 +56,7 @@ pub(super) struct Claims {
     pub(super) groups: Vec<String>,
 }
 
-/// The claims that no standard names: groups are among them.
+/// Claims outside the standard, including groups.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ExtraClaims(Map<String, Value>);
 
@@ -83,7 +83,7 @@ impl Provider {
         })
     }
 
-    /// The address at which the provider signs a person in for us.
+    /// The provider's authorization address for one sign-in.
     pub(super) async fn authorization_url(&self, pending: &PendingSignIn) -> Result<String, AppError> {
         let published = self.published().await?;
         let verifier = PkceCodeVerifier::new(pending.verifier.clone());
@@ -101,11 +101,11 @@ impl Provider {
         Ok(address.into())
     }
 
-    /// What the provider says of the person whom it sent back with `code`.
+    /// The claims about the person whom the provider sent back with `code`.
     pub(super) async fn claims(&self, code: String, pending: &PendingSignIn) -> Result<Claims, AppError> {
         let answer = self.redeem(code, pending).await?;
         let token = answer.id_token().ok_or_else(|| failed("an answer without an ID token"))?;
-        // Read anew, with all of its claims.
+        // Parsed again, with all of its claims.
         let token: Token = token.to_string().parse().map_err(failed)?;
         let verified = self.verified(&token, &Nonce::new(pending.nonce.clone())).await?;
         let mut claims = Claims {
@@ -114,7 +114,7 @@ impl Provider {
             email_verified: verified.email_verified() == Some(true),
             groups: self.groups(verified.additional_claims()),
         };
-        // Many providers keep the token short, and tell the rest to who asks with it.
+        // Many providers keep the ID token small and return the rest from the userinfo endpoint.
         if (claims.email.is_none() || claims.groups.is_empty())
             && let Some(user_info) = self.user_info_of(answer.access_token().clone(), &verified).await?
         {
@@ -144,18 +144,18 @@ impl Provider {
                     "Your provider does not accept this sign-in any more. Start it again from the sign-in page.",
                 )
             }
-            // What is wrong with an answer may be in it, and so may tokens: neither is for the log.
+            // The error may contain parts of the answer, including tokens, so it is not logged.
             RequestTokenError::Parse(..) => failed("a token answer that cannot be read"),
             error => failed(error),
         })
     }
 
-    /// The claims of a token whose signature, issuer, audience, times and nonce are right.
+    /// The claims of an ID token, after checking its signature, issuer, audience, times and nonce.
     async fn verified(&self, token: &Token, nonce: &Nonce) -> Result<Verified, AppError> {
         let published = self.published().await?;
         let first = token.claims(&self.verifier(&published), nonce);
         let checked = match first {
-            // The provider has changed its keys since we asked for them.
+            // The provider may have rotated its keys since we fetched them.
             Err(ClaimsVerificationError::SignatureVerification(
                 SignatureVerificationError::NoMatchingKey,
             )) => {
@@ -184,7 +184,7 @@ impl Provider {
         .set_allowed_algs(published.id_token_signing_alg_values_supported().clone())
     }
 
-    /// What the provider tells of the person of a token, where it has a place for that.
+    /// The claims from the userinfo endpoint, if the provider has one.
     async fn user_info_of(
         &self,
         access: AccessToken,
@@ -243,9 +243,9 @@ impl Provider {
 type Exchange =
     std::pin::Pin<Box<dyn Future<Output = Result<openidconnect::HttpResponse, http::ExchangeError>> + Send>>;
 
-/// The provider did not do its part.
+/// The provider cannot be reached or answers incorrectly.
 fn failed(error: impl Display) -> AppError {
-    tracing::error!(%error, "the single sign-on provider");
+    tracing::error!(%error, "the single sign-on provider failed");
     AppError::new(
         ErrorCode::UpstreamFailed,
         "The sign-in provider cannot be reached or does not answer as it should. Try again in a moment, or sign in with a password.",

@@ -1,5 +1,5 @@
-//! The sample people and jobs of the demonstration, written through the same ledger operations that real
-//! jobs go through, and told to the emulator so that both know the same jobs.
+//! The sample people and jobs of the demonstration, written through the same store operations that real
+//! jobs use, and added to the emulator so that both have the same jobs.
 
 mod stories;
 
@@ -19,15 +19,15 @@ use crate::server::store::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use crate::server::store::job_list::{JobFilter, PageStart};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
-/// The most templates a project of the demonstration may have when it is filled.
+/// The limit of templates per project while the samples are written.
 const MOST_TEMPLATES: u32 = TEMPLATES.len() as u32;
 
-/// Writes people and jobs into an empty ledger; leaves any other as it is.
+/// Writes people and jobs into an empty database; leaves any other unchanged.
 pub(super) async fn fill(store: &Store, clock: &Clock, projects: &[Project]) -> anyhow::Result<()> {
     if !store.users().await?.is_empty() {
         return Ok(());
     }
-    // Nobody signs in as the sample people: nobody knows this password.
+    // The password is random and not printed: nobody can sign in as a sample person.
     let hash = password::hash(SecretString::from(uuid::Uuid::new_v4().to_string())).await?;
     for name in PEOPLE {
         store.add_user(name, Role::Operator, &hash, clock.now()).await?;
@@ -51,12 +51,12 @@ async fn add_templates(store: &Store, clock: &Clock, project: &ProjectId) -> any
     Ok(templates)
 }
 
-/// How long a sample worked: some minutes, and not all the same.
+/// The duration of a sample job: some minutes, varying by job.
 fn work_seconds(sample: &Sample) -> i64 {
     140 + sample.hours_ago * 53 % 320
 }
 
-/// Tells the emulator every job of the ledger that the upstream has accepted.
+/// Adds every accepted job of the database to the emulator.
 pub(super) async fn tell_emulator(
     emulator: &Emulator,
     store: &Store,
@@ -147,7 +147,7 @@ async fn write(
     Ok(())
 }
 
-/// What somebody of the samples wrote.
+/// A sample prompt.
 struct Text<'a> {
     job: Option<&'a Intent>,
     author: &'a str,
@@ -156,7 +156,7 @@ struct Text<'a> {
     template: Option<&'a TemplateId>,
 }
 
-/// A sample's message, committed and claimed as a sender would.
+/// A sample's message, committed and claimed like a real delivery.
 async fn commit(
     store: &Store,
     project: &ProjectId,
@@ -183,7 +183,7 @@ async fn commit(
     }
 }
 
-/// The job as the upstream has it.
+/// The job as the upstream would report it.
 fn remote(
     project: &ProjectId,
     intent: &Intent,
@@ -204,7 +204,7 @@ fn remote(
     }
 }
 
-/// Records the end of a sample's work, as the poller would have read it.
+/// Records the end of a sample job like the poller would.
 async fn end(store: &Store, intent: &Intent, remote: &RemoteJob, at: Timestamp) -> anyhow::Result<()> {
     let due = store
         .due_polls(at, at)

@@ -1,4 +1,4 @@
-//! Every project's jobs, and what each project may still ask for within the hour.
+//! Every project's jobs, and its remaining calls within the hour.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(in super::super) struct Ledger {
     accounts: HashMap<String, Account>,
 }
 
-/// A project's jobs and its allowances, one for each operation that costs.
+/// A project's jobs and its allowances, one for each limited operation.
 #[derive(Debug)]
 struct Account {
     project: Project,

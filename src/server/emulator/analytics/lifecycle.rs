@@ -1,4 +1,4 @@
-//! What becomes of a page over time: most are there throughout, some appear part-way, some fade.
+//! How a page's popularity changes over time: most are constant, some appear later, some fade.
 
 use super::super::noise::Seed;
 use super::day::Day;
@@ -8,22 +8,22 @@ use super::site::{Page, Section};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Lifecycle {
     Steady,
-    /// Not there before its first day; new pages draw more for a while.
+    /// Does not exist before its first day; new pages get more views for a while.
     New {
         since: Day,
     },
-    /// Replaced by something else, and forgotten over months.
+    /// Replaced by another page, and fading over months.
     Fading {
         since: Day,
     },
-    /// News: not there before its day, and old within weeks.
+    /// News: does not exist before its day, and fades within weeks.
     Release {
         since: Day,
     },
 }
 
 impl Lifecycle {
-    /// `seed` is that of the page in its project.
+    /// `seed` is the seed of the page in its project.
     pub(super) fn of(page: &Page, seed: Seed) -> Self {
         let chance = seed.named("life");
         let someday = |years: f64| Day(FIRST_DAY.0 + (chance.nth(1).unit() * years * DAYS) as i64);
@@ -36,7 +36,7 @@ impl Lifecycle {
         }
     }
 
-    /// What the page draws on a day, 1 being its usual measure.
+    /// The page's popularity on a day; 1 is normal.
     pub(super) fn on(self, day: Day) -> f64 {
         match self {
             Self::New { since } | Self::Release { since } if day < since => 0.0,
@@ -49,7 +49,7 @@ impl Lifecycle {
     }
 }
 
-/// A release every 18 days; the first ones were out before the first day.
+/// A release every 18 days; the first ones are from before the first day.
 fn release_day(nth: usize) -> Day {
     Day(FIRST_DAY.0 - 400 + 18 * nth as i64)
 }

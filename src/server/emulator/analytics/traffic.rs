@@ -1,5 +1,5 @@
-//! How often each page of a project is viewed. Views of a page on a day depend on nothing but the seed, the project,
-//! the page and the day, so disjoint ranges add up exactly. Must not keep anything.
+//! How often each page of a project is viewed. The views of a page on a day depend only on the seed, the project,
+//! the page and the day, so disjoint ranges add up exactly. Must not store anything.
 
 use std::iter::Sum;
 use std::ops::{AddAssign, Range};
@@ -31,7 +31,7 @@ pub(super) struct Traffic {
     pages: Vec<PageTraffic>,
 }
 
-/// What draws people and AI to a page.
+/// How much a page attracts people and AI.
 #[derive(Debug)]
 struct PageTraffic {
     seed: Seed,
@@ -47,8 +47,8 @@ impl Traffic {
         Self { project, pages: pages.collect() }
     }
 
-    /// The count of each page, in the order of the site, over the days of the range that have views at `now`.
-    /// Today counts as far as it has gone.
+    /// The views of each page, in the order of the site, over the days of the range that have views at `now`.
+    /// Today counts up to `now`.
     pub(super) fn over(&self, days: &Range<Day>, now: Timestamp) -> Vec<Count> {
         let today = Day::of(now);
         let start = days.start.max(Day(today.0 - DAYS_KEPT + 1));
@@ -68,7 +68,7 @@ impl Traffic {
 impl PageTraffic {
     fn of(page: &Page, n: u64, project: Seed) -> Self {
         let seed = project.named("page").nth(n);
-        // A long tail: the tenth page draws about a tenth of the first.
+        // A long tail: the tenth page gets about a tenth of the views of the first.
         let rank = match page.section {
             Section::Changelog => 12.0,
             _ => (n + 1) as f64,
@@ -98,13 +98,13 @@ impl PageTraffic {
     }
 }
 
-/// A whole number that is `expected` on average: the rest after the point is left to chance, so that a page of the long
+/// An integer that is `expected` on average: the fractional part is rounded at random, so that a page of the long
 /// tail is viewed now and then.
 fn whole(expected: f64, chance: f64) -> u64 {
     (expected + chance) as u64
 }
 
-/// As much of a day's views as its gone part accounts for: none at midnight, never fewer later, all at the end.
+/// A day's views up to its elapsed fraction: none at midnight, never decreasing, all at the end.
 /// The phase (0 to below 1) spreads the pages' views over the day.
 fn so_far(views: u64, gone: f64, phase: f64) -> u64 {
     (views as f64 * gone + phase) as u64

@@ -1,4 +1,4 @@
-//! The faults that are still to be met, and the count of requests. Must not know how a fault looks on the wire.
+//! The pending faults, and the count of requests. Must not know how a fault looks on the wire.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -11,7 +11,7 @@ use super::operation::{FaultTarget, Operation};
 
 const UNTIL_CLEARED: &str = "until-cleared";
 
-/// A fault as it was asked for.
+/// A requested fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ordered {
@@ -22,7 +22,7 @@ pub(super) struct Ordered {
     fault: Fault,
 }
 
-/// How many requests will still meet a fault.
+/// How many more requests a fault applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 enum Times {
@@ -30,7 +30,7 @@ enum Times {
     UntilCleared,
 }
 
-/// Requests received since the emulator began, whatever became of them.
+/// Requests received since the emulator started, whatever their outcome.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Requests {
@@ -38,7 +38,7 @@ struct Requests {
     follow_up: u64,
     get: u64,
     views: u64,
-    /// For none of the four operations.
+    /// Requests for none of the four operations.
     other: u64,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Pending {
     requests: Requests,
 }
 
-/// What a `GET` shows.
+/// The answer to a `GET`.
 #[derive(Debug, Serialize)]
 pub(super) struct Shown {
     pending: Vec<Ordered>,
@@ -57,7 +57,7 @@ pub(super) struct Shown {
 
 impl Ordered {
     /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// A sentence that describes the problem.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         let ordered: Self =
             serde_json::from_slice(body).map_err(|error| format!("This is no fault: {error}."))?;
@@ -81,7 +81,7 @@ impl Pending {
         Shown { pending: self.faults.iter().cloned().collect(), requests: self.requests }
     }
 
-    /// Counts a request, and takes the oldest fault that is meant for it.
+    /// Counts a request, and takes the oldest fault that applies to it.
     pub(super) fn meet(&mut self, operation: Option<Operation>) -> Option<Fault> {
         *self.requests.of(operation) += 1;
         let operation = operation?;
