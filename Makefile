@@ -1,6 +1,6 @@
 # Docket's tasks. `make help` lists them. Every task first installs the tools it lacks (scripts/setup.sh).
 #
-# BUILD_CACHE (default ~/.cache/docket-build) keeps cargo's target directory, npm's cache and the installed tools outside
+# BUILD_CACHE (default ~/.cache/docket-build) holds cargo's target directory, npm's cache and the installed tools outside
 # the clone, so that the next clone starts warm.
 BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
@@ -11,13 +11,13 @@ export BUILD_CACHE
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Start the demo: the panel, a built-in upstream and a year of sample data
+run: build ## Start the demo: Docket, a built-in emulator of the platform and a year of sample data
 	@exec target/release/docket demo
 
 dev: setup ## Start the demo in a debug build that reloads when a file changes
 	@scripts/dev.sh
 
-build: setup ## Build target/release/docket, the whole product in one file, and weigh the front end
+build: setup ## Build target/release/docket, one file with everything, and check the size of the front end
 	@scripts/build.sh
 
 test: ## Check and test everything; the last line counts what passed and failed
@@ -26,7 +26,7 @@ test: ## Check and test everything; the last line counts what passed and failed
 lint: setup ## Check formatting, clippy for server and browser, and the types of the browser tests
 	@scripts/lint.sh
 
-supply-chain: ## Check licences and sources of the dependencies, and known weaknesses where their databases can be reached
+supply-chain: ## Check licenses and sources of the dependencies, and known vulnerabilities where their databases can be reached
 	@scripts/setup.sh test
 	@scripts/supply-chain.sh
 
@@ -34,8 +34,8 @@ fmt: ## Format the Rust code
 	@cargo fmt
 	@cargo fmt --manifest-path fuzz/Cargo.toml
 
-# SECONDS=600 looks for ten minutes at each decoder, TARGETS=views at one of them.
-fuzz: ## Look for answers that break a decoder, one minute for each (SECONDS=)
+# SECONDS=600 fuzzes each decoder for ten minutes, TARGETS=views only one of them.
+fuzz: ## Fuzz the decoders, one minute each (SECONDS=, TARGETS=)
 	@scripts/setup.sh fuzz
 	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGETS)
 
@@ -43,22 +43,22 @@ e2e: build ## Run the browser tests against the release binary
 	@scripts/setup.sh test
 	@scripts/e2e.sh
 
-conformance: ## Check an upstream against the specification: KEY=… make conformance URL=… PROJECT=… [JOB=…] [WRITES=1]
+conformance: ## Check a server against the specification: KEY=… make conformance URL=… PROJECT=… [JOB=…] [WRITES=1]
 	@scripts/conformance.sh
 
-# ROUNDS=1000 kills more often, SEED=7 at other moments.
+# ROUNDS=1000 kills more often, SEED=7 changes the moments.
 crash: ## Kill the process at 300 random moments under load (ROUNDS=, SEED=): nothing is lost or sent twice
 	@scripts/crash.sh $(or $(ROUNDS),300) $(SEED)
 
-bench: build ## Measure start, memory and page times of the release binary, a large ledger and a long history
+bench: build ## Measure start, memory and page times of the release binary, a large database and a long history
 	@scripts/bench.sh
 
-screenshots: build ## Take the pictures in docs/screenshots anew
+screenshots: build ## Take the pictures in docs/screenshots
 	@scripts/setup.sh test
 	@scripts/screenshots.sh
 
-setup: ## Install what is missing of the build tools
+setup: ## Install the missing build tools
 	@scripts/setup.sh build
 
-clean: ## Remove what was built in this clone; the shared cache stays
+clean: ## Remove the build results of this clone; the shared cache stays
 	rm -rf target end2end/node_modules end2end/test-results end2end/playwright-report

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use docket::model::day::{Day, DayRange};
 use docket::model::id::ProjectId;
 use docket::server::analytics::Analytics;
-use docket::server::analytics::export::Of;
+use docket::server::analytics::export::ExportKind;
 use docket::server::analytics::question::TableQuestion;
 use docket::server::sheet::Format;
 use docket::server::store::Store;
-use docket::server::upstream::views::ViewsQuestion;
+use docket::server::upstream::page_views::PageViewsQuery;
 use futures::TryStreamExt;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
@@ -90,7 +90,7 @@ async fn measure() {
     report("movers", &times, 50, &file, "");
     let year = self::range(DAYS);
     let question =
-        TableQuestion { views: ViewsQuestion { range: year, ..question.views.clone() }, ..question };
+        TableQuestion { views: PageViewsQuery { range: year, ..question.views.clone() }, ..question };
     let times = self::times(async || drop(analytics.pages(&question).await.unwrap())).await;
     report("365 days of the table by AI share", &times, 100, &file, "");
     export(&analytics, question).await;
@@ -107,7 +107,7 @@ fn range(days: i64) -> DayRange {
 fn question(sort: &str) -> TableQuestion {
     let (from, to) = (range(90).from().to_string(), LAST);
     let today: Day = LAST.parse().unwrap();
-    let views = ViewsQuestion::parse(project(), Some(&from), Some(to), None, None, today).unwrap();
+    let views = PageViewsQuery::parse(project(), Some(&from), Some(to), None, None, today).unwrap();
     TableQuestion::parse(views, None, None, Some(sort)).unwrap()
 }
 
@@ -198,7 +198,7 @@ fn shell(file: &Path, plain: &str) -> Option<f64> {
 async fn export(analytics: &Analytics, question: TableQuestion) {
     let before = memory();
     let started = Instant::now();
-    let mut body = analytics.export(question, Of::Daily, Format::Csv).await.unwrap().body;
+    let mut body = analytics.export(question, ExportKind::Daily, Format::Csv).await.unwrap().body;
     let (mut first, mut bytes, mut rows) = (None, 0, 0);
     while let Some(piece) = body.try_next().await.unwrap() {
         first.get_or_insert_with(|| started.elapsed());

@@ -11,7 +11,7 @@ use docket::model::job::JobState;
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::store::Store;
-use docket::server::store::job_list::{JobFilter, Place, Sort};
+use docket::server::store::job_list::{JobFilter, PageStart, Sort};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
 
@@ -48,7 +48,7 @@ fn cases(jobs: u64) -> Vec<Case> {
         ("last changed first", JobFilter { sort: Sort::Changed, ..JobFilter::default() }, "1 = 1"),
         (
             "the last page but one",
-            JobFilter { place: Place::Start(jobs * 9 / 10 - 100), ..JobFilter::default() },
+            JobFilter { page_start: PageStart::Start(jobs * 9 / 10 - 100), ..JobFilter::default() },
             "1 = 1",
         ),
         ("completed", JobFilter { state: Some(JobState::Completed), ..JobFilter::default() }, "1 = 1"),

@@ -1,5 +1,5 @@
-// What the daily history takes to fetch one day of 1,000 pages: calls, time and memory. The upstream is a server in this
-// process; it holds its first answer back until the panel is at rest.
+// Measures fetching one day of 1,000 pages for the daily history: calls, time and memory. The upstream is a server in this
+// process; it delays its first answer until Docket is idle.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import http from "node:http";
@@ -84,7 +84,7 @@ async function until(what, probe) {
     if (panel.exitCode !== null) break;
     await sleep(5);
   }
-  throw new Error(`waited in vain: ${what}: ${output}`);
+  throw new Error(`timed out waiting for ${what}: ${output}`);
 }
 
 function post(origin, endpoint, fields, cookie = "") {

@@ -1,5 +1,5 @@
-// What a person waits for, measured in Chromium: the pages of the demonstration on a phone-like machine (4x CPU, 10 Mbit/s, 40 ms, no
-// cache), and from a click to the next page on this one. Prints figures beside the aims; it judges nothing.
+// Measures page loads in Chromium: the pages of the demonstration on a phone-like machine (4x CPU, 10 Mbit/s, 40 ms, no
+// cache), and the time from a click to the next page without throttling. Prints results beside the targets; it never fails on them.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,5 +1,5 @@
-// What the panel adds to one upstream call: the same questions to the emulator directly and through the panel, at a steady
-// rate, in turns within one run. Every question is a different one, so that none is answered from memory.
+// Measures the overhead of Docket on one upstream call: the same queries to the emulator directly and through Docket, at a steady
+// rate, alternating within one run. Every query is different, so that none is answered from the cache.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import http from "node:http";
@@ -31,7 +31,7 @@ try {
     DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
     DOCKET_ADMIN_PASSWORD: PASSWORD,
     DOCKET_ANALYTICS_PER_HOUR: PLENTY,
-    // The daily history stands still.
+    // Disables the daily history.
     DOCKET_ANALYTICS_RESERVE: PLENTY,
     DOCKET_LOG_FORMAT: "json",
   });
@@ -55,7 +55,7 @@ try {
   for (const [name, share, aim] of [["p50", 0.5, 1], ["p99", 0.99, 3]]) {
     const [alone, panelled] = [quantile(times.direct, share), quantile(times.through, share)];
     console.log(
-      `upstream call, ${name}      ${(panelled - alone).toFixed(2)} ms added by the panel   (aim ${aim} ms; ${alone.toFixed(2)} ms directly, ${panelled.toFixed(2)} ms through it, ${(panelled / alone).toFixed(1)} times; ${times.through.length} calls at ${RATE} a second)`,
+      `upstream call, ${name}      ${(panelled - alone).toFixed(2)} ms added by Docket   (aim ${aim} ms; ${alone.toFixed(2)} ms directly, ${panelled.toFixed(2)} ms through it, ${(panelled / alone).toFixed(1)} times; ${times.through.length} calls at ${RATE} a second)`,
     );
   }
 } finally {
@@ -64,7 +64,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** The milliseconds of each request of one turn, sent at a steady rate whatever the answers do. */
+/** The milliseconds of each request of one turn, sent at a steady rate independent of the answers. */
 async function turn(request) {
   const began = performance.now();
   const answers = [];
@@ -114,7 +114,7 @@ function start(args, environment) {
         if (child.exitCode !== null) break;
         await sleep(5);
       }
-      throw new Error(`docket ${args[0]} does not say ${pattern}: ${output}`);
+      throw new Error(`docket ${args[0]} does not print ${pattern}: ${output}`);
     },
     stop() {
       child.kill("SIGTERM");

@@ -1,5 +1,5 @@
-// The measuring half of bench.sh: starts the binary it is given against an upstream that does not exist, since neither
-// the start nor a page may wait for one.
+// Measurements for bench.sh: starts the given binary with an upstream that does not exist, since neither
+// the start nor a page may wait for it.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import http from "node:http";
@@ -33,7 +33,7 @@ for (let run = 0; run < STARTS; run++) {
 }
 
 console.log(`start to first answer   ${median(starts).toFixed(0)} ms   (aim ${AIM_START_MS} ms; ${STARTS} runs, new database, slowest ${Math.max(...starts).toFixed(0)} ms)`);
-console.log(`memory at rest          ${median(memory.slice(0, -1)).toFixed(1)} MB   (aim ${AIM_MEMORY_MB} MB; after ${REQUESTS} pages ${memory.at(-1).toFixed(1)} MB)`);
+console.log(`memory when idle        ${median(memory.slice(0, -1)).toFixed(1)} MB   (aim ${AIM_MEMORY_MB} MB; after ${REQUESTS} pages ${memory.at(-1).toFixed(1)} MB)`);
 console.log(`page /login             ${quantile(pages, 0.5).toFixed(1)} ms, 95th percentile ${quantile(pages, 0.95).toFixed(1)} ms   (${REQUESTS} requests, one after the other)`);
 
 async function start() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures target/release/docket: time from start to the first answer, memory at rest, time to serve a page, what the panel adds
-# to an upstream call, what a day of the history takes, how fast a history of a million rows answers, and pages of a list of
-# 100,000 jobs. Prints figures beside the aims; it judges nothing, since a busy machine is no defect.
+# Measures target/release/docket: time from start to the first answer, idle memory, time to serve a page, the overhead
+# on an upstream call, the cost of fetching a day of history, queries over a history of a million rows, and pages of a list of
+# 100,000 jobs. Prints results beside the targets; it never fails on them, since a busy machine is not a defect.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the release: the front end first, compressed, then the server that carries it, as target/release/docket. Prints and
-# judges what a browser must fetch. Does nothing if no input changed since the last time.
+# Builds the release: the front end first, compressed, then the server that embeds it, as target/release/docket. Prints and
+# checks the size of what a browser fetches. Does nothing if no input changed since the last build.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -12,7 +12,7 @@ SITE=target/site
 main() {
   cd "$ROOT"
   mkdir -p target/release "$BUILD_CACHE"
-  # Clones share cargo's target directory, and its docket is the one of the clone that was built last.
+  # Clones share cargo's target directory, so its docket may be of another clone.
   exec 9>"$BUILD_CACHE/build.lock"
   flock 9
   local wanted
@@ -24,7 +24,7 @@ main() {
     cargo leptos build --release --precompress --cargo-locked 9>&-
     every_asset_is_compressed
     publish_binary
-    # Refused weight is refused again: the stamp comes after it.
+    # The stamp is written last, so that a build that is too large fails again.
     "$ROOT/scripts/weight.sh" | tee "$STAMP.weight"
     printf '%s\n' "$wanted" >"$STAMP"
     return
@@ -32,7 +32,7 @@ main() {
   cat "$STAMP.weight"
 }
 
-# One checksum over everything that the binary is made of.
+# One checksum over all inputs of the binary.
 inputs() {
   local path paths=()
   for path in .cargo build.rs Cargo.toml Cargo.lock src style public migrations end2end/package-lock.json scripts; do
@@ -46,7 +46,7 @@ inputs() {
   } | sha256sum
 }
 
-# A new front end in an old server would be worse than no build at all, so look rather than trust.
+# Without the compressed files the server would embed an old or incomplete front end, so check for them.
 every_asset_is_compressed() {
   local file
   while IFS= read -r -d '' file; do
@@ -54,7 +54,7 @@ every_asset_is_compressed() {
   done < <(find "$SITE" -type f ! -name '*.br' ! -name '*.gz' -print0)
 }
 
-# Renamed into place, so that a running docket keeps its file.
+# Renames the file into place, so that a running docket keeps the old one.
 publish_binary() {
   local built=$CARGO_TARGET_DIR/release/docket
   [[ ! $built -ef $BINARY ]] || return 0

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Checks an upstream against the specification of the interface, point by point (tests/conformance). From the environment:
+# Checks a server against the specification of the interface, point by point (tests/conformance). Environment variables:
 #
-#   URL      its base address; nothing: the built-in emulator
-#   PROJECT  a project of it
-#   KEY      the admin key, or KEY_FILE, a file that holds it; nothing: asked for. `KEY=… make conformance` keeps it off every
-#            command line, where other people on the machine could read it; `make conformance KEY=…` does not.
-#   JOB      a job of the project to read; nothing: one is read only if one may be created
-#   WRITES   1: also starts a job and follows it up. Otherwise nothing is written.
+#   URL      the base address; default: the built-in emulator
+#   PROJECT  a project of the server
+#   KEY      the admin key, or KEY_FILE, a file that holds it; default: a prompt. `KEY=… make conformance` keeps it off every
+#            command line, where other users of the machine could read it; `make conformance KEY=…` does not.
+#   JOB      a job of the project to read; default: a job is read only if WRITES=1 creates one
+#   WRITES   1: also starts a job and sends a follow-up. Otherwise nothing is written.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -20,6 +20,6 @@ if [[ -n ${URL:-} ]]; then
   export CONFORMANCE_URL=$URL CONFORMANCE_PROJECT=$PROJECT CONFORMANCE_KEY=$KEY
   export CONFORMANCE_JOB=${JOB:-} CONFORMANCE_WRITES=${WRITES:-}
 fi
-# The test alone needs the key, and make hands its variables on to everything below.
+# Only the test needs the key, but make passes its variables on to all child processes.
 unset KEY MAKEFLAGS MAKEOVERRIDES
 exec cargo test --locked --quiet --features ssr --test conformance

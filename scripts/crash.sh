@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `crash.sh ROUNDS [SEED]`: kills `docket serve` so many times at random moments while people post prompts (tests/crash), and
+# `crash.sh ROUNDS [SEED]`: kills `docket serve` ROUNDS times at random moments while clients post prompts (tests/crash), and
 # checks that none was lost or sent twice.
 set -euo pipefail
 # shellcheck source=scripts/env.sh

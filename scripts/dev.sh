@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo in a debug build that rebuilds and reloads itself when a source file changes. Arguments go to `docket demo`.
+# Runs the demo in a debug build that rebuilds and reloads when a source file changes. Arguments go to `docket demo`.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"

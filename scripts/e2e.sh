@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The browser tests (Playwright, Chromium) against target/release/docket, which must have been built. Arguments go to Playwright:
+# Runs the browser tests (Playwright, Chromium) against target/release/docket, which must exist. Arguments go to Playwright:
 # `scripts/e2e.sh --headed -g "sign in"`.
 set -euo pipefail
 # shellcheck source=scripts/env.sh

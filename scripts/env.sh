@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Sourced by every script: where things are, the tools on PATH, and how progress is said.
+# Sourced by every script: paths, the tools on PATH, and functions for messages.
 #
-# BUILD_CACHE (default ~/.cache/docket-build) holds what is worth keeping between clones: cargo's target directory, npm's
-# cache, the installed tools and their logs. No variable here may begin with DOCKET_: the server refuses those it
+# BUILD_CACHE (default ~/.cache/docket-build) holds what clones can share: cargo's target directory, npm's
+# cache, the installed tools and their logs. No variable here may begin with DOCKET_: the server refuses the ones it
 # does not know.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/versions.sh
 source "$ROOT/scripts/versions.sh"
 
-# The wasm-bindgen version the code is compiled against; the command-line tool must be the same.
+# The wasm-bindgen version the code is compiled with; the command-line tool must have the same version.
 locked_wasm_bindgen_version() {
   awk '/^name = "wasm-bindgen"$/ { getline; gsub(/[^0-9.]/, ""); print; exit }' "$ROOT/Cargo.lock"
 }
@@ -45,7 +45,7 @@ duration() {
   if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi
 }
 
-# run_logged NAME COMMAND…: COMMAND with its output in a log. Says twice a minute that it is still at work; shows the end
+# run_logged NAME COMMAND…: runs COMMAND with its output in a log. Reports progress twice a minute; shows the end
 # of the log and returns COMMAND's status if it fails.
 run_logged() {
   local name=$1 log started=$SECONDS heartbeat status=0
@@ -57,7 +57,7 @@ run_logged() {
     while :; do
       sleep 30 &
       wait "$!"
-      say "    $name: at work for $(duration $((SECONDS - started))), $(grep -c '^ *Compiling' "$log" || true) crates compiled"
+      say "    $name: running for $(duration $((SECONDS - started))), $(grep -c '^ *Compiling' "$log" || true) crates compiled"
     done
   ) &
   heartbeat=$!
@@ -66,7 +66,7 @@ run_logged() {
   wait "$heartbeat" 2>/dev/null || true
   if ((status != 0)); then
     grep -v "^npm warn" "$log" | tail -n 30 >&2 || true
-    printf 'error: %s failed after %s; the whole log is %s\n' "$name" "$(duration $((SECONDS - started)))" "$log" >&2
+    printf 'error: %s failed after %s; the full log is %s\n' "$name" "$(duration $((SECONDS - started)))" "$log" >&2
     return "$status"
   fi
   say "    $name: done in $(duration $((SECONDS - started)))"

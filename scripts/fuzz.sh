@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Lets libFuzzer look for answers of the upstream that break a decoder: `fuzz.sh SECONDS [TARGET…]`, so long for each target.
-# What it finds is left in fuzz/corpus/TARGET/, where `make test` runs it from then on: commit it with the repair. What it only
-# learnt stays in BUILD_CACHE, and the next run goes on from there.
+# Searches with libFuzzer for upstream answers that break a decoder: `fuzz.sh SECONDS [TARGET…]`, SECONDS for each target.
+# Failing inputs are left in fuzz/corpus/TARGET/, where `make test` runs them: commit them with the fix. The learned
+# corpus stays in BUILD_CACHE, and the next run continues from it.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -10,7 +10,7 @@ SECONDS_EACH=${1:-60}
 TARGETS=("${@:2}")
 if ((${#TARGETS[@]} == 0)); then TARGETS=(job views error_message); fi
 
-# The whole server is built for it, with counters in every branch. RUSTFLAGS hides the flags of .cargo/config.toml.
+# The whole server is built with coverage counters in every branch. `erase_components` shortens that build.
 export CARGO_TARGET_DIR=$BUILD_CACHE/fuzz-target
 export RUSTFLAGS="--cfg erase_components"
 
@@ -18,14 +18,14 @@ main() {
   [[ $SECONDS_EACH =~ ^[1-9][0-9]*$ ]] || fail "usage: fuzz.sh SECONDS [TARGET…]"
   cd "$ROOT"
   cargo fetch --locked --manifest-path fuzz/Cargo.toml >/dev/null ||
-    fail "fuzz/Cargo.lock lags behind Cargo.toml: cargo update --workspace --manifest-path fuzz/Cargo.toml"
+    fail "fuzz/Cargo.lock is out of date: cargo update --workspace --manifest-path fuzz/Cargo.toml"
   say "The fuzz targets: building, about 10 minutes the first time"
   run_logged fuzz-build cargo fuzz build --sanitizer none
   local target
   for target in "${TARGETS[@]}"; do fuzz "$target"; done
 }
 
-# There is no unsafe code to be watched by a sanitizer: what is looked for are panics and broken promises.
+# There is no unsafe code for a sanitizer to check: the targets look for panics and violated properties.
 fuzz() {
   local target=$1 learnt=$BUILD_CACHE/fuzz/$1 kept=fuzz/corpus/$1
   [[ -d $kept ]] || fail "there is no fuzz target $target"
@@ -35,7 +35,7 @@ fuzz() {
     -max_total_time="$SECONDS_EACH" -max_len=4096 -timeout=10 -dict=fuzz/json.dict -artifact_prefix="$kept/" \
     -verbosity=1 2>"$LOGS/fuzz-$target.log"; then
     tail -n 40 "$LOGS/fuzz-$target.log" >&2
-    fail "$target: what broke it is in $kept (git status shows it)"
+    fail "$target: the failing input is in $kept (see git status)"
   fi
   grep '^Done ' "$LOGS/fuzz-$target.log"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the form of the code without running it: `lint.sh format|server|browser|end2end`, or all four. Warnings are errors.
-# The two halves of the crate are never compiled together, so there is no --all-features here.
+# Static checks: `lint.sh format|server|browser|end2end`, or all four. Warnings are errors.
+# The features ssr and hydrate exclude each other, so --all-features is not used.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes the pictures of docs/screenshots anew, from `docket demo`. target/release/docket must have been built.
+# Takes the pictures of docs/screenshots from `docket demo`. target/release/docket must exist.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"

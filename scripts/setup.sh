@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing of the tools that building (`setup.sh build`), testing (`setup.sh test`) and fuzzing (`setup.sh fuzz`)
-# need, and only that.
-# Takes less than a second when all is there, and may be started several times at once.
+# Installs the missing tools for building (`setup.sh build`), testing (`setup.sh test`) or fuzzing (`setup.sh fuzz`), and
+# nothing else.
+# Takes less than a second if nothing is missing. Several instances may run at once.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -20,7 +20,7 @@ main() {
     cargo_fuzz
     return
   fi
-  # The quick ones first, so that what cannot work is known before the long ones begin.
+  # The fast ones first, so that a failure shows before the slow ones begin.
   if [[ $purpose == test ]]; then chromium; fi
   npm_tools
   "$ROOT/scripts/wasm-std.sh" 9>&-
@@ -37,7 +37,7 @@ require_basics() {
   local node_major
   node_major=$(node -p 'process.versions.node.split(".")[0]')
   ((node_major >= NODE_MAJOR_MINIMUM)) || fail "Node.js $node_major is too old: $NODE_MAJOR_MINIMUM or later is needed."
-  [[ -n $WASM_BINDGEN_VERSION ]] || fail "Cargo.lock names no wasm-bindgen."
+  [[ -n $WASM_BINDGEN_VERSION ]] || fail "Cargo.lock does not contain wasm-bindgen."
 }
 
 chromium() {
@@ -49,7 +49,7 @@ chromium() {
   if ! run_logged chromium install_chromium 9>&-; then
     fail "Chromium could not be installed: apt-get install chromium (or set CHROMIUM to the program)."
   fi
-  [[ -x $CHROMIUM ]] || fail "Debian's chromium is installed, yet there is no $CHROMIUM."
+  [[ -x $CHROMIUM ]] || fail "Debian's chromium is installed, but $CHROMIUM does not exist."
 }
 
 install_chromium() {
@@ -67,7 +67,7 @@ npm_tools() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# Not --locked: the lock file it ships names a release that the registry no longer has. Optimised lightly: it takes half
+# Not --locked: its lock file names a release that the registry no longer has. With light optimization it takes half
 # the time to build, and the tool runs only once per build.
 wasm_bindgen_cli() {
   if [[ $(wasm-bindgen --version 2>/dev/null) == "wasm-bindgen $WASM_BINDGEN_VERSION" ]]; then return; fi
@@ -78,13 +78,13 @@ wasm_bindgen_cli() {
   rm -rf "$BUILD_CACHE/tools-target"
 }
 
-# A debug build: the release profile links for ten minutes and gains nothing, since this tool mostly waits for others.
-# `no_downloads` makes it use the tools on PATH or fail, never fetch its own.
+# A debug build: the release profile links for ten minutes without a benefit, since this tool mostly waits for others.
+# `no_downloads` makes it use the tools on PATH or fail, but never download its own.
 cargo_leptos() {
   if [[ $(cargo-leptos --version 2>/dev/null) == "cargo-leptos $CARGO_LEPTOS_VERSION" ]]; then return; fi
   say "cargo-leptos $CARGO_LEPTOS_VERSION: installing, about 5 minutes, once"
   local openssl=()
-  # It carries OpenSSL's source; the system's own saves two minutes.
+  # It bundles OpenSSL's source; using the system's saves two minutes.
   if pkg-config --exists openssl 2>/dev/null; then openssl=(OPENSSL_NO_VENDOR=1); fi
   run_logged cargo-leptos env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" "${openssl[@]}" \
     cargo install --debug --locked --features no_downloads --root "$CARGO_LEPTOS_ROOT" "cargo-leptos@$CARGO_LEPTOS_VERSION" 9>&-
@@ -92,7 +92,7 @@ cargo_leptos() {
 }
 
 cargo_fuzz() {
-  command -v c++ >/dev/null || fail "a C++ compiler is missing, which libFuzzer is built with: apt-get install build-essential"
+  command -v c++ >/dev/null || fail "a C++ compiler is missing, which libFuzzer needs: apt-get install build-essential"
   if [[ $(cargo-fuzz --version 2>/dev/null) == "cargo-fuzz $CARGO_FUZZ_VERSION" ]]; then return; fi
   say "cargo-fuzz $CARGO_FUZZ_VERSION: installing, about 1 minute, once"
   run_logged cargo-fuzz env CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
@@ -100,7 +100,7 @@ cargo_fuzz() {
   rm -rf "$BUILD_CACHE/tools-target"
 }
 
-# A debug build, for it takes a fraction of the time, and the tool is done in a second either way.
+# A debug build takes a fraction of the time, and the tool runs for a second either way.
 cargo_deny() {
   if [[ $(cargo-deny --version 2>/dev/null) == "cargo-deny $CARGO_DENY_VERSION" ]]; then return; fi
   say "cargo-deny $CARGO_DENY_VERSION: installing, about 2 minutes, once"

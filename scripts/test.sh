@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change is merged, in the order of what fails soonest. Stops at the first stage that fails.
-# The last line is `N passed, N failed`, over every Rust test, every browser test, and each other stage as one check.
+# All checks and tests that a change must pass, the fastest first. Stops at the first stage that fails.
+# The last line is `N passed, N failed`, the sum of all Rust tests, all browser tests, and each other stage as one check.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -26,7 +26,7 @@ main() {
   browser_tests
 }
 
-# A stage that is one check: it holds or it does not.
+# A stage that counts as one check.
 check() {
   local name=$1 started=$SECONDS status=0
   shift
@@ -39,7 +39,7 @@ rust_tests() {
   local started=$SECONDS log=target/rust-tests.log status=0 good bad left
   say "== Rust tests"
   cargo test --locked --features ssr --no-fail-fast 2>&1 | tee "$log" || status=$?
-  # "test result: ok. 3 passed; 0 failed; 1 ignored; …", once for every test binary
+  # "test result: ok. 3 passed; 0 failed; 1 ignored; …", once per test binary
   read -r good bad left < <(
     awk '/^test result: / { p += $4; f += $6; i += $8 } END { print p + 0, f + 0, i + 0 }' "$log"
   )
@@ -60,8 +60,8 @@ browser_tests() {
   judge "browser tests" "$started" "$status" "$good" "$bad" "$left"
 }
 
-# judge NAME STARTED STATUS PASSED FAILED SKIPPED: counts a stage, and ends the run if it did not hold. A tool that gave up
-# before it could count its failure has failed, and so has one that found nothing to run.
+# judge NAME STARTED STATUS PASSED FAILED SKIPPED: counts a stage, and ends the run if it failed. A tool that stopped
+# without counting its failure has failed, and so has one that ran nothing.
 judge() {
   local name=$1 started=$2 status=$3 good=$4 bad=$5 left=$6
   if ((bad == 0 && (status != 0 || good == 0))); then bad=1; fi
@@ -72,7 +72,7 @@ judge() {
   if ((bad > 0)); then exit 1; fi
 }
 
-# Run on every way out, a signal included.
+# Runs on every exit, including signals.
 summarise() {
   local status=$?
   if ((status != 0 && failed == 0)); then failed=1; fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that the installed Rust compiler can compile for WebAssembly: its standard library for wasm32-unknown-unknown
-# comes from rustup, or, where rustup may not install, is built from Debian's source of the very same compiler version.
+# Ensures that the installed Rust compiler can compile for WebAssembly. Its standard library for wasm32-unknown-unknown
+# comes from rustup or, where rustup may not install, is built from Debian's source of the same compiler version.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -14,14 +14,14 @@ trap 'rm -rf "$WORK"' EXIT
 
 main() {
   ! compiles_wasm || return 0
-  # Two set-ups with different caches may share this toolchain.
+  # Two runs with different caches may share this toolchain.
   exec 8<"$SYSROOT"
   flock 8
   ! compiles_wasm || return 0
   from_rustup || from_debian || give_up
 }
 
-# True if a library with all of std links for the target: a directory that exists proves nothing.
+# True if a library that uses std links for the target: an existing directory proves nothing.
 compiles_wasm() {
   echo '#[unsafe(no_mangle)] pub extern "C" fn f(n: usize) -> usize { vec![n; n].len() }' |
     rustc --edition 2024 --target "$TARGET" --crate-type cdylib -o "$WORK/probe.wasm" - 2>/dev/null
@@ -35,7 +35,7 @@ from_rustup() {
 
 from_debian() {
   say "WebAssembly standard library: building it from Debian's rust-src $RELEASE, about 1 minute, once"
-  # No `set -e` inside a function whose status is tested: each step says for itself that it failed.
+  # `set -e` is off in a function whose status is tested: each step reports its own failure.
   command -v apt-get >/dev/null || { say "    this is not Debian: there is no apt-get"; return 1; }
   [[ -w $SYSROOT/lib/rustlib ]] || { say "    $SYSROOT is not writable for this user"; return 1; }
   fetch_rust_src || return 1
@@ -44,8 +44,8 @@ from_debian() {
   compiles_wasm || { say "    the library was built, but the compiler does not accept it"; return 1; }
 }
 
-# Fetches and unpacks the rust-src package whose version is the compiler's, into $WORK/src/library. apt checks the signature of
-# the index with Debian's own key and the package against the index; the checksum is compared here once more.
+# Fetches the rust-src package of the compiler's version and unpacks it into $WORK/src/library. apt checks the signature of
+# the index with Debian's key and the package against the index; the checksum is compared here again.
 fetch_rust_src() {
   local mirror keyring version wanted
   # shellcheck disable=SC2016  # apt's own placeholders
@@ -69,7 +69,7 @@ fetch_rust_src() {
     { say "    rust-src $version holds no library/"; return 1; }
 }
 
-# An apt command with its own sources, lists and cache: the system's are neither used nor changed, and no root is needed.
+# Runs an apt command with its own sources, lists and cache: the system's are neither used nor changed, and root is not needed.
 apt_here() {
   local command=$1
   shift
@@ -77,8 +77,8 @@ apt_here() {
     -o Dir::State::Lists="$WORK/apt/lists" -o Dir::Cache="$WORK/apt/cache" -o APT::Sandbox::User=root "$@"
 }
 
-# The compiler looks for the source in its own sysroot. An empty crate is enough to have cargo build all of std; the
-# bitcode goes in so that link-time optimisation reaches into std.
+# The compiler looks for the source in its sysroot. An empty crate is enough to make cargo build all of std; the
+# bitcode is embedded so that link-time optimization includes std.
 build_std() {
   local own_source=$SYSROOT/lib/rustlib/src/rust/library status=0
   mkdir -p "$WORK/crate/src"
@@ -92,7 +92,7 @@ build_std() {
   fi
   (cd "$WORK/crate" && env -u CARGO_ENCODED_RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes" CARGO_TARGET_DIR="$WORK/target" \
     cargo build --release -Z build-std=std,panic_abort,panic_unwind --target "$TARGET") || status=$?
-  # Left there, it would be in the way of `rustup component add rust-src`.
+  # A leftover copy would conflict with `rustup component add rust-src`.
   if [[ -n $own_source ]]; then rm -rf "$SYSROOT/lib/rustlib/src"; fi
   return "$status"
 }

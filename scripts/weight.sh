@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints what a browser must fetch before a page of the built site is interactive, as brotli sends it, and fails if that is more than
-# it may be. Every page needs the same files: one WebAssembly module, its script and the stylesheet. 1 KB is 1000 bytes.
+# Prints what a browser fetches (brotli) before a page of the built site is interactive, and fails if that is more than
+# the limit. Every page needs the same files: one WebAssembly module, its script and the stylesheet. 1 KB is 1000 bytes.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -19,9 +19,9 @@ main() {
     line "$part" "$bytes"
     total=$((total + bytes))
   done
-  line "together" "$total"
+  line "total" "$total"
   say "  aim ${AIM_KB} KB, limit ${LIMIT_KB} KB"
-  ((total <= LIMIT_KB * 1000)) || fail "the front end is heavier than ${LIMIT_KB} KB."
+  ((total <= LIMIT_KB * 1000)) || fail "the front end is larger than ${LIMIT_KB} KB."
 }
 
 bytes_of() {

@@ -4,9 +4,9 @@
 pub mod account;
 pub mod analytics;
 pub mod annotations;
+pub mod archive_and_tags;
 pub mod audit;
 pub mod batches;
-pub mod filing;
 pub mod flash;
 pub mod history;
 pub mod jobs;

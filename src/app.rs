@@ -8,7 +8,7 @@ use leptos_router::{SsrMode, path};
 use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
-    admin_upstream, admin_webhooks, adopt, analytics, batch, home, job, jobs, login, new_batch, new_job,
+    admin_upstream, admin_webhooks, analytics, batch, home, import, job, jobs, login, new_batch, new_job,
     not_found, overview, queue, set_up, settings, templates,
 };
 
@@ -53,7 +53,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("jobs") view=jobs::Jobs />
                     <Route path=path!("jobs/new") view=new_job::NewJob />
                     <Route path=path!("analytics") view=analytics::Analytics />
-                    <Route path=path!("jobs/adopt") view=adopt::Adopt />
+                    <Route path=path!("jobs/adopt") view=import::Import />
                     <Route path=path!("jobs/batch") view=new_batch::NewBatch />
                     <Route path=path!("jobs/:job") view=job::JobPage />
                     <Route path=path!("batches/:batch") view=batch::BatchPage />

@@ -1,4 +1,4 @@
-//! The command line: arguments, logging, exit codes. What a command does is in `server::commands`.
+//! The command line: arguments, logging, exit codes. The commands are in `server::commands`.
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use docket::server::config::{
     parse_projects,
 };
 use docket::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
-use docket::server::store::audit::Link;
+use docket::server::store::audit::ChainLink;
 use tracing_subscriber::EnvFilter;
 
 /// A web dashboard for teams whose documentation is kept by an AI agent.
@@ -29,18 +29,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve the panel (what `docket` does without a command)
+    /// Run the server (the default command)
     Serve,
-    /// Serve the panel against a built-in emulator, with sample projects, jobs and a year of page views
+    /// Run the server against a built-in emulator, with sample projects, jobs and a year of page views
     Demo {
         /// Listen address
         #[arg(long, env = "DOCKET_ADDR", value_name = "HOST:PORT", value_parser = listen_address, default_value = "127.0.0.1:3000")]
         addr: SocketAddr,
-        /// Folder to keep the demonstration in [default: one that goes away at the end]
+        /// Folder of the database [default: a temporary one]
         #[arg(long, env = "DOCKET_DEMO_DATA", value_name = "DIR")]
         data: Option<PathBuf>,
     },
-    /// Run the emulator of the upstream alone, for development and tests
+    /// Run the emulator of the platform alone, for development and tests
     Emulator {
         /// Listen address
         #[arg(long, env = "DOCKET_EMULATOR_ADDR", value_name = "HOST:PORT", value_parser = listen_address, default_value = "127.0.0.1:4000")]
@@ -51,28 +51,28 @@ enum Command {
         /// Pages in each project's documentation
         #[arg(long, env = "DOCKET_EMULATOR_PAGES", value_name = "N", default_value_t = DEFAULT_PAGES)]
         pages: u32,
-        /// Calls that each of its limits takes in an hour
+        /// Calls per hour that each of its limits allows
         #[arg(long, value_name = "N", default_value_t = DEFAULT_PER_HOUR)]
         per_hour: usize,
-        /// Seed of everything it makes up
+        /// Seed of the generated data
         #[arg(long, env = "DOCKET_EMULATOR_SEED", value_name = "N", default_value_t = DEFAULT_SEED)]
         seed: u64,
     },
-    /// Check configuration, database and upstream; one line each
+    /// Check configuration, database and platform; prints one line each
     Check,
     /// Manage accounts; passwords are read from a prompt or standard input
     User {
         #[command(subcommand)]
         action: UserCommand,
     },
-    /// Check the audit log
+    /// Work with the audit log
     Audit {
         #[command(subcommand)]
         action: AuditCommand,
     },
     /// Write a consistent copy of the database while the server runs
     Backup {
-        /// The copy; must not exist yet
+        /// The file to write; must not exist yet
         file: PathBuf,
     },
 }
@@ -91,11 +91,11 @@ enum UserCommand {
     },
     /// Set a new password
     Passwd { name: String },
-    /// Disable an account, from its next request on
+    /// Disable an account from its next request on
     Disable { name: String },
     /// Enable an account again
     Enable { name: String },
-    /// Switch off the second factor of somebody who has lost it
+    /// Remove the second factor of somebody who has lost it
     ResetSecondFactor { name: String },
     /// List all accounts
     List,
@@ -103,22 +103,22 @@ enum UserCommand {
 
 #[derive(Subcommand)]
 enum AuditCommand {
-    /// Check that no record was changed, removed or inserted; exits 0 if all is whole, 1 if not, and says which record
+    /// Verify that no record was changed, removed or inserted; exits 0 if so, 1 if not, and names the record
     ///
-    /// Every record stands under a hash of itself and the one before. A log whose end was cut off, or that was written anew
-    /// from some record on, is whole in itself: only what is kept elsewhere shows that. Keep the last line of this command,
-    /// or a backup, and give it to a later run. Reads only, also beside a running server.
+    /// Every record has a hash of itself and the one before. A log whose end was cut off, or that was rewritten
+    /// from some record on, is valid by itself: only data kept elsewhere shows the change. Keep the last line of this command,
+    /// or a backup, and pass it to a later run. Read-only; works while the server runs.
     Verify {
-        /// A backup of the database, to compare the log with
+        /// A backup of the database to compare the log with
         #[arg(long, value_name = "FILE")]
         copy: Option<PathBuf>,
-        /// The last record of an earlier run, as that printed it
+        /// The last record of an earlier run, as it was printed
         #[arg(long, value_name = "NUMBER:HASH")]
-        since: Option<Link>,
+        since: Option<ChainLink>,
     },
 }
 
-/// Why the process ends with something else than 0.
+/// Why the process exits with a code other than 0.
 enum Failure {
     /// Wrong usage or configuration.
     Configuration(ConfigError),
@@ -176,7 +176,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Logs go to standard error; standard output is for what a command was asked for.
+/// Logs go to standard error; standard output is for the results of commands.
 fn start_logging(log: &Log) {
     let filter = EnvFilter::new(&log.filter);
     let colours = std::io::stderr().is_terminal();
@@ -188,7 +188,7 @@ fn start_logging(log: &Log) {
     }
 }
 
-/// Commands that print for a person log only what is wrong, unless a filter was configured.
+/// Commands with output for people log only warnings and errors, unless a filter is configured.
 fn quiet_unless_asked(log: Log) -> Log {
     if log.is_default { Log { filter: "warn".to_owned(), ..log } } else { log }
 }

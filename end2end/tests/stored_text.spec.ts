@@ -48,7 +48,7 @@ async function leave(page: Page, text: string, receiver: string): Promise<string
   await ask(page, "jobs/draft", { text, paths: text });
   await ask(page, "jobs/draft", { job: job.id, text });
   const batch = await ask<{ id: string }>(page, "batches/prepare", { prompt: `${text} {{place}}`, values: text, intent: randomUUID() });
-  await ask(page, "views/save", { name: text, query: `q=${encodeURIComponent(text)}`, shared: "true" });
+  await ask(page, "saved-views/save", { name: text, query: `q=${encodeURIComponent(text)}`, shared: "true" });
   await ask(page, "annotations/save", { day: lately().to, text });
   const webhook = await ask<{ id: string }>(page, "webhooks/add", { kind: "json", address: `${receiver}/${text}` });
   await ask(page, "webhooks/test", { webhook: webhook.id });

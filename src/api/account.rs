@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::account::Account;
 #[cfg(feature = "ssr")]
@@ -19,24 +19,24 @@ pub async fn account() -> Result<Account, AppError> {
 
 /// Sets a new password for whoever knows the `old` one, and ends all other sessions.
 #[server(prefix = "/api", endpoint = "account/password")]
-pub async fn change_password(old: String, new: String) -> Result<Said, AppError> {
+pub async fn change_password(old: String, new: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ChangePassword>()?;
     let outcome = account::change_password(&caller, old, new).await;
-    flash::answer(ACCOUNT, outcome)
+    flash::respond(ACCOUNT, outcome)
 }
 
 /// Ends one of the caller's sessions.
 #[server(prefix = "/api", endpoint = "account/sign-out")]
-pub async fn end_session(session: String) -> Result<Said, AppError> {
+pub async fn end_session(session: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<EndSession>()?;
     let outcome = account::sign_out(&caller, &session).await;
-    flash::answer(ACCOUNT, outcome)
+    flash::respond(ACCOUNT, outcome)
 }
 
 /// Ends all of the caller's sessions but this one.
 #[server(prefix = "/api", endpoint = "account/sign-out-others")]
-pub async fn end_other_sessions() -> Result<Said, AppError> {
+pub async fn end_other_sessions() -> Result<Confirmation, AppError> {
     let caller = guard::of::<EndOtherSessions>()?;
     let outcome = account::sign_out_others(&caller).await;
-    flash::answer(ACCOUNT, outcome)
+    flash::respond(ACCOUNT, outcome)
 }

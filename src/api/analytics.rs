@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::analytics_report::{AnalyticsReport, PagesTable};
 use crate::model::history::{Movers, PageReport, PagesReport, Trend};
-use crate::model::views::Views;
+use crate::model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
 use crate::server::{
     analytics::{
@@ -16,7 +16,7 @@ use crate::server::{
         report::{self, Part},
     },
     auth::guard,
-    upstream::views::ViewsQuestion,
+    upstream::page_views::PageViewsQuery,
 };
 
 /// Page views from the upstream. `from` and `to` are both inclusive UTC days (`YYYY-MM-DD`), the last
@@ -29,14 +29,14 @@ pub async fn views(
     limit: Option<i64>,
     offset: Option<i64>,
     refresh: Option<bool>,
-) -> Result<Views, AppError> {
+) -> Result<FetchedPageViews, AppError> {
     let caller = guard::of::<GetViews>()?;
     let project = caller.project(&project)?;
-    let today = caller.panel.today();
-    let question = ViewsQuestion::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
+    let today = caller.state.today();
+    let question = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
     match refresh.unwrap_or(false) {
-        true => caller.panel.views.refreshed(question).await,
-        false => caller.panel.views.answer(question).await,
+        true => caller.state.page_views.refreshed(question).await,
+        false => caller.state.page_views.answer(question).await,
     }
 }
 
@@ -77,10 +77,10 @@ pub async fn pages(
 ) -> Result<PagesReport, AppError> {
     let caller = guard::of::<GetPages>()?;
     let project = caller.project(&project)?;
-    let today = caller.panel.today();
-    let views = ViewsQuestion::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
+    let today = caller.state.today();
+    let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
     let question = TableQuestion::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
-    Analytics::of(&caller.panel).pages(&question).await
+    Analytics::of(&caller.state).pages(&question).await
 }
 
 /// Views by day, or by week above 120 days, with what happened meanwhile: of the whole project, of the page `path`, or
@@ -94,8 +94,8 @@ pub async fn trend(
 ) -> Result<Trend, AppError> {
     let caller = guard::of::<GetTrend>()?;
     let project = caller.project(&project)?;
-    let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
-    Analytics::of(&caller.panel).trend(&project, range, path.as_deref()).await
+    let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
+    Analytics::of(&caller.state).trend(&project, range, path.as_deref()).await
 }
 
 /// The pages that changed most against the period before.
@@ -103,8 +103,8 @@ pub async fn trend(
 pub async fn movers(project: String, from: String, to: String) -> Result<Movers, AppError> {
     let caller = guard::of::<GetMovers>()?;
     let project = caller.project(&project)?;
-    let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
-    Analytics::of(&caller.panel).movers(&project, range).await
+    let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
+    Analytics::of(&caller.state).movers(&project, range).await
 }
 
 /// One page (or a folder, `/guides/*`): its row, its trend and the jobs about it.
@@ -112,6 +112,6 @@ pub async fn movers(project: String, from: String, to: String) -> Result<Movers,
 pub async fn page(project: String, path: String, from: String, to: String) -> Result<PageReport, AppError> {
     let caller = guard::of::<GetPageReport>()?;
     let project = caller.project(&project)?;
-    let range = ViewsQuestion::range(Some(&from), Some(&to), caller.panel.today())?;
-    Analytics::of(&caller.panel).page(&project, range, &path).await
+    let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
+    Analytics::of(&caller.state).page(&project, range, &path).await
 }

@@ -12,7 +12,7 @@ use crate::server::{auth::guard, forms, jobs::batch::BatchRequest};
 pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchForm, AppError> {
     let caller = guard::of::<GetBatchForm>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.batch_form(&caller, &project, from.as_deref()).await
+    caller.state.jobs.batch_form(&caller, &project, from.as_deref()).await
 }
 
 /// Checks and keeps a batch, to be looked at before it is started. `prompt` is the text with places, `values` has one
@@ -28,7 +28,7 @@ pub async fn prepare_batch(
     let caller = guard::of::<PrepareBatch>()?;
     let project = caller.project(&project)?;
     let request = BatchRequest { project, text: prompt, values, intent, template_id };
-    let batch = caller.panel.jobs.prepare_batch(&caller, &request).await?;
+    let batch = caller.state.jobs.prepare_batch(&caller, &request).await?;
     leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
 }
@@ -38,8 +38,8 @@ pub async fn prepare_batch(
 pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppError> {
     let caller = guard::of::<StartBatch>()?;
     let project = caller.project(&project)?;
-    let batch = caller.panel.jobs.start_batch(&caller, &project, &batch).await?;
-    forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    let batch = caller.state.jobs.start_batch(&caller, &project, &batch).await?;
+    forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
 }
 
@@ -48,7 +48,7 @@ pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppErr
 pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
     let caller = guard::of::<GetBatch>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.batch(&project, &batch).await
+    caller.state.jobs.batch(&project, &batch).await
 }
 
 /// Cancels what of a batch is not sent yet.
@@ -56,7 +56,7 @@ pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
 pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppError> {
     let caller = guard::of::<CancelBatch>()?;
     let project = caller.project(&project)?;
-    let batch = caller.panel.jobs.cancel_batch(&caller, &project, &batch).await?;
-    forms::lead_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
+    let batch = caller.state.jobs.cancel_batch(&caller, &project, &batch).await?;
+    forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     Ok(batch)
 }

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
 
-/// What a form did.
+/// What a form did, as a confirmation for its person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct Confirmation {
     /// What happened and what to do next.
     pub sentence: String,
     /// What is shown this once, such as a link.
@@ -23,39 +23,39 @@ pub struct FlashMessage {
     /// The endpoint that the form was posted to.
     pub form: String,
     /// What it did, or why it was refused.
-    pub outcome: Result<Said, AppError>,
+    pub outcome: Result<Confirmation, AppError>,
     /// What stood in its fields, but for secrets.
     pub typed: Vec<(String, String)>,
 }
 
 /// The message that waits for a browser while a page is rendered for it. A page that does not show it leaves it for the next.
 #[derive(Debug, Clone)]
-pub struct Waiting {
+pub struct PendingFlash {
     message: Arc<FlashMessage>,
     shown: Arc<AtomicBool>,
 }
 
-impl Waiting {
+impl PendingFlash {
     pub fn new(message: FlashMessage) -> Self {
         Self { message: Arc::new(message), shown: Arc::default() }
     }
 
     /// The message, if it is about the form that was posted to `endpoint`. Whoever asks must show it: it is told once.
-    pub fn about(&self, endpoint: &str) -> Option<FlashMessage> {
-        let is_about = self.message.form == endpoint;
-        if is_about {
+    pub fn for_form(&self, endpoint: &str) -> Option<FlashMessage> {
+        let is_for_form = self.message.form == endpoint;
+        if is_for_form {
             self.shown.store(true, Ordering::Relaxed);
         }
-        is_about.then(|| (*self.message).clone())
+        is_for_form.then(|| (*self.message).clone())
     }
 
     /// The message, if no page has asked for it.
-    pub fn left(&self) -> Option<FlashMessage> {
+    pub fn unshown(&self) -> Option<FlashMessage> {
         (!self.shown.load(Ordering::Relaxed)).then(|| (*self.message).clone())
     }
 }
 
-impl Said {
+impl Confirmation {
     pub fn new(sentence: impl Into<String>) -> Self {
         Self { sentence: sentence.into(), secret: None }
     }

@@ -12,7 +12,7 @@ use crate::{model::day::DayRange, server::auth::guard};
 pub async fn history_state(project: String) -> Result<HistoryState, AppError> {
     let caller = guard::of::<GetHistoryState>()?;
     let project = caller.project(&project)?;
-    caller.panel.history.state(&project).await
+    caller.state.history.state(&project).await
 }
 
 /// How many days of a range are not in the history, and what fetching them would cost at least. `from` and `to` are
@@ -22,7 +22,7 @@ pub async fn missing_days(project: String, from: String, to: String) -> Result<M
     let caller = guard::of::<GetMissing>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
-    caller.panel.history.missing(&project, range).await
+    caller.state.history.missing(&project, range).await
 }
 
 /// Puts the missing days of a range (at most 400) before everything else that is to be fetched; also days older than those
@@ -32,7 +32,7 @@ pub async fn fetch_days(project: String, from: String, to: String) -> Result<His
     let caller = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
-    let state = caller.panel.history.fetch(&caller.actor(), &project, range).await?;
+    let state = caller.state.history.request_days(&caller.actor(), &project, range).await?;
     leptos_axum::redirect(&format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to()));
     Ok(state)
 }

@@ -10,12 +10,12 @@ use crate::model::similar::SimilarJob;
 use crate::server::{
     auth::guard,
     forms,
-    jobs::{drafts::Writing, intent::Form, resolve::Decision},
+    jobs::{drafts::DraftForm, intent::Form, resolve::Decision},
 };
 
 /// Starts a job. The same `intent` again gives the first answer again and sends nothing.
 /// `paths`: the documentation pages it is about, separated by commas or line ends; those named in the prompt are added.
-/// `template_id`: the template the text came from. `queue` (`on`): where the hour's budget has no room, it waits in line
+/// `template_id`: the template the text came from. `queue` (`on`): where the hour's budget has no room, it waits in the queue
 /// and is sent by itself. `similar` (`ask`): a plain form comes back once, with nothing sent, if jobs resemble it.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
@@ -32,7 +32,7 @@ pub async fn create_job(
     let form = Form::new_job(&caller, project, prompt, intent, paths, template_id)
         .queued(queue.as_deref())
         .asking(similar.as_deref(), forms::is_plain());
-    let job = caller.panel.jobs.submit(form).await?;
+    let job = caller.state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
@@ -50,7 +50,7 @@ pub async fn send_follow_up(
     let caller = guard::of::<SendFollowUp>()?;
     let project = caller.project(&project)?;
     let form = Form::follow_up(&caller, project, job, prompt, intent).queued(queue.as_deref());
-    let job = caller.panel.jobs.submit(form).await?;
+    let job = caller.state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
@@ -70,17 +70,17 @@ pub async fn resolve_delivery(
     let caller = guard::of::<ResolveDelivery>()?;
     let project = caller.project(&project)?;
     let decision = Decision { project, job, message, attempt, outcome, remote_id };
-    let job = caller.panel.jobs.resolve(&caller, decision).await?;
-    forms::lead_to(&format!("/p/{}/jobs/{}", job.project, job.id));
+    let job = caller.state.jobs.resolve(&caller, decision).await?;
+    forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
 
 /// Follows a job that was started elsewhere, by the upstream's id. `note` stands in place of its prompt.
 #[server(prefix = "/api", endpoint = "jobs/adopt")]
-pub async fn adopt_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
-    let caller = guard::of::<AdoptJob>()?;
+pub async fn import_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
+    let caller = guard::of::<ImportJob>()?;
     let project = caller.project(&project)?;
-    let job = caller.panel.jobs.adopt(&caller, &project, &remote_id, note.as_deref()).await?;
+    let job = caller.state.jobs.import(&caller, &project, &remote_id, note.as_deref()).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
@@ -90,7 +90,7 @@ pub async fn adopt_job(project: String, remote_id: String, note: Option<String>)
 pub async fn get_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<GetJob>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.get(&project, &job).await
+    caller.state.jobs.get(&project, &job).await
 }
 
 /// A page of jobs with those filters, at `cursor`, which an earlier page gave, or the one with the number `page`.
@@ -103,7 +103,7 @@ pub async fn list_jobs(
 ) -> Result<JobPage, AppError> {
     let caller = guard::of::<ListJobs>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.list(&project, query, cursor, page).await
+    caller.state.jobs.list(&project, query, cursor, page).await
 }
 
 /// What runs, what needs a person and what finished last, with counts.
@@ -111,7 +111,7 @@ pub async fn list_jobs(
 pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     let caller = guard::of::<GetJobsOverview>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.overview(&project).await
+    caller.state.jobs.overview(&project).await
 }
 
 /// The badges of many jobs (at most 200 ids, comma-separated) in one call; unknown ids are left out.
@@ -119,16 +119,16 @@ pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
 pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>, AppError> {
     let caller = guard::of::<JobStatuses>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.badges(&project, &jobs).await
+    caller.state.jobs.badges(&project, &jobs).await
 }
 
-/// Reads a job that is followed no more, at most once per poll interval; one that moves is followed again.
+/// Polls a job that is not tracked any more, at most once per poll interval; one that moves is tracked again.
 #[server(prefix = "/api", endpoint = "jobs/check")]
 pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<CheckJob>()?;
     let project = caller.project(&project)?;
-    let job = caller.panel.jobs.check(&project, &job).await?;
-    forms::lead_to(&format!("/p/{}/jobs/{}", job.project, job.id));
+    let job = caller.state.jobs.check(&project, &job).await?;
+    forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
 
@@ -137,7 +137,7 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
 pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, AppError> {
     let caller = guard::of::<GetJobForm>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.form(&caller, &project, job.as_deref()).await
+    caller.state.jobs.form(&caller, &project, job.as_deref()).await
 }
 
 /// Keeps what the caller is writing for a form, in place of what was kept; an empty `text` ends the draft. With the form's
@@ -153,8 +153,8 @@ pub async fn keep_draft(
 ) -> Result<DraftKept, AppError> {
     let caller = guard::of::<KeepDraft>()?;
     let project = caller.project(&project)?;
-    let writing = Writing { job, text, paths, template: template_id, intent };
-    caller.panel.jobs.keep_writing(&caller, &project, writing).await
+    let draft_form = DraftForm { job, text, paths, template: template_id, intent };
+    caller.state.jobs.save_draft(&caller, &project, draft_form).await
 }
 
 /// At most five jobs that are under way or have an open result, and resemble `prompt` about `paths`; without either,
@@ -167,7 +167,7 @@ pub async fn similar_jobs(
 ) -> Result<Vec<SimilarJob>, AppError> {
     let caller = guard::of::<SimilarJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = &caller.panel.jobs;
+    let jobs = &caller.state.jobs;
     match (prompt, paths) {
         (None, None) => jobs.similar_to_draft(&caller, &project).await,
         (prompt, paths) => {

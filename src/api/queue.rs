@@ -12,16 +12,16 @@ use crate::server::{auth::guard, forms};
 pub async fn queue(project: String) -> Result<Queue, AppError> {
     let caller = guard::of::<GetQueue>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.queue(&project).await
+    caller.state.jobs.queue(&project).await
 }
 
-/// Moves a prompt that waits in line: `to` is `first`, `up` or `down`. Gives the queue after that.
+/// Moves a prompt that waits in the queue: `to` is `first`, `up` or `down`. Gives the queue after that.
 #[server(prefix = "/api", endpoint = "queue/move")]
 pub async fn move_queued(project: String, message: String, to: String) -> Result<Queue, AppError> {
     let caller = guard::of::<MoveQueued>()?;
     let project = caller.project(&project)?;
-    let queue = caller.panel.jobs.move_queued(&project, &message, &to).await?;
-    forms::lead_to(&format!("/p/{project}/queue"));
+    let queue = caller.state.jobs.move_queued(&project, &message, &to).await?;
+    forms::redirect_to(&format!("/p/{project}/queue"));
     Ok(queue)
 }
 
@@ -30,7 +30,7 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
 pub async fn cancel_queued(project: String, message: String) -> Result<Queue, AppError> {
     let caller = guard::of::<CancelQueued>()?;
     let project = caller.project(&project)?;
-    let queue = caller.panel.jobs.cancel_queued(&caller, &project, &message).await?;
-    forms::lead_to(&format!("/p/{project}/queue"));
+    let queue = caller.state.jobs.cancel_queued(&caller, &project, &message).await?;
+    forms::redirect_to(&format!("/p/{project}/queue"));
     Ok(queue)
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::links::ACCOUNT;
@@ -14,41 +14,44 @@ const KEEP: &str = "Keep these recovery codes where you can find them without yo
 
 /// Proposes a secret for the caller's authenticator. It binds once it is confirmed.
 #[server(prefix = "/api", endpoint = "second-factor/begin")]
-pub async fn begin_second_factor(password: String) -> Result<Said, AppError> {
+pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<BeginSecondFactor>()?;
-    let begun = caller.panel.second_factors.begin(&caller.user, &password).await;
-    let said =
-        begun.map(|()| Said::new("Add the secret to your authenticator, then enter the code it shows."));
-    flash::answer(ACCOUNT, said)
+    let begun = caller.state.second_factors.begin(&caller.user, &password).await;
+    let confirmation = begun
+        .map(|()| Confirmation::new("Add the secret to your authenticator, then enter the code it shows."));
+    flash::respond(ACCOUNT, confirmation)
 }
 
 /// From now on signing in asks for a code. The recovery codes in the answer are shown once.
 #[server(prefix = "/api", endpoint = "second-factor/confirm")]
-pub async fn confirm_second_factor(code: String) -> Result<Said, AppError> {
+pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ConfirmSecondFactor>()?;
-    let confirmed = caller.panel.second_factors.confirm(&caller.user, &code).await;
-    let said = confirmed.map(|codes| {
-        Said::new(format!("From now on, signing in asks for a code. {KEEP}")).with_secret(codes.join(" "))
+    let confirmed = caller.state.second_factors.confirm(&caller.user, &code).await;
+    let confirmation = confirmed.map(|codes| {
+        Confirmation::new(format!("From now on, signing in asks for a code. {KEEP}"))
+            .with_secret(codes.join(" "))
     });
-    flash::answer(ACCOUNT, said)
+    flash::respond(ACCOUNT, confirmation)
 }
 
 /// Makes new recovery codes; the old ones are good no more. They are shown once.
 #[server(prefix = "/api", endpoint = "second-factor/renew")]
-pub async fn renew_recovery_codes(code: String) -> Result<Said, AppError> {
+pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewRecoveryCodes>()?;
-    let renewed = caller.panel.second_factors.renew_codes(&caller.user, &code).await;
-    let said = renewed.map(|codes| {
-        Said::new(format!("Your old recovery codes no longer work. {KEEP}")).with_secret(codes.join(" "))
+    let renewed = caller.state.second_factors.renew_codes(&caller.user, &code).await;
+    let confirmation = renewed.map(|codes| {
+        Confirmation::new(format!("Your old recovery codes no longer work. {KEEP}"))
+            .with_secret(codes.join(" "))
     });
-    flash::answer(ACCOUNT, said)
+    flash::respond(ACCOUNT, confirmation)
 }
 
 /// From now on the password is enough.
 #[server(prefix = "/api", endpoint = "second-factor/remove")]
-pub async fn remove_second_factor(password: String, code: String) -> Result<Said, AppError> {
+pub async fn remove_second_factor(password: String, code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemoveSecondFactor>()?;
-    let removed = caller.panel.second_factors.remove(&caller.user, &password, &code).await;
-    let said = removed.map(|()| Said::new("From now on, your password is enough to sign in."));
-    flash::answer(ACCOUNT, said)
+    let removed = caller.state.second_factors.remove(&caller.user, &password, &code).await;
+    let confirmation =
+        removed.map(|()| Confirmation::new("From now on, your password is enough to sign in."));
+    flash::respond(ACCOUNT, confirmation)
 }

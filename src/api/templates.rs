@@ -5,14 +5,14 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, forms, jobs::templates::Posted};
+use crate::server::{auth::guard, forms, jobs::templates::PostedTemplate};
 
 /// The project's templates by name, each with its scorecard.
 #[server(prefix = "/api", endpoint = "templates/list")]
 pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppError> {
     let caller = guard::of::<ListTemplates>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.templates(&project).await
+    caller.state.jobs.templates(&project).await
 }
 
 /// What the form for a new template (or, with `template`, for that one) starts from.
@@ -20,7 +20,7 @@ pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppEr
 pub async fn get_template_form(project: String, template: Option<String>) -> Result<TemplateForm, AppError> {
     let caller = guard::of::<GetTemplateForm>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.template_form(&caller, &project, template.as_deref()).await
+    caller.state.jobs.template_form(&caller, &project, template.as_deref()).await
 }
 
 /// Saves a new template, or changes `template`; gives its id.
@@ -33,8 +33,8 @@ pub async fn save_template(
 ) -> Result<String, AppError> {
     let caller = guard::of::<SaveTemplate>()?;
     let project = caller.project(&project)?;
-    let posted = Posted { template, name, text };
-    let id = caller.panel.jobs.save_template(&caller, &project, posted).await?;
+    let posted = PostedTemplate { template, name, text };
+    let id = caller.state.jobs.save_template(&caller, &project, posted).await?;
     leptos_axum::redirect(&format!("/p/{project}/templates"));
     Ok(id.to_string())
 }
@@ -44,7 +44,7 @@ pub async fn save_template(
 pub async fn remove_template(project: String, template: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveTemplate>()?;
     let project = caller.project(&project)?;
-    caller.panel.jobs.remove_template(&caller, &project, &template).await?;
-    forms::lead_to(&format!("/p/{project}/templates"));
+    caller.state.jobs.remove_template(&caller, &project, &template).await?;
+    forms::redirect_to(&format!("/p/{project}/templates"));
     Ok(())
 }

@@ -13,13 +13,13 @@ use crate::server::auth::guard;
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     let caller = guard::of::<GetBudgets>()?;
     let project = caller.project(&project)?;
-    let budgets = caller.panel.governor.budgets(&project).await?;
-    Ok(caller.may_hear(budgets))
+    let budgets = caller.state.governor.budgets(&project).await?;
+    Ok(caller.visible_budgets(budgets))
 }
 
-/// Limits, pauses, the last outcome of each operation and what is left to rest. For administrators.
+/// Limits, pauses, the last outcome of each operation and the open circuit breakers. For administrators.
 #[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
-    let panel = guard::of::<GetUpstreamStatus>()?.panel;
-    Ok(panel.governor.status(&panel.projects).await?)
+    let state = guard::of::<GetUpstreamStatus>()?.state;
+    Ok(state.governor.status(&state.projects).await?)
 }

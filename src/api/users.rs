@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::links::USERS;
@@ -20,56 +20,64 @@ pub async fn list_people() -> Result<People, AppError> {
 
 /// Invites somebody; the `secret` in the answer is a one-time link, told this once.
 #[server(prefix = "/api", endpoint = "users/invite")]
-pub async fn invite_person(name: String, role: String, projects: Option<String>) -> Result<Said, AppError> {
+pub async fn invite_person(
+    name: String,
+    role: String,
+    projects: Option<String>,
+) -> Result<Confirmation, AppError> {
     let caller = guard::of::<InvitePerson>()?;
     let outcome = people::invite(&caller, &name, &role, projects.as_deref()).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Makes a new link for somebody who has not come yet.
 #[server(prefix = "/api", endpoint = "users/renew")]
-pub async fn renew_invitation(user: String) -> Result<Said, AppError> {
+pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewInvitation>()?;
     let outcome = people::renew(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Takes back the invitation of somebody who has not come yet.
 #[server(prefix = "/api", endpoint = "users/withdraw")]
-pub async fn withdraw_invitation(user: String) -> Result<Said, AppError> {
+pub async fn withdraw_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<WithdrawInvitation>()?;
     let outcome = people::withdraw(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Gives somebody a role and projects, and ends their sessions.
 #[server(prefix = "/api", endpoint = "users/change")]
-pub async fn change_person(user: String, role: String, projects: Option<String>) -> Result<Said, AppError> {
+pub async fn change_person(
+    user: String,
+    role: String,
+    projects: Option<String>,
+) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ChangePerson>()?;
     let outcome = people::change(&caller, &user, &role, projects.as_deref()).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Keeps somebody out from their next request on.
 #[server(prefix = "/api", endpoint = "users/disable")]
-pub async fn disable_person(user: String) -> Result<Said, AppError> {
+pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<DisablePerson>()?;
     let outcome = people::disable(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Lets somebody in again.
 #[server(prefix = "/api", endpoint = "users/enable")]
-pub async fn enable_person(user: String) -> Result<Said, AppError> {
+pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<EnablePerson>()?;
     let outcome = people::enable(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }
 
 /// Ends all sessions of somebody.
 #[server(prefix = "/api", endpoint = "users/sign-out")]
-pub async fn sign_person_out(user: String) -> Result<Said, AppError> {
+pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<SignPersonOut>()?;
     let outcome = people::sign_out(&caller, &user).await;
-    flash::answer(USERS, outcome)
+    flash::respond(USERS, outcome)
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 #[cfg(feature = "ssr")]
 use crate::model::links::{WEBHOOKS, webhook_log};
@@ -19,7 +19,7 @@ const COPY: &str =
 #[server(name = GetWebhooks, prefix = "/api", endpoint = "webhooks/list")]
 pub async fn list_webhooks() -> Result<Webhooks, AppError> {
     let caller = guard::of::<GetWebhooks>()?;
-    caller.panel.webhooks.list().await
+    caller.state.webhooks.list().await
 }
 
 /// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the answer is shown once.
@@ -27,8 +27,8 @@ pub async fn list_webhooks() -> Result<Webhooks, AppError> {
 pub async fn add_webhook(project: String, kind: String, address: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
-    let made = caller.panel.webhooks.add(&caller.actor(), &project, &kind, &address).await?;
-    flash::lead_to(WEBHOOKS, said("Webhook added.", &made));
+    let made = caller.state.webhooks.add(&caller.actor(), &project, &kind, &address).await?;
+    flash::redirect_with(WEBHOOKS, confirmation("Webhook added.", &made));
     Ok(made)
 }
 
@@ -36,8 +36,8 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
 #[server(prefix = "/api", endpoint = "webhooks/renew")]
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<RenewWebhook>()?;
-    let made = caller.panel.webhooks.renew(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, said("The webhook has a new secret.", &made));
+    let made = caller.state.webhooks.renew(&caller.actor(), &webhook).await?;
+    flash::redirect_with(WEBHOOKS, confirmation("The webhook has a new secret.", &made));
     Ok(made)
 }
 
@@ -45,8 +45,8 @@ pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/enable")]
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<EnableWebhook>()?;
-    caller.panel.webhooks.enable(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Said::new("Webhook enabled."));
+    caller.state.webhooks.enable(&caller.actor(), &webhook).await?;
+    flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook enabled."));
     Ok(())
 }
 
@@ -54,8 +54,8 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/disable")]
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<DisableWebhook>()?;
-    caller.panel.webhooks.disable(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Said::new("Webhook disabled."));
+    caller.state.webhooks.disable(&caller.actor(), &webhook).await?;
+    flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook disabled."));
     Ok(())
 }
 
@@ -63,8 +63,8 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/remove")]
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveWebhook>()?;
-    caller.panel.webhooks.remove(&caller.actor(), &webhook).await?;
-    flash::lead_to(WEBHOOKS, Said::new("Webhook deleted."));
+    caller.state.webhooks.remove(&caller.actor(), &webhook).await?;
+    flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook deleted."));
     Ok(())
 }
 
@@ -72,31 +72,31 @@ pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/test")]
 pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<TestWebhook>()?;
-    let tried = caller.panel.webhooks.test(&caller.actor(), &webhook).await?;
-    forms::lead_to(&webhook_log(webhook.as_str()));
+    let tried = caller.state.webhooks.test(&caller.actor(), &webhook).await?;
+    forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }
 
 /// The last 50 events of a webhook, the newest first.
 #[server(name = GetWebhookDeliveries, prefix = "/api", endpoint = "webhooks/deliveries")]
 pub async fn webhook_deliveries(webhook: String) -> Result<Vec<WebhookDelivery>, AppError> {
-    guard::of::<GetWebhookDeliveries>()?.panel.webhooks.log(&webhook).await
+    guard::of::<GetWebhookDeliveries>()?.state.webhooks.log(&webhook).await
 }
 
 /// Sends an event again, under the same id.
 #[server(prefix = "/api", endpoint = "webhooks/retry")]
 pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<RetryDelivery>()?;
-    let (webhook, tried) = caller.panel.webhooks.send_again(&caller.actor(), &delivery).await?;
-    forms::lead_to(&webhook_log(webhook.as_str()));
+    let (webhook, tried) = caller.state.webhooks.send_again(&caller.actor(), &delivery).await?;
+    forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }
 
 /// What is said of a webhook that was added or has a new secret, with the secret if it has one.
 #[cfg(feature = "ssr")]
-fn said(sentence: &str, made: &NewSecret) -> Said {
+fn confirmation(sentence: &str, made: &NewSecret) -> Confirmation {
     match &made.secret {
-        Some(secret) => Said::new(format!("{sentence} {COPY}")).with_secret(secret.clone()),
-        None => Said::new(sentence),
+        Some(secret) => Confirmation::new(format!("{sentence} {COPY}")).with_secret(secret.clone()),
+        None => Confirmation::new(sentence),
     }
 }

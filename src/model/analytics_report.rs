@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::history::{HistoryState, Missing, Movers, PageReport, PageRow, PagesReport, Trend};
+use crate::model::page_views::{FetchedPageViews, PageViews, ViewCounts};
 use crate::model::time::Timestamp;
-use crate::model::views::{PageViews, ViewCounts, Views};
 
 /// The answer to an address of the analytics page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct OnePageReport {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveReport {
-    pub views: Views,
+    pub views: FetchedPageViews,
     pub history: HistoryState,
     /// What the daily history lacks of the range.
     pub missing: Option<Missing>,
@@ -100,9 +100,9 @@ impl From<&PagesReport> for PagesTable {
     }
 }
 
-impl From<&Views> for PagesTable {
-    fn from(answer: &Views) -> Self {
-        let Views { has_more, fetched_at, stale, corrected, .. } = *answer;
+impl From<&FetchedPageViews> for PagesTable {
+    fn from(answer: &FetchedPageViews) -> Self {
+        let FetchedPageViews { has_more, fetched_at, stale, corrected, .. } = *answer;
         Self {
             rows: answer.views.iter().map(TableRow::from).collect(),
             views: answer.totals.total,

@@ -21,7 +21,7 @@ pub enum Action {
     Resend,
     Resolve,
     Cancel,
-    Adopt,
+    Import,
     BatchStart,
     Export,
     HistoryFetch,
@@ -63,7 +63,7 @@ const WORDS: &[(Action, &str, &str)] = &[
     (Action::Resend, "resend", "Prompt sent again"),
     (Action::Resolve, "resolve", "Delivery found to be taken"),
     (Action::Cancel, "cancel", "Prompt cancelled"),
-    (Action::Adopt, "adopt", "Job adopted"),
+    (Action::Import, "adopt", "Job adopted"),
     (Action::BatchStart, "batch_start", "Batch started"),
     (Action::Export, "export", "Analytics exported"),
     (Action::HistoryFetch, "history_fetch", "History asked for"),
@@ -112,9 +112,9 @@ pub struct Actor {
     pub address: String,
 }
 
-/// Something that was done, about to be written down.
+/// An audit event that is about to be recorded.
 #[derive(Debug, Clone)]
-pub struct Deed {
+pub struct AuditEvent {
     pub action: Action,
     pub outcome: Outcome,
     pub project: Option<ProjectId>,
@@ -217,7 +217,7 @@ impl Actor {
     }
 }
 
-impl Deed {
+impl AuditEvent {
     pub fn new(action: Action) -> Self {
         let (subject, detail) = (String::new(), String::new());
         Self { action, outcome: Outcome::Done, project: None, subject, detail }
@@ -236,7 +236,7 @@ impl Deed {
     }
 
     /// With a detail: never a prompt or another text for the agent, and no secret.
-    pub fn saying(self, detail: impl fmt::Display) -> Self {
+    pub fn with_detail(self, detail: impl fmt::Display) -> Self {
         Self { detail: detail.to_string(), ..self }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::job::Job;
-use crate::model::template::{filled, places};
+use crate::model::template::{filled, placeholders};
 use crate::model::time::Timestamp;
 
 /// The most jobs of one batch.
@@ -63,7 +63,7 @@ pub struct Entry {
 
 /// The prompts that `list` makes of `text`; else what is wrong, with the line, as a sentence.
 pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
-    let names = places(text);
+    let names = placeholders(text);
     if names.is_empty() {
         return Err(
             "The text has no placeholder such as {{page}}, so every job would be the same.".to_owned()
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn several_places_take_columns_in_the_order_they_stand() {
+    fn several_placeholders_take_columns_in_the_order_they_stand() {
         let text = "{{tone}}: {{name}} and {{tone}}";
         let made = entries(text, "calm, Ada\nloud\tBob, the second").unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(made[0].prompt, "calm: Ada and calm");

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::day::Day;
 use crate::model::id::JobId;
+use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::model::views::ViewCounts;
 
 /// How far the history of a project has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryState {
     /// The days that are kept in step, the newest being today.
     pub days_wanted: u32,
-    /// How many of them are here, whether settled or not.
+    /// How many of them are here, whether final or not.
     pub days_done: u32,
     /// How many will not be asked for again, but for the weekly check of one old day.
     pub days_settled: u32,
@@ -45,7 +45,7 @@ pub struct MarkedDay {
 pub enum Mark {
     /// Its rows do not add up to its totals.
     Uneven,
-    /// It was settled, and a later reading differed.
+    /// It was final, and a later fetch differed.
     Recounted,
 }
 

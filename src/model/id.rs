@@ -109,7 +109,7 @@ id!(
 );
 id!(
     /// Docket's own id of a saved view of the list.
-    ViewId,
+    SavedViewId,
     |text| text.len() == 36 && is_token(text, 36),
     "That is not the id of a saved view."
 );

@@ -47,10 +47,10 @@ pub struct Job {
     /// Free words that people gave it, by name.
     pub tags: Vec<String>,
     /// When and by whom it was put away here; the upstream hears nothing of that.
-    pub archived_here: Option<ArchivedHere>,
+    pub archived_here: Option<LocalArchive>,
     /// Oldest first; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub history: Vec<HistoryEntry>,
+    pub history: Vec<TimelineEntry>,
 }
 
 /// The upstream's own job object, as last read. Everything but `id` and `status` may be missing.
@@ -70,7 +70,7 @@ pub struct RemoteJob {
 
 /// That a person put a job away, out of the list, until somebody brings it back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArchivedHere {
+pub struct LocalArchive {
     pub at: Timestamp,
     pub by: String,
 }
@@ -90,7 +90,7 @@ pub struct FollowUp {
 
 /// One line of a job's history: at this instant the state became this.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HistoryEntry {
+pub struct TimelineEntry {
     pub at: Timestamp,
     /// 0 for the job itself, n for its n-th follow-up.
     pub message: u32,
@@ -148,7 +148,7 @@ pub struct JobsOverview {
 
 /// What putting away, bringing back, tagging or untagging came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Filed {
+pub struct BulkResult {
     /// The jobs that changed; those that already were as asked are not among them.
     pub jobs: Vec<JobId>,
 }
@@ -180,7 +180,7 @@ pub struct DraftKept {
 /// Shown as the status of a job that the upstream no longer knows.
 pub const NOT_FOUND: &str = "not found";
 
-/// Shown as the status of a job that was followed for three days without an end.
+/// Shown as the status of a job that was tracked for three days without an end.
 pub const NO_END: &str = "no end";
 
 /// How much of a prompt a list shows, in characters.

@@ -54,7 +54,7 @@ pub fn queue_asking(project: &str, message: &str) -> String {
     with_query(&queue(project), &[("cancel", message)])
 }
 
-pub fn adopt(project: &str) -> String {
+pub fn import_job(project: &str) -> String {
     format!("/p/{project}/jobs/adopt")
 }
 

@@ -20,7 +20,7 @@ pub struct Person {
     /// The ids of the only projects they may see; nothing: all there are.
     pub projects: Option<Vec<String>>,
     pub last_seen: Option<Timestamp>,
-    pub state: PersonState,
+    pub state: AccountState,
     pub has_second_factor: bool,
     /// Whether it is who asks.
     pub is_you: bool,
@@ -28,7 +28,7 @@ pub struct Person {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PersonState {
+pub enum AccountState {
     Active,
     Disabled,
     /// Has not come yet; the link is good.

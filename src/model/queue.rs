@@ -7,15 +7,15 @@ use crate::model::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// What waits to be sent in a project: first what waits in line, as it goes, then what waits for its own job.
+/// What waits to be sent in a project: first what waits in the queue, as it goes, then what waits for its own job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<QueueEntry>,
 }
 
 /// A prompt that waits to be sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct QueueEntry {
     pub message: MessageId,
     pub job: JobId,
     /// 0 starts the job, n is its n-th follow-up.
@@ -24,7 +24,7 @@ pub struct Waiting {
     pub prompt: String,
     pub author: String,
     pub created_at: Timestamp,
-    pub why: Why,
+    pub why: WaitReason,
     /// When it goes if nobody sends anything else meanwhile; nothing where that depends on another prompt.
     pub expected_at: Option<Timestamp>,
     /// The batch that made it, if any.
@@ -34,20 +34,20 @@ pub struct Waiting {
 /// What a prompt waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum WaitReason {
     /// The hour's budget has no room, or the upstream asked to wait.
     Budget,
-    /// What is before it in line, or the pause between two of the line.
+    /// What is before it in the queue, or the pause between two of the queue.
     Turn,
     /// An earlier prompt of its own job.
     JobBefore,
-    /// The upstream, which fails and is left to rest.
+    /// The upstream, whose circuit breaker is open.
     Rest,
     /// Nothing any more.
     Sending,
 }
 
-/// Where to move a prompt in line.
+/// Where to move a prompt in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     First,
@@ -68,13 +68,13 @@ impl std::str::FromStr for Move {
     }
 }
 
-/// Milliseconds between two prompts of a line, so that they use a limit per hour evenly.
+/// Milliseconds between two prompts of a queue, so that they use a limit per hour evenly.
 pub fn gap_millis(per_hour: u32) -> i64 {
     let per_hour = i64::from(per_hour.max(1));
     (HOUR_MILLIS + per_hour - 1) / per_hour
 }
 
-/// When each of the next `count` prompts of a line goes: the first not before `earliest`, each a gap after the one before
+/// When each of the next `count` prompts of a queue goes: the first not before `earliest`, each a gap after the one before
 /// it, never more than `per_hour` in a rolling hour. `calls`: when the calls so far were made, oldest first.
 pub fn expected(earliest: Timestamp, mut calls: Vec<i64>, per_hour: u32, count: usize) -> Vec<Timestamp> {
     let limit = per_hour.max(1) as usize;
@@ -100,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_moves_evenly() {
+    fn a_queue_moves_evenly() {
         let at = Timestamp::from_millis(0);
         assert_eq!(minutes(&expected(at, vec![], 4, 6)), [0, 15, 30, 45, 60, 75]);
         assert_eq!(gap_millis(7) * 7 / HOUR_MILLIS, 1, "never more than the limit in an hour");
     }
 
     #[test]
-    fn a_line_waits_for_room_in_the_hour() {
+    fn a_queue_waits_for_room_in_the_budget() {
         let at = Timestamp::from_millis(10 * 60_000);
         let calls = vec![0, 60_000, 120_000, 180_000];
         assert_eq!(minutes(&expected(at, calls, 4, 3)), [60, 75, 90]);

@@ -9,7 +9,7 @@ use crate::model::time::Timestamp;
 pub const NAME_MAX_CHARS: usize = 80;
 
 /// Names that no place may have: they mean something else in the address of the form for a new job.
-pub const RESERVED_PLACES: [&str; 3] = ["from", "prompt", "template"];
+pub const RESERVED_PLACEHOLDERS: [&str; 3] = ["from", "prompt", "template"];
 
 /// A template of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -30,16 +30,16 @@ pub struct SavedView {
 
 /// Which page views are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ViewsOf {
+pub enum SavedViewPage {
     Jobs,
     Analytics,
 }
 
 /// What a view may be called: 1 to 60 characters on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ViewName(String);
+pub struct SavedViewName(String);
 
-impl ViewsOf {
+impl SavedViewPage {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Jobs => "jobs",
@@ -57,19 +57,19 @@ impl ViewsOf {
     }
 }
 
-impl ViewName {
+impl SavedViewName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Display for ViewName {
+impl fmt::Display for SavedViewName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl FromStr for ViewName {
+impl FromStr for SavedViewName {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -86,10 +86,13 @@ mod tests {
 
     #[test]
     fn a_name_is_one_line_that_says_something() {
-        assert_eq!("  Needs me ".parse::<ViewName>().map(|name| name.to_string()), Ok("Needs me".to_owned()));
-        assert!("é".repeat(60).parse::<ViewName>().is_ok());
+        assert_eq!(
+            "  Needs me ".parse::<SavedViewName>().map(|name| name.to_string()),
+            Ok("Needs me".to_owned())
+        );
+        assert!("é".repeat(60).parse::<SavedViewName>().is_ok());
         for text in ["", " \n ", "a\nb", "a\0b", &"é".repeat(61)] {
-            assert!(text.parse::<ViewName>().is_err(), "{text:?}");
+            assert!(text.parse::<SavedViewName>().is_err(), "{text:?}");
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum Selection {
 
 /// What directly in a folder a path belongs to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum FolderEntry<'a> {
     /// The page itself.
     Page,
     /// The folder of this path, without a slash at its end.
@@ -47,12 +47,15 @@ impl Folder {
     }
 
     /// Where a path stands among what lies directly in this folder; nothing if it lies elsewhere.
-    pub fn place<'a>(&self, path: &'a str) -> Option<Place<'a>> {
+    pub fn entry_of<'a>(&self, path: &'a str) -> Option<FolderEntry<'a>> {
         let below = self.below(path)?;
         let nested = path.starts_with('/').then(|| below.find('/')).flatten();
         // A folder without a name could not be asked for.
         let nested = nested.filter(|at| *at > 0);
-        Some(nested.map_or(Place::Page, |at| Place::Folder(&path[..path.len() - below.len() + at])))
+        Some(
+            nested
+                .map_or(FolderEntry::Page, |at| FolderEntry::Folder(&path[..path.len() - below.len() + at])),
+        )
     }
 
     /// The beginning of every path in it but those of the root without a slash.
@@ -100,29 +103,29 @@ mod tests {
     fn every_path_has_one_place_in_the_root() {
         let root = folder("/");
         for (path, place) in [
-            ("/", Place::Page),
-            ("/faq", Place::Page),
-            ("/guides/", Place::Folder("/guides")),
-            ("/guides/a", Place::Folder("/guides")),
-            ("/guides/a/b", Place::Folder("/guides")),
-            ("//x", Place::Page),
-            ("///", Place::Page),
-            ("guides/a", Place::Page),
-            ("/é/ü", Place::Folder("/é")),
-            ("", Place::Page),
+            ("/", FolderEntry::Page),
+            ("/faq", FolderEntry::Page),
+            ("/guides/", FolderEntry::Folder("/guides")),
+            ("/guides/a", FolderEntry::Folder("/guides")),
+            ("/guides/a/b", FolderEntry::Folder("/guides")),
+            ("//x", FolderEntry::Page),
+            ("///", FolderEntry::Page),
+            ("guides/a", FolderEntry::Page),
+            ("/é/ü", FolderEntry::Folder("/é")),
+            ("", FolderEntry::Page),
         ] {
-            assert_eq!(root.place(path), Some(place), "{path}");
+            assert_eq!(root.entry_of(path), Some(place), "{path}");
         }
     }
 
     #[test]
     fn a_folder_holds_what_begins_with_its_name_and_a_slash() {
         let guides = folder("/guides");
-        assert_eq!(guides.place("/guides/a"), Some(Place::Page));
-        assert_eq!(guides.place("/guides/a/b"), Some(Place::Folder("/guides/a")));
-        assert_eq!(guides.place("/guides//b"), Some(Place::Page));
+        assert_eq!(guides.entry_of("/guides/a"), Some(FolderEntry::Page));
+        assert_eq!(guides.entry_of("/guides/a/b"), Some(FolderEntry::Folder("/guides/a")));
+        assert_eq!(guides.entry_of("/guides//b"), Some(FolderEntry::Page));
         for elsewhere in ["/guides", "/guides-old/a", "/Guides/a", "guides/a", "/"] {
-            assert_eq!(guides.place(elsewhere), None, "{elsewhere}");
+            assert_eq!(guides.entry_of(elsewhere), None, "{elsewhere}");
         }
     }
 

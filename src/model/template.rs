@@ -1,20 +1,20 @@
-//! A text with named places, such as `Check {{page}} against the SDK`. Pure: where such a text is kept and what is sent of it
+//! A text with named placeholders, such as `Check {{page}} against the SDK`. Pure: where such a text is kept and what is sent of it
 //! is decided elsewhere.
 //!
-//! A place is `{{name}}`, with blanks allowed around the name: a letter, then letters, digits, `_` or `-`, 40 characters at
+//! A placeholder is `{{name}}`, with blanks allowed around the name: a letter, then letters, digits, `_` or `-`, 40 characters at
 //! most, all ASCII. Whatever else stands between braces is text like any other.
 
 use std::collections::BTreeMap;
 
-/// The longest name of a place, in characters.
+/// The longest name of a placeholder, in characters.
 const NAME_MAX_CHARS: usize = 40;
 
 /// A piece of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     Text(&'a str),
-    /// The name of a place.
-    Place(&'a str),
+    /// The name of a placeholder.
+    Placeholder(&'a str),
 }
 
 /// The pieces of `template`, in order; put together again they are the whole of it.
@@ -22,12 +22,12 @@ pub fn pieces(template: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut text_from, mut at) = (0, 0);
     while let Some(open) = template[at..].find("{{").map(|found| at + found) {
-        match place(&template[open..]) {
+        match placeholder(&template[open..]) {
             Some((name, length)) => {
                 if text_from < open {
                     pieces.push(Piece::Text(&template[text_from..open]));
                 }
-                pieces.push(Piece::Place(name));
+                pieces.push(Piece::Placeholder(name));
                 at = open + length;
                 text_from = at;
             }
@@ -40,11 +40,11 @@ pub fn pieces(template: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The names of the places in `template`, each once, in the order in which they first stand there.
-pub fn places(template: &str) -> Vec<&str> {
+/// The names of the placeholders in `template`, each once, in the order in which they first stand there.
+pub fn placeholders(template: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for piece in pieces(template) {
-        if let Piece::Place(name) = piece
+        if let Piece::Placeholder(name) = piece
             && !names.contains(&name)
         {
             names.push(name);
@@ -53,13 +53,13 @@ pub fn places(template: &str) -> Vec<&str> {
     names
 }
 
-/// `template` with `values` in its places. A place without a value stays as it is; a value is text, never a template.
+/// `template` with `values` in its placeholders. A placeholder without a value stays as it is; a value is text, never a template.
 pub fn filled(template: &str, values: &BTreeMap<&str, &str>) -> String {
     let mut text = String::with_capacity(template.len());
     for piece in pieces(template) {
         match piece {
             Piece::Text(piece) => text.push_str(piece),
-            Piece::Place(name) => match values.get(name) {
+            Piece::Placeholder(name) => match values.get(name) {
                 Some(value) => text.push_str(value),
                 None => {
                     text.push_str("{{");
@@ -72,8 +72,8 @@ pub fn filled(template: &str, values: &BTreeMap<&str, &str>) -> String {
     text
 }
 
-/// The name of the place that `text` begins with, and how many bytes the place takes.
-fn place(text: &str) -> Option<(&str, usize)> {
+/// The name of the placeholder that `text` begins with, and how many bytes the placeholder takes.
+fn placeholder(text: &str) -> Option<(&str, usize)> {
     let inside = text.strip_prefix("{{")?;
     let end = inside.find("}}")?;
     let name = inside[..end].trim_matches(' ');
@@ -88,14 +88,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_named_once_in_the_order_they_stand() {
-        assert_eq!(places("Check {{page}} for {{ audience }}, then {{page}} again"), ["page", "audience"]);
-        assert_eq!(places("{{}} {{ }} {{1st}} {{a b}} {page} {{page}"), [""; 0]);
-        assert_eq!(places("{{{page}}}"), ["page"]);
+    fn placeholders_are_named_once_in_the_order_they_stand() {
+        assert_eq!(
+            placeholders("Check {{page}} for {{ audience }}, then {{page}} again"),
+            ["page", "audience"]
+        );
+        assert_eq!(placeholders("{{}} {{ }} {{1st}} {{a b}} {page} {{page}"), [""; 0]);
+        assert_eq!(placeholders("{{{page}}}"), ["page"]);
     }
 
     #[test]
-    fn values_stand_in_their_places_and_are_text_themselves() {
+    fn values_stand_in_their_placeholders_and_are_text_themselves() {
         let values = BTreeMap::from([("page", "/a {{audience}}"), ("other", "x")]);
         assert_eq!(filled("See {{ page }}{{audience}}.", &values), "See /a {{audience}}{{audience}}.");
         assert_eq!(filled("{{1}} }} {{", &values), "{{1}} }} {{");

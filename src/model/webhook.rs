@@ -1,4 +1,4 @@
-//! Outgoing webhooks: where others are told that a job came to rest, and how the telling went.
+//! Outgoing webhooks: where others are told that a job finished, and how the telling went.
 
 use std::fmt;
 use std::str::FromStr;
@@ -57,7 +57,7 @@ pub struct WebhookDelivery {
     pub at: Timestamp,
     /// Nothing in a test.
     pub job: Option<JobId>,
-    pub outcome: DeliveryOutcome,
+    pub outcome: WebhookOutcome,
     pub attempts: u32,
     pub tried_at: Option<Timestamp>,
     /// The HTTP status of the last answer.
@@ -70,7 +70,7 @@ pub struct WebhookDelivery {
 /// What became of telling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DeliveryOutcome {
+pub enum WebhookOutcome {
     /// To be tried, perhaps again.
     Waiting,
     Delivered,
@@ -83,7 +83,7 @@ pub const TEST_EVENT: &str = "webhook.test";
 /// How much of a prompt's first line is told, in characters.
 pub const TITLE_MAX_CHARS: usize = 140;
 
-/// What a job coming to rest in `state` is called; nothing while it moves.
+/// What the event of a job that finished in `state` is called; nothing while the job moves.
 pub fn event(state: JobState, status: Option<&str>) -> Option<&'static str> {
     match (state, status) {
         (JobState::Completed, _) => Some("job.completed"),
@@ -106,7 +106,7 @@ impl WebhookKind {
     }
 }
 
-impl DeliveryOutcome {
+impl WebhookOutcome {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -131,7 +131,7 @@ impl FromStr for WebhookKind {
     }
 }
 
-impl FromStr for DeliveryOutcome {
+impl FromStr for WebhookOutcome {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

@@ -2,20 +2,20 @@
 
 use secrecy::SecretString;
 
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
 use crate::model::id::SessionId;
 use crate::server::auth::guard::Caller;
-use crate::server::auth::password::{self, Verdict};
+use crate::server::auth::password::{self, PasswordCheck};
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{address, sign_in};
 
 /// The caller's own account, for its page.
 pub async fn account(caller: &Caller) -> Result<Account, AppError> {
-    let Caller { panel, user, .. } = caller;
-    let idle_since = Sessions::new(panel).idle_since();
-    let sessions = panel.store.sessions_of(&user.id, panel.clock.now(), idle_since).await?;
+    let Caller { state, user, .. } = caller;
+    let idle_since = Sessions::new(state).idle_since();
+    let sessions = state.store.sessions_of(&user.id, state.clock.now(), idle_since).await?;
     let sessions = sessions.into_iter().map(|session| SignedIn {
         is_here: caller.session.as_ref() == Some(&session.id_hash),
         id: session.id_hash,
@@ -25,19 +25,19 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
         last_used: session.last_used_at,
     });
     Ok(Account {
-        sees_all_projects: caller.projects().len() == panel.projects.len(),
+        sees_all_projects: caller.projects().len() == state.projects.len(),
         sessions: sessions.collect(),
-        second_factor: panel.second_factors.state(user).await?,
+        second_factor: state.second_factors.state(user).await?,
     })
 }
 
 /// Sets a new password for whoever knows the old one. All sessions end, and the caller goes on in a new one.
-pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Said, AppError> {
-    let Caller { panel, user, .. } = caller;
+pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Confirmation, AppError> {
+    let Caller { state, user, .. } = caller;
     // A stolen session must not try passwords any faster than a stranger.
-    let attempt = panel.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+    let attempt = state.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-    if password::verify(SecretString::from(old), stored).await.map_err(failed)? == Verdict::Wrong {
+    if password::verify(SecretString::from(old), stored).await.map_err(failed)? == PasswordCheck::Wrong {
         return Err(AppError::bad_input(
             "That is not your current password, so nothing was changed. Try again.",
         ));
@@ -46,32 +46,32 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     let new = SecretString::from(new);
     password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
     let hash = password::hash(new).await.map_err(failed)?;
-    panel.store.set_password_hash(&user.name, &hash, &caller.actor(), panel.clock.now()).await?;
-    if let Some(user) = panel.store.user_by_id(&user.id).await? {
+    state.store.set_password_hash(&user.name, &hash, &caller.actor(), state.clock.now()).await?;
+    if let Some(user) = state.store.user_by_id(&user.id).await? {
         sign_in::renew(&user).await?;
     }
     tracing::info!(user = user.name, "password changed");
-    Ok(Said::new("Your password is changed. You are signed out everywhere else."))
+    Ok(Confirmation::new("Your password is changed. You are signed out everywhere else."))
 }
 
 /// Ends one of the caller's sessions.
-pub async fn sign_out(caller: &Caller, session: &str) -> Result<Said, AppError> {
+pub async fn sign_out(caller: &Caller, session: &str) -> Result<Confirmation, AppError> {
     let session: SessionId = session.parse().map_err(AppError::bad_input)?;
-    let (by, now) = (caller.actor(), caller.panel.clock.now());
-    if !caller.panel.store.end_session(session.as_str(), &by, now).await? {
+    let (by, now) = (caller.actor(), caller.state.clock.now());
+    if !caller.state.store.end_session(session.as_str(), &by, now).await? {
         return Err(AppError::not_found(
             "That session has already ended. Reload the page to see the current ones.",
         ));
     }
-    Ok(Said::new("That session was ended."))
+    Ok(Confirmation::new("That session was ended."))
 }
 
 /// Ends all of the caller's sessions but the one at hand.
-pub async fn sign_out_others(caller: &Caller) -> Result<Said, AppError> {
+pub async fn sign_out_others(caller: &Caller) -> Result<Confirmation, AppError> {
     let this = caller.session.as_deref().unwrap_or_default();
-    let (by, now) = (caller.actor(), caller.panel.clock.now());
-    let ended = caller.panel.store.end_other_sessions(this, &by, now).await?;
-    Ok(Said::new(match ended {
+    let (by, now) = (caller.actor(), caller.state.clock.now());
+    let ended = caller.state.store.end_other_sessions(this, &by, now).await?;
+    Ok(Confirmation::new(match ended {
         0 => "You were signed in nowhere else.".to_owned(),
         1 => "One other session was ended.".to_owned(),
         ended => format!("{ended} other sessions were ended."),

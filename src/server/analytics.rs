@@ -19,9 +19,9 @@ use crate::error::AppError;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Comparison, Movers, PageReport, PageRow, PagesReport, Trend};
 use crate::model::id::ProjectId;
+use crate::model::page_views::ViewCounts;
 use crate::model::selection::Selection;
-use crate::model::views::ViewCounts;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::Store;
 use crate::server::store::history_queries::{Paths, Snapshot};
 
@@ -36,8 +36,8 @@ impl Analytics {
         Self { store }
     }
 
-    pub fn of(panel: &Panel) -> Self {
-        Self::new(panel.store.clone())
+    pub fn of(state: &AppState) -> Self {
+        Self::new(state.store.clone())
     }
 
     /// A table of pages or of what lies in a folder.

@@ -22,13 +22,13 @@ const TICK: Duration = Duration::from_secs(600);
 const DAY_SECONDS: i64 = 86_400;
 
 /// Keeps the audit log in order.
-pub struct Keeper {
+pub struct AuditMaintenance {
     store: Store,
     clock: Clock,
     config: AuditConfig,
 }
 
-impl Keeper {
+impl AuditMaintenance {
     pub fn new(store: Store, clock: Clock, config: AuditConfig) -> Self {
         Self { store, clock, config }
     }

@@ -1,5 +1,5 @@
-//! Who is asking, and whether they may: passwords, sessions, and the checks in front of every answer.
-//! Must not know what is asked for.
+//! Authentication and authorization: passwords, sessions, and the checks in front of every route.
+//! Must not know what a request is about.
 
 pub mod address;
 pub mod attempts;

@@ -1,4 +1,4 @@
-//! What each command of the binary does. Arguments are `main`'s; here is what follows from them.
+//! The commands of the binary. `main` parses their arguments.
 
 pub mod audit;
 mod backup;

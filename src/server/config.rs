@@ -1,5 +1,5 @@
-//! Configuration: small typed structs, one concern a file, read once at start from a file and the environment.
-//! Must not open anything: a bad value is found before any port or database is touched.
+//! Configuration: small typed structs, one concern per file, read once at start from a file and the environment.
+//! Must not open anything: an invalid value is reported before any port or database is opened.
 
 mod access;
 mod api_key;
@@ -31,7 +31,7 @@ pub use webhooks::WebhookConfig;
 
 use crate::model::user::Project;
 
-/// Everything the panel needs to serve.
+/// The configuration of `docket serve`.
 pub struct Config {
     pub http: Http,
     pub upstream: UpstreamConfig,
@@ -47,7 +47,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Every value that is missing or bad is an error that names its key.
+    /// A missing or invalid value is an error that names its key.
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
         let access = AccessConfig::from_source(source)?;
         let identity = IdentityConfig::from_source(source, !access.trusted_proxies.is_empty())?;
@@ -66,7 +66,7 @@ impl Config {
     }
 }
 
-/// The password of the user `admin`, where one is configured.
+/// The configured password of the user `admin`, if any.
 pub fn parse_admin_password(source: &Source) -> Result<Option<SecretString>, ConfigError> {
     source.optional("admin_password", source::secret)
 }

@@ -1,7 +1,7 @@
-//! The built-in emulator of the upstream interface: what `docket emulator` and `docket demo` serve, and what tests
-//! talk to.
-//! Must not share decoding or encoding types with the panel's client: it is an independent reading of the same
-//! specification, so that a misreading on one side shows as a disagreement.
+//! The built-in emulator of the upstream interface, for `docket emulator`, `docket demo` and
+//! tests.
+//! Must not share decoding or encoding types with Docket's client: it is an independent implementation of the same
+//! specification, so that a misreading on one side shows as a mismatch.
 
 mod agent;
 mod allowance;
@@ -34,21 +34,21 @@ use self::refusal::Refusal;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 
-/// Pages of each project's emulated site, unless told otherwise.
+/// The default number of pages of each project's emulated site.
 pub const DEFAULT_PAGES: u32 = 620;
-/// Calls that each limit takes in an hour, unless told otherwise.
+/// The default number of calls per hour that each limit allows.
 pub const DEFAULT_PER_HOUR: usize = allowance::CALLS_PER_HOUR;
-/// Seed of everything that looks like chance, unless told otherwise.
+/// The default seed of the generated data.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// What an emulator is made from. Not `Debug`, so that the key is not printed by accident.
+/// The emulator's configuration. Not `Debug`, so that the key is not printed by accident.
 #[derive(Clone)]
 pub struct EmulatorConfig {
-    /// The one bearer key it accepts.
+    /// The only bearer key it accepts.
     pub key: String,
     /// Pages of each project's site.
     pub pages: u32,
-    /// Calls that each of its limits takes in an hour.
+    /// Calls per hour that each of its limits allows.
     pub per_hour: usize,
     /// The same seed gives the same views, outcomes and durations.
     pub seed: u64,
@@ -57,7 +57,7 @@ pub struct EmulatorConfig {
 /// A running emulator. Cloning it gives another handle on the same state.
 #[derive(Clone)]
 pub struct Emulator {
-    inner: Arc<Inner>,
+    state: Arc<EmulatorState>,
 }
 
 /// A job from before the emulator started.
@@ -66,12 +66,12 @@ pub struct PastJob {
     pub id: String,
     pub created_at: Timestamp,
     pub outcome: Outcome,
-    /// `active` until then; may lie in the future.
+    /// `active` until then; may be in the future.
     pub finishes_at: Timestamp,
     pub model: String,
     pub repository: String,
     pub git_ref: Option<String>,
-    /// Shown once the job has finished, whatever its outcome. `None` with [`Outcome::PullRequest`]: a new one is made.
+    /// Shown once the job has finished, whatever its outcome. `None` with [`Outcome::PullRequest`]: a new link is generated.
     pub pr_link: Option<String>,
 }
 
@@ -83,7 +83,7 @@ pub enum Outcome {
     Failed,
 }
 
-struct Inner {
+struct EmulatorState {
     key: KeyDigest,
     clock: Clock,
     seed: Seed,
@@ -97,7 +97,7 @@ impl Emulator {
     pub fn new(config: EmulatorConfig, clock: Clock) -> Self {
         let seed = Seed::new(config.seed);
         Self {
-            inner: Arc::new(Inner {
+            state: Arc::new(EmulatorState {
                 key: KeyDigest::of(&config.key),
                 clock,
                 seed,
@@ -109,17 +109,17 @@ impl Emulator {
         }
     }
 
-    /// What is to be served on a port: the router, behind the faults that were asked for. Its error closes the
+    /// The service to listen with: the router behind the fault injection. Its error closes the
     /// connection.
     pub fn service(&self) -> BoxCloneService<Request<Incoming>, Response, HungUp> {
         let (emulator, router) = (self.clone(), self.router());
         BoxCloneService::new(service_fn(move |request: Request<Incoming>| {
             let (emulator, router) = (emulator.clone(), router.clone());
-            async move { emulator.inner.faults.answer(request.map(Body::new), router).await }
+            async move { emulator.state.faults.answer(request.map(Body::new), router).await }
         }))
     }
 
-    /// Every route of the interface, in fair weather.
+    /// Every route of the interface, without faults.
     fn router(&self) -> Router {
         Router::new()
             .route(faults::PATH, faults::routes(self))
@@ -129,22 +129,22 @@ impl Emulator {
             .with_state(self.clone())
     }
 
-    /// Puts a job into the emulator as if it had been created earlier (the demo's sample jobs and those of an earlier
-    /// run). It counts against no allowance. A job of the same id is replaced.
-    pub fn adopt(&self, project: &str, job: PastJob) {
-        self.ledger().adopt(project, job);
+    /// Adds a job as if it had been created earlier (the demo's sample jobs and those of an earlier
+    /// run). It does not count against an allowance. A job with the same id is replaced.
+    pub fn add_past_job(&self, project: &str, job: PastJob) {
+        self.ledger().add_past_job(project, job);
     }
 
     fn now(&self) -> Timestamp {
-        self.inner.clock.now()
+        self.state.clock.now()
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.inner.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn analytics_calls(&self) -> MutexGuard<'_, Allowance> {
-        self.inner.analytics_calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.analytics_calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

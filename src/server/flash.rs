@@ -11,7 +11,7 @@ use moka::policy::EvictionPolicy;
 
 use super::auth::token;
 use super::forms;
-use crate::api::flash::{FlashMessage, Said};
+use crate::api::flash::{Confirmation, FlashMessage};
 use crate::error::AppError;
 
 /// How long a message waits for its page.
@@ -36,16 +36,16 @@ const OVERHEAD_OF_FIELD: usize = 64;
 
 /// By an id that only the browser knows which posted the form, and whoever is signed in there. Cloning gives another handle.
 #[derive(Clone)]
-pub struct Flash {
+pub struct FlashStore {
     peoples: Cache<String, FlashMessage>,
     strangers: Cache<String, FlashMessage>,
 }
 
 /// Where a server function leaves what it did, for the page that follows its form. In the request's extensions.
 #[derive(Clone, Default)]
-pub struct Done(Arc<Mutex<Option<Said>>>);
+pub struct ConfirmationSlot(Arc<Mutex<Option<Confirmation>>>);
 
-impl Flash {
+impl FlashStore {
     pub fn new() -> Self {
         Self { peoples: cache(PEOPLES_BYTES), strangers: cache(STRANGERS_BYTES) }
     }
@@ -72,37 +72,39 @@ impl Flash {
     }
 }
 
-impl Default for Flash {
+impl Default for FlashStore {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Done {
-    pub fn take(&self) -> Option<Said> {
+impl ConfirmationSlot {
+    pub fn take(&self) -> Option<Confirmation> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn set(&self, said: Said) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+    fn set(&self, confirmation: Confirmation) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(confirmation);
     }
 }
 
 /// Answers a form: whoever posted it as a plain one is led to `page`, and told there what it did.
-pub fn answer(page: &str, outcome: Result<Said, AppError>) -> Result<Said, AppError> {
-    if let Ok(said) = &outcome {
-        lead_to(page, said.clone());
+pub fn respond(page: &str, outcome: Result<Confirmation, AppError>) -> Result<Confirmation, AppError> {
+    if let Ok(confirmation) = &outcome {
+        redirect_with(page, confirmation.clone());
     }
     outcome
 }
 
-/// Leads whoever posted a plain form to `page`, where `said` waits.
-pub fn lead_to(page: &str, said: Said) {
+/// Leads whoever posted a plain form to `page`, where `confirmation` waits.
+pub fn redirect_with(page: &str, confirmation: Confirmation) {
     if !forms::is_plain() {
         return;
     }
-    if let Some(done) = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Done>().cloned()) {
-        done.set(said);
+    if let Some(slot) =
+        use_context::<Parts>().and_then(|parts| parts.extensions.get::<ConfirmationSlot>().cloned())
+    {
+        slot.set(confirmation);
     }
     leptos_axum::redirect(page);
 }
@@ -134,7 +136,7 @@ fn key(person: Option<&str>, id: &str) -> String {
 fn bytes_of(message: &FlashMessage) -> usize {
     let typed = message.typed.iter().map(|(name, value)| name.len() + value.len() + OVERHEAD_OF_FIELD);
     let outcome = match &message.outcome {
-        Ok(said) => said.sentence.len() + said.secret.as_ref().map_or(0, String::len),
+        Ok(confirmation) => confirmation.sentence.len() + confirmation.secret.as_ref().map_or(0, String::len),
         Err(error) => error.message.len(),
     };
     OVERHEAD + message.form.len() + outcome + typed.sum::<usize>()
@@ -151,7 +153,7 @@ mod tests {
 
     #[tokio::test]
     async fn messages_take_a_bounded_memory_and_the_newest_stay() {
-        let flash = Flash::new();
+        let flash = FlashStore::new();
         let mut ids = Vec::new();
         for _ in 0..100 {
             ids.push(flash.keep(Some("ada"), message(1024 * 1024)).await);
@@ -164,7 +166,7 @@ mod tests {
 
     #[tokio::test]
     async fn strangers_push_out_nobody_elses_message() {
-        let flash = Flash::new();
+        let flash = FlashStore::new();
         let id = flash.keep(Some("ada"), message(10)).await;
         for _ in 0..100 {
             flash.keep(None, message(1024 * 1024)).await;
@@ -176,7 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_is_for_one_person_and_once() {
-        let flash = Flash::new();
+        let flash = FlashStore::new();
         let id = flash.keep(Some("ada"), message(10)).await;
         assert!(flash.take(None, &id).await.is_none());
         assert!(flash.take(Some("olga"), &id).await.is_none());

@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use leptos::prelude::use_context;
 
 /// Sends a browser without scripts to `path`, which must be one of ours.
-pub fn lead_to(path: &str) {
+pub fn redirect_to(path: &str) {
     if is_plain() {
         leptos_axum::redirect(path);
     }

@@ -1,12 +1,12 @@
 //! Page views by day, kept in the database: reads one page of one day at a time from the upstream, newest day first,
-//! each project in turn, and only from what the budget leaves to background work (docs/adr/0010-how-days-settle.md).
+//! each project in turn, and only from what the budget leaves to background work (docs/adr/0010-when-a-day-is-final.md).
 //! Must not answer questions about the figures, and must not contain SQL.
 
+mod backoff;
+mod fetch;
+mod finality;
 mod next;
 mod progress;
-mod read;
-mod setbacks;
-mod settle;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio_util::sync::CancellationToken;
 
-use self::setbacks::Setbacks;
+use self::backoff::Backoff;
 use crate::model::day::{Day, DayRange};
 use crate::model::time::Timestamp;
 use crate::model::user::Project;
@@ -42,7 +42,7 @@ pub struct History {
     days: u32,
     /// One step at a time; holds which project's turn it is.
     turn: Arc<AsyncMutex<usize>>,
-    setbacks: Arc<Mutex<Setbacks>>,
+    backoff: Arc<Mutex<Backoff>>,
     /// Somebody wants days: no need to wait for the next look.
     asked: Arc<Notify>,
     /// What this process is called among those on the same database.
@@ -52,8 +52,8 @@ pub struct History {
 /// What one step came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A page was read, and more of its day is to come.
-    Read,
+    /// A page was fetched, and more of its day is to come.
+    FetchedPage,
     /// A day is here, whole.
     Wrote(Day),
     /// The upstream gave no usable answer; another project may have more luck.
@@ -79,7 +79,7 @@ impl History {
             projects,
             days,
             turn: Arc::default(),
-            setbacks: Arc::default(),
+            backoff: Arc::default(),
             asked: Arc::default(),
             holder: uuid::Uuid::new_v4().to_string().into(),
         }
@@ -89,7 +89,7 @@ impl History {
     /// is given up: what it read is asked for again.
     pub async fn run(&self, stop: CancellationToken) {
         self.go_on(&stop).await;
-        if let Err(error) = self.store.leave_history(&self.holder).await {
+        if let Err(error) = self.store.release_history_lease(&self.holder).await {
             tracing::warn!(%error, "another process has to wait before it can keep the history");
         }
     }
@@ -97,7 +97,7 @@ impl History {
     async fn go_on(&self, stop: &CancellationToken) {
         while let Some(step) = stop.run_until_cancelled(self.step_alone()).await {
             let pause = match step {
-                Ok(Step::Read | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
+                Ok(Step::FetchedPage | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
                 Ok(Step::Wait(until)) => self.until(until),
                 Err(error) => {
                     tracing::error!(error = format!("{error:#}"), "the history could not be kept in step");
@@ -119,7 +119,7 @@ impl History {
     }
 
     async fn step_alone(&self) -> anyhow::Result<Step> {
-        match self.store.hold_history(&self.holder, self.clock.now(), LEASE).await? {
+        match self.store.acquire_history_lease(&self.holder, self.clock.now(), LEASE).await? {
             true => self.step().await,
             false => Ok(Step::Wait(None)),
         }
@@ -135,7 +135,7 @@ impl History {
         DayRange::ending(Day::of(now), self.days.into())
     }
 
-    fn setbacks(&self) -> MutexGuard<'_, Setbacks> {
-        self.setbacks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn backoff(&self) -> MutexGuard<'_, Backoff> {
+        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

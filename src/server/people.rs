@@ -1,9 +1,9 @@
 //! What administrators do with people: invite them, change what they may do and see, disable them, sign them out.
 
-use crate::api::flash::Said;
+use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::id::{PersonId, ProjectId};
-use crate::model::people::{People, Person, PersonState};
+use crate::model::people::{AccountState, People, Person};
 use crate::model::user::{Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{sign_in, token};
@@ -15,14 +15,14 @@ const LINK_SECONDS: i64 = 48 * 3600;
 
 /// Everybody, for the page of people.
 pub async fn all(caller: &Caller) -> Result<People, AppError> {
-    let (panel, now) = (&caller.panel, caller.panel.clock.now());
-    let guarded = panel.store.with_second_factor().await?;
+    let (state, now) = (&caller.state, caller.state.clock.now());
+    let guarded = state.store.with_second_factor().await?;
     let person = |Invited { user, until }| Person {
         state: match until {
-            _ if user.disabled => PersonState::Disabled,
-            Some(until) if until <= now => PersonState::InvitationOver,
-            Some(_) => PersonState::Invited,
-            None => PersonState::Active,
+            _ if user.disabled => AccountState::Disabled,
+            Some(until) if until <= now => AccountState::InvitationOver,
+            Some(_) => AccountState::Invited,
+            None => AccountState::Active,
         },
         is_you: user.id == caller.user.id,
         has_second_factor: guarded.contains(&user.id),
@@ -32,8 +32,8 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
         role: user.role,
         last_seen: user.last_seen_at,
     };
-    let people = panel.store.people().await?.into_iter().map(person).collect();
-    Ok(People { people, projects: panel.projects.to_vec() })
+    let people = state.store.people().await?.into_iter().map(person).collect();
+    Ok(People { people, projects: state.projects.to_vec() })
 }
 
 /// Adds somebody, and makes the link at which they choose a password.
@@ -42,41 +42,41 @@ pub async fn invite(
     name: &str,
     role: &str,
     projects: Option<&str>,
-) -> Result<Said, AppError> {
-    let (panel, name) = (&caller.panel, name.trim());
+) -> Result<Confirmation, AppError> {
+    let (state, name) = (&caller.state, name.trim());
     sign_in::check_username(name).map_err(AppError::bad_input)?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
-    let projects = limits(projects, &panel.projects).map_err(AppError::bad_input)?;
-    let (secret, now) = (token::new(), panel.clock.now());
+    let projects = limits(projects, &state.projects).map_err(AppError::bad_input)?;
+    let (secret, now) = (token::new(), state.clock.now());
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
-    if !panel.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
+    if !state.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
         return Err(AppError::conflict(format!("The username {name} is taken. Choose another one.")));
     }
     tracing::info!(name, %role, by = caller.user.name, "invited");
-    Ok(told_of(name, address(caller, name, &secret)))
+    Ok(invitation_link(name, address(caller, name, &secret)))
 }
 
 /// Makes a new link for somebody who has not come yet; the old one is over.
-pub async fn renew(caller: &Caller, user: &str) -> Result<Said, AppError> {
-    let (panel, user, secret) = (&caller.panel, found(caller, user).await?, token::new());
-    let (by, now) = (caller.actor(), panel.clock.now());
+pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    let (state, user, secret) = (&caller.state, found(caller, user).await?, token::new());
+    let (by, now) = (caller.actor(), state.clock.now());
     let link = (token::hash(&secret), now.plus_seconds(LINK_SECONDS));
-    if !panel.store.renew_invitation(&user.id, (&link.0, link.1), &by, now).await? {
-        return Err(has_come(&user));
+    if !state.store.renew_invitation(&user.id, (&link.0, link.1), &by, now).await? {
+        return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invited again");
-    Ok(told_of(&user.name, address(caller, &user.name, &secret)))
+    Ok(invitation_link(&user.name, address(caller, &user.name, &secret)))
 }
 
 /// Takes an invitation back.
-pub async fn withdraw(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn withdraw(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    let (by, now) = (caller.actor(), caller.panel.clock.now());
-    if !caller.panel.store.withdraw_invitation(&user.id, &by, now).await? {
-        return Err(has_come(&user));
+    let (by, now) = (caller.actor(), caller.state.clock.now());
+    if !caller.state.store.withdraw_invitation(&user.id, &by, now).await? {
+        return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation withdrawn");
-    Ok(Said::new(format!("The invitation of {} was withdrawn. The link no longer works.", user.name)))
+    Ok(Confirmation::new(format!("The invitation of {} was withdrawn. The link no longer works.", user.name)))
 }
 
 /// Gives somebody another role and other projects, from their next request on. They have to sign in again.
@@ -85,43 +85,43 @@ pub async fn change(
     user: &str,
     role: &str,
     projects: Option<&str>,
-) -> Result<Said, AppError> {
+) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
-    let projects = limits(projects, &caller.panel.projects).map_err(AppError::bad_input)?;
-    let (by, now) = (caller.actor(), caller.panel.clock.now());
-    if !caller.panel.store.set_access(&user.id, role, projects.as_deref(), &by, now).await? {
+    let projects = limits(projects, &caller.state.projects).map_err(AppError::bad_input)?;
+    let (by, now) = (caller.actor(), caller.state.clock.now());
+    if !caller.state.store.set_access(&user.id, role, projects.as_deref(), &by, now).await? {
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, %role, by = caller.user.name, "role changed");
-    Ok(Said::new(format!("{} is {} now, and has to sign in again.", user.name, with_article(role))))
+    Ok(Confirmation::new(format!("{} is {} now, and has to sign in again.", user.name, with_article(role))))
 }
 
 /// Keeps somebody out, from their next request on.
-pub async fn disable(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn disable(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    let (by, now) = (caller.actor(), caller.panel.clock.now());
-    if !caller.panel.store.set_disabled(&user.name, true, &by, now).await? {
+    let (by, now) = (caller.actor(), caller.state.clock.now());
+    if !caller.state.store.set_disabled(&user.name, true, &by, now).await? {
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "disabled");
-    Ok(Said::new(format!("{} is disabled and signed out everywhere.", user.name)))
+    Ok(Confirmation::new(format!("{} is disabled and signed out everywhere.", user.name)))
 }
 
 /// Lets somebody in again.
-pub async fn enable(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn enable(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    caller.panel.store.set_disabled(&user.name, false, &caller.actor(), caller.panel.clock.now()).await?;
+    caller.state.store.set_disabled(&user.name, false, &caller.actor(), caller.state.clock.now()).await?;
     tracing::info!(name = user.name, by = caller.user.name, "enabled");
-    Ok(Said::new(format!("{} can sign in again.", user.name)))
+    Ok(Confirmation::new(format!("{} can sign in again.", user.name)))
 }
 
 /// Ends all sessions of somebody.
-pub async fn sign_out(caller: &Caller, user: &str) -> Result<Said, AppError> {
+pub async fn sign_out(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
-    caller.panel.store.end_all_sessions(&user.id, &caller.actor(), caller.panel.clock.now()).await?;
+    caller.state.store.end_all_sessions(&user.id, &caller.actor(), caller.state.clock.now()).await?;
     tracing::info!(name = user.name, by = caller.user.name, "signed out everywhere");
-    Ok(Said::new(format!("{} is signed out everywhere.", user.name)))
+    Ok(Confirmation::new(format!("{} is signed out everywhere.", user.name)))
 }
 
 /// The projects named in a list with commas, which must be among `all`; of none, everything may be seen.
@@ -136,24 +136,24 @@ pub fn limits(listed: Option<&str>, all: &[Project]) -> Result<Option<Vec<Projec
 
 async fn found(caller: &Caller, user: &str) -> Result<User, AppError> {
     let user: PersonId = user.parse().map_err(AppError::bad_input)?;
-    let user = caller.panel.store.user_by_id(user.as_str()).await?;
+    let user = caller.state.store.user_by_id(user.as_str()).await?;
     user.ok_or_else(|| AppError::not_found("That person does not exist any more. Reload the page."))
 }
 
 /// Where somebody who was invited chooses a password. The name is there to be read; the link knows whose it is.
 fn address(caller: &Caller, name: &str, secret: &str) -> String {
     let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
-    format!("{}/setup?token={secret}&name={name}", caller.panel.public_url.origin())
+    format!("{}/setup?token={secret}&name={name}", caller.state.public_url.origin())
 }
 
-fn told_of(name: &str, link: String) -> Said {
-    Said::new(format!(
+fn invitation_link(name: &str, link: String) -> Confirmation {
+    Confirmation::new(format!(
         "{name} is invited. Send them this link. It is shown only once, works once, and expires after 48 hours."
     ))
     .with_secret(link)
 }
 
-fn has_come(user: &User) -> AppError {
+fn already_accepted(user: &User) -> AppError {
     AppError::conflict(format!("{} has accepted the invitation already. Reload the page.", user.name))
 }
 

@@ -32,32 +32,32 @@ use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
 use crate::server::auth::session_store::Sessions;
 use crate::server::config::PublicUrl;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
 /// The whole panel as a service.
-pub fn router(panel: &Panel) -> Router {
+pub fn router(state: &AppState) -> Router {
     let behind_the_gate = Router::new()
-        .merge(pages::routes(panel))
+        .merge(pages::routes(state))
         .merge(export::routes())
         .merge(audit_export::routes())
         .merge(sign_in::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
-        .fallback_service(pages::not_found(panel).with_state(panel.clone()))
+        .fallback_service(pages::not_found(state).with_state(state.clone()))
         .layer(from_fn(server_fns::one_list))
         .layer(from_fn(server_fns::status_of_error))
-        .layer(from_fn_with_state(panel.clone(), flash::carry))
-        .layer(from_fn_with_state(panel.clone(), bodies::whole))
+        .layer(from_fn_with_state(state.clone(), flash::carry))
+        .layer(from_fn_with_state(state.clone(), bodies::whole))
         .layer(from_fn(bodies::url_encoded_only))
-        .layer(from_fn_with_state(panel.clone(), gate))
-        .layer(from_fn_with_state(panel.clone(), same_origin))
-        .layer(AuthManagerLayerBuilder::new(Backend::new(panel.store.clone()), sessions(panel)).build())
-        .layer(from_fn_with_state(panel.clone(), address::find_out))
+        .layer(from_fn_with_state(state.clone(), gate))
+        .layer(from_fn_with_state(state.clone(), same_origin))
+        .layer(AuthManagerLayerBuilder::new(Backend::new(state.store.clone()), sessions(state)).build())
+        .layer(from_fn_with_state(state.clone(), address::find_out))
         .layer(from_fn(outage::explain))
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))
         .layer(from_fn(headers::personal));
     let routes = Router::new().merge(assets::routes()).merge(probes::routes()).merge(behind_the_gate);
-    around(routes.with_state(panel.clone()), &panel.public_url)
+    around(routes.with_state(state.clone()), &state.public_url)
 }
 
 /// What every answer goes through, whichever route it is of.
@@ -69,10 +69,10 @@ fn around(routes: Router, public_url: &PublicUrl) -> Router {
         .layer(from_fn(request_id::identify))
 }
 
-fn sessions(panel: &Panel) -> SessionManagerLayer<Sessions> {
-    let secure = panel.public_url.is_https();
-    let lifetime = Duration::seconds(panel.access.session_lifetime.as_secs() as i64);
-    SessionManagerLayer::new(Sessions::new(panel))
+fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {
+    let secure = state.public_url.is_https();
+    let lifetime = Duration::seconds(state.access.session_lifetime.as_secs() as i64);
+    SessionManagerLayer::new(Sessions::new(state))
         // A browser takes `__Host-` only over https.
         .with_name(if secure { "__Host-docket" } else { "docket" })
         .with_secure(secure)

@@ -1,42 +1,46 @@
 //! Views that people keep under a name. What is kept is the canonical query of known fields, never an address.
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::id::{ProjectId, ViewId};
-use crate::model::saved_view::{SavedView, ViewName, ViewsOf};
+use crate::model::id::{ProjectId, SavedViewId};
+use crate::model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 use crate::model::user::Role;
 use crate::server::analytics;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::filter;
 use crate::server::store::StoreError;
-use crate::server::store::saved_views::{Shelf, VIEWS_MAX};
+use crate::server::store::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 
 /// The caller's own and those that others share.
-pub async fn list(caller: &Caller, project: &ProjectId, of: ViewsOf) -> Result<Vec<SavedView>, AppError> {
-    Ok(caller.panel.store.saved_views(shelf(caller, project, of)).await?)
+pub async fn list(
+    caller: &Caller,
+    project: &ProjectId,
+    of: SavedViewPage,
+) -> Result<Vec<SavedView>, AppError> {
+    Ok(caller.state.store.saved_views(scope(caller, project, of)).await?)
 }
 
 /// Keeps what `query` asks for, whatever else stands in it, as the caller's view of that name.
 pub async fn save(
     caller: &Caller,
     project: &ProjectId,
-    of: ViewsOf,
+    of: SavedViewPage,
     name: &str,
     query: &str,
     shared: bool,
 ) -> Result<Vec<SavedView>, AppError> {
-    let name: ViewName = name.parse().map_err(AppError::bad_input)?;
+    let name: SavedViewName = name.parse().map_err(AppError::bad_input)?;
     may_share(caller, shared)?;
     let query = match of {
-        ViewsOf::Jobs => filter::kept(query)?,
-        ViewsOf::Analytics => analytics::saved::to_saved(caller, project, query)?,
+        SavedViewPage::Jobs => filter::kept(query)?,
+        SavedViewPage::Analytics => analytics::saved::to_saved(caller, project, query)?,
     };
     if query.is_empty() {
         return Err(AppError::bad_input("There is nothing to save: filter, search or sort first."));
     }
-    let (store, now) = (&caller.panel.store, caller.panel.clock.now());
-    if !store.save_view(shelf(caller, project, of), &name, &query, shared, now).await? {
+    let (store, now) = (&caller.state.store, caller.state.clock.now());
+    if !store.save_view(scope(caller, project, of), &name, &query, shared, now).await? {
         return Err(AppError::bad_input(format!(
-            "You have {VIEWS_MAX} saved views already. Remove one of them first."
+            "You have {SAVED_VIEWS_MAX} saved views already. Remove one of them first."
         )));
     }
     list(caller, project, of).await
@@ -46,17 +50,18 @@ pub async fn save(
 pub async fn update(
     caller: &Caller,
     project: &ProjectId,
-    of: ViewsOf,
+    of: SavedViewPage,
     view: &str,
     name: Option<&str>,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
-    let view: ViewId = view.parse().map_err(AppError::bad_input)?;
-    let name: Option<ViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
+    let view: SavedViewId = view.parse().map_err(AppError::bad_input)?;
+    let name: Option<SavedViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
     may_share(caller, shared.unwrap_or_default())?;
-    let store = &caller.panel.store;
-    let updated = store.update_view(shelf(caller, project, of), view.as_str(), name.as_ref(), shared).await;
-    if !updated.map_err(taken_name)? {
+    let store = &caller.state.store;
+    let updated =
+        store.update_saved_view(scope(caller, project, of), view.as_str(), name.as_ref(), shared).await;
+    if !updated.map_err(name_in_use)? {
         return Err(missing());
     }
     list(caller, project, of).await
@@ -66,19 +71,19 @@ pub async fn update(
 pub async fn remove(
     caller: &Caller,
     project: &ProjectId,
-    of: ViewsOf,
+    of: SavedViewPage,
     view: &str,
 ) -> Result<Vec<SavedView>, AppError> {
-    let view: ViewId = view.parse().map_err(AppError::bad_input)?;
+    let view: SavedViewId = view.parse().map_err(AppError::bad_input)?;
     let administers = caller.user.role >= Role::Admin;
-    if !caller.panel.store.remove_view(shelf(caller, project, of), view.as_str(), administers).await? {
+    if !caller.state.store.remove_saved_view(scope(caller, project, of), view.as_str(), administers).await? {
         return Err(missing());
     }
     list(caller, project, of).await
 }
 
-fn shelf<'a>(caller: &'a Caller, project: &'a ProjectId, of: ViewsOf) -> Shelf<'a> {
-    Shelf { project, of, user_id: &caller.user.id }
+fn scope<'a>(caller: &'a Caller, project: &'a ProjectId, of: SavedViewPage) -> SavedViewScope<'a> {
+    SavedViewScope { project, of, user_id: &caller.user.id }
 }
 
 /// What is shared stands in everybody's list, so viewers keep theirs to themselves.
@@ -96,7 +101,7 @@ fn missing() -> AppError {
     AppError::not_found("You have no such saved view here.")
 }
 
-fn taken_name(error: StoreError) -> AppError {
+fn name_in_use(error: StoreError) -> AppError {
     if error.is_duplicate() {
         AppError::bad_input("You have a view of that name already. Choose another name.")
     } else {

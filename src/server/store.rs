@@ -4,34 +4,34 @@
 //! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for instants,
 //! `ON CONFLICT`, and no types beyond text and big integers.
 
-pub mod adopted;
 pub mod annotations;
+pub mod archive_and_tags;
 pub mod audit;
 pub mod batches;
 pub mod budget;
+pub mod clock_rollback;
 pub mod drafts;
-pub mod filing;
 pub mod history;
 pub mod history_queries;
 pub mod identities;
 mod ids;
+pub mod imports;
 pub mod intents;
 pub mod invitations;
 mod job_filter;
 pub mod job_list;
 pub mod jobs;
+pub mod polls;
 pub mod queue;
-pub mod reads;
-pub mod resolved;
 pub mod rollups;
 pub mod saved_views;
 mod search;
 pub mod second_factors;
 mod select;
 pub mod sessions;
-pub mod set_back;
 pub mod similar;
 pub mod templates;
+pub mod unresolved;
 pub mod users;
 pub mod webhook_events;
 pub mod webhooks;

@@ -10,8 +10,8 @@ mod error;
 pub mod governor;
 pub mod health;
 mod key;
+pub mod page_views;
 mod retry;
-pub mod views;
 
 pub use client::Upstream;
 pub use error::UpstreamError;

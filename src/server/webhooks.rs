@@ -1,4 +1,4 @@
-//! Telling others that a job came to rest: events from the outbox, each sent until it is delivered or given up.
+//! Telling others that a job finished: events from the outbox, each sent until it is delivered or given up.
 //! Must not know the upstream or its key, and must not contain SQL.
 
 mod address;

@@ -3,11 +3,11 @@
 
 pub mod admin_upstream;
 pub mod admin_webhooks;
-pub mod adopt;
 pub mod analytics;
 pub mod batch;
 pub mod frame;
 pub mod home;
+pub mod import;
 pub mod job;
 pub mod jobs;
 pub mod login;

@@ -75,7 +75,7 @@ async fn two_administrators_who_demote_each_other_leave_one() {
         app.manage(&otto, "change", "ada", &[("role", "viewer")]),
     );
     assert!(one.status != 200 || other.status != 200, "{} and {}", one.status, other.status);
-    let people = app.panel().store.users().await.unwrap();
+    let people = app.state().store.users().await.unwrap();
     assert_eq!(people.iter().filter(|user| user.role == Role::Admin).count(), 1);
 }
 

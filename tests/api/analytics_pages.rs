@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use docket::model::day::{Day, DayRange};
+use docket::model::page_views::ViewCounts;
 use docket::model::time::Timestamp;
-use docket::model::views::ViewCounts;
 use docket::server::clock::Clock;
 use docket::server::config::Budget;
 use rand::rngs::StdRng;
@@ -439,7 +439,7 @@ async fn totals_are_the_upstreams_marks_are_shown_and_the_oldest_reading_counts(
 }
 
 #[tokio::test]
-async fn a_day_that_was_read_anew_is_answered_anew_even_while_its_rollup_is_old() {
+async fn a_day_that_was_fetched_anew_is_answered_anew_even_while_its_rollup_is_old() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let day = day("2026-11-20");

@@ -44,7 +44,7 @@ async fn an_archived_job_leaves_the_list_and_comes_back_as_it_was() {
 }
 
 #[tokio::test]
-async fn filing_needs_the_role_the_project_and_jobs() {
+async fn archiving_and_tagging_need_the_role_the_project_and_jobs() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
@@ -92,7 +92,7 @@ async fn a_viewer_sees_what_is_filed_and_no_form_to_file() {
 }
 
 #[tokio::test]
-async fn an_archived_job_is_still_followed_and_followed_up() {
+async fn an_archived_job_is_still_tracked_and_followed_up() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

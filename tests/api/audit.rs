@@ -12,7 +12,7 @@ use crate::helpers::TestApp;
 
 /// Every record, the oldest first.
 async fn records(app: &TestApp) -> Vec<Record> {
-    let mut records = app.panel().store.audit_records(&AuditFilter::default(), 10_000).await.unwrap();
+    let mut records = app.state().store.audit_records(&AuditFilter::default(), 10_000).await.unwrap();
     records.reverse();
     records
 }

@@ -13,7 +13,7 @@ use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, until};
 const PROMPT: &str = "Check {{page}} against the SDK.";
 
 /// Four prompts an hour: one every quarter of an hour.
-async fn panel() -> (TestApp, Browser) {
+async fn app_and_operator() -> (TestApp, Browser) {
     let budget =
         Budget { agent_per_hour: 4, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 };
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
@@ -45,7 +45,7 @@ async fn jobs(person: &Browser) -> usize {
 
 #[tokio::test]
 async fn nothing_is_queued_before_the_preview_was_confirmed() {
-    let (app, operator) = panel().await;
+    let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\r\n\r\n/b <i>\r\n").await;
     assert_eq!(batch["preview"], json!(["Check /a against the SDK.", "Check /b <i> against the SDK."]));
     assert_eq!((&batch["total"], &batch["sent"], &batch["started_at"]), (&json!(2), &json!(0), &json!(null)));
@@ -55,7 +55,7 @@ async fn nothing_is_queued_before_the_preview_was_confirmed() {
 
 #[tokio::test]
 async fn a_confirmed_batch_goes_through_the_queue_evenly_with_its_pages_as_tags() {
-    let (app, operator) = panel().await;
+    let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c").await;
     let started = of(&operator, "start", &batch).await.json();
     assert_eq!((&started["total"], started["jobs"].as_array().unwrap().len()), (&json!(3), 3));
@@ -88,7 +88,7 @@ async fn a_confirmed_batch_goes_through_the_queue_evenly_with_its_pages_as_tags(
 
 #[tokio::test]
 async fn a_batch_is_prepared_and_started_once_however_often_its_forms_are_sent() {
-    let (app, operator) = panel().await;
+    let (app, operator) = app_and_operator().await;
     let form = intent();
     let twice = join_all((0..2).map(|_| prepare(&operator, PROMPT, "/a\n/b", &form))).await;
     assert_eq!(twice[0].json()["id"], twice[1].json()["id"]);
@@ -106,7 +106,7 @@ async fn a_batch_is_prepared_and_started_once_however_often_its_forms_are_sent()
 
 #[tokio::test]
 async fn a_mistake_names_its_line_and_the_texts_stay() {
-    let (_app, operator) = panel().await;
+    let (_app, operator) = app_and_operator().await;
     let long = format!("/a\n{}", "x".repeat(32_768));
     let many: String = (0..201).map(|n| format!("/{n}\n")).collect();
     let path = format!("/a\n/{}", "x".repeat(500));
@@ -135,7 +135,7 @@ async fn a_mistake_names_its_line_and_the_texts_stay() {
 
 #[tokio::test]
 async fn what_is_not_sent_yet_can_be_cancelled() {
-    let (app, operator) = panel().await;
+    let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b\n/c").await;
     of(&operator, "start", &batch).await;
     until("the first is taken", async || {
@@ -156,7 +156,7 @@ async fn what_is_not_sent_yet_can_be_cancelled() {
 
 #[tokio::test]
 async fn a_batch_that_was_started_is_shown_whatever_a_prompt_may_be_by_now() {
-    let (mut app, operator) = panel().await;
+    let (mut app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a\n/b").await;
     of(&operator, "start", &batch).await;
     app.restart_with(|settings| settings.prompt_max = 5).await;
@@ -167,7 +167,7 @@ async fn a_batch_that_was_started_is_shown_whatever_a_prompt_may_be_by_now() {
 
 #[tokio::test]
 async fn viewers_start_nothing_and_batches_stay_in_their_project() {
-    let (app, operator) = panel().await;
+    let (app, operator) = app_and_operator().await;
     let batch = prepared(&operator, PROMPT, "/a").await;
     let viewer = app.sign_in("vera").await;
     prepare(&viewer, PROMPT, "/a", &intent()).await.refused(403, "forbidden");
@@ -186,7 +186,7 @@ async fn viewers_start_nothing_and_batches_stay_in_their_project() {
 
 #[tokio::test]
 async fn a_batch_works_with_forms_alone() {
-    let (app, operator) = panel().await;
+    let (app, operator) = app_and_operator().await;
     let form = format!("{}/p/docs/jobs/batch", app.origin());
     let page = operator.get("/p/docs/jobs/batch?prompt=Check%20%7B%7Bpage%7D%7D").await.text;
     assert!(page.contains("Check {{page}}"), "the text of the address is not in the form");

@@ -115,10 +115,10 @@ async fn a_rush_never_sends_more_than_the_budget_and_loses_nothing() {
             _ => drop(answer.refused(429, "budget_spent")),
         }
     }
-    let taken_on = answers.iter().filter(|answer| answer.status == 200).count();
+    let accepted = answers.iter().filter(|answer| answer.status == 200).count();
     until("everything taken on is sent", async || {
         app.clock().advance(HOUR);
-        (app.upstream.posts().await.len() == taken_on).then_some(())
+        (app.upstream.posts().await.len() == accepted).then_some(())
     })
     .await;
 }

@@ -145,14 +145,14 @@ async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
     .await;
     // And once it is that late again, it holds no more than then.
     until("it is forgotten", async || {
-        let pause = app.panel().store.paused_until("creates:docs", app.clock().now().plus_seconds(DAY)).await;
+        let pause = app.state().store.paused_until("creates:docs", app.clock().now().plus_seconds(DAY)).await;
         pause.unwrap().is_none().then_some(())
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_job_is_read_on_within_minutes_after_the_clock_was_set_back() {
+async fn a_job_is_polled_within_minutes_of_a_clock_rollback() {
     for seconds in [-HOUR, -DAY, -YEAR] {
         let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..settings() }).await;
         app.upstream.takes_jobs().await;
@@ -175,7 +175,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 }
 
 #[tokio::test]
-async fn a_clock_set_back_signs_nobody_out() {
+async fn a_clock_rollback_signs_nobody_out() {
     let app = TestApp::with(settings()).await;
     let operator = app.operator().await;
     for seconds in [-HOUR, -DAY, -YEAR] {
@@ -204,7 +204,7 @@ async fn a_session_from_a_clock_a_year_ahead_lives_no_longer_than_any_other() {
 }
 
 #[tokio::test]
-async fn what_happens_after_a_clock_was_set_back_still_comes_after_what_happened_before() {
+async fn what_happens_after_a_clock_rollback_comes_after_what_happened_before() {
     let mut app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

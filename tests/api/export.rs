@@ -171,8 +171,8 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
     let (pages, range) = (1_000, days("2025-09-01", "2026-10-05"));
     drop(place.serve(&["serve"]).address().await);
     fill(&place.path("docket.db"), pages, &range).await;
-    let panel = place.serve(&["serve"]);
-    let viewer = Browser::at(&panel.address().await);
+    let state = place.serve(&["serve"]);
+    let viewer = Browser::at(&state.address().await);
     assert_eq!(viewer.sign_in("admin", PASSWORD).await.status, 200);
     let ask = async |to: &str| {
         let path = format!("/p/docs/analytics/export.csv?from=2025-09-01&to={to}&of=daily");
@@ -183,7 +183,7 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
     };
     // What a first file takes once: the database's own memory, and code that had not run yet.
     ask("2025-09-20").await.bytes().await.unwrap();
-    let before = memory(panel.id());
+    let before = memory(state.id());
     let started = Instant::now();
     let mut response = ask("2026-10-05").await;
     let (mut received, mut lines, mut first, mut most) = (0, 0, None, 0);
@@ -191,7 +191,7 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
         first.get_or_insert_with(|| started.elapsed());
         received += chunk.len() as u64;
         lines += chunk.iter().filter(|byte| **byte == b'\n').count();
-        most = most.max(memory(panel.id()));
+        most = most.max(memory(state.id()));
     }
     assert_eq!(lines, pages * range.len() + 1);
     assert!(received > 22_000_000, "{received}");

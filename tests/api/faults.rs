@@ -197,13 +197,13 @@ async fn a_follow_up_is_accepted_rejected_or_unknown_and_sent_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_job_that_cannot_be_read_keeps_its_last_known_state() {
+async fn a_job_that_cannot_be_polled_keeps_its_last_known_state() {
     in_any_weather(async |row| {
         let (scene, job) = Scene::set(row, async |operator| operator.created("Fix typos").await).await;
         let before = scene.operator.job(&job).await;
         scene.emulator.finish_jobs();
         let (later, _moving) = when_due();
-        let reader = scene.app.idle_panel(later, BETWEEN_READS).await;
+        let reader = scene.app.idle_state(later, BETWEEN_READS).await;
         let name = scene.row.name;
         assert_eq!(scene.meanwhile(reader.jobs.poll_due()).await.unwrap(), 1, "{name}");
         let after = scene.operator.job(&job).await;

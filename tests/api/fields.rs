@@ -150,7 +150,7 @@ async fn texts_of_any_length_and_content_come_back_as_text() {
 }
 
 #[tokio::test]
-async fn a_read_with_odd_fields_changes_what_it_says_and_breaks_nothing() {
+async fn a_poll_with_odd_fields_changes_what_it_says_and_breaks_nothing() {
     let settings = Settings { poll_interval: Duration::from_millis(1), ..Settings::default() };
     let app = TestApp::with(settings).await;
     app.upstream.takes_jobs().await;

@@ -96,7 +96,7 @@ async fn follow_ups_stay_in_the_order_they_were_sent_each_with_its_author() {
 }
 
 #[tokio::test]
-async fn a_job_that_the_upstream_did_not_take_has_nothing_to_follow_up() {
+async fn a_job_that_the_upstream_did_not_accept_has_nothing_to_follow_up() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for status in [400, 500] {

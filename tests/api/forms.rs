@@ -49,7 +49,7 @@ async fn a_started_job_is_the_next_page() {
 }
 
 #[tokio::test]
-async fn a_job_that_was_not_taken_is_the_next_page_too() {
+async fn a_job_that_was_not_accepted_is_the_next_page_too() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     for (status, state) in [(400, "rejected"), (500, "unknown")] {

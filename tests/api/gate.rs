@@ -172,11 +172,11 @@ async fn a_disabled_person_is_out_at_the_next_request() {
     let app = TestApp::start().await;
     let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
     assert!(is_signed_in(&olga).await && is_signed_in(&otto).await);
-    app.panel().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
     olga.create("Fix typos", &intent()).await.refused(401, "unauthenticated");
     assert!(!is_signed_in(&olga).await && is_signed_in(&otto).await);
     app.stranger().sign_in("olga", PASSWORD).await.refused(401, "unauthenticated");
-    app.panel().store.set_disabled("olga", false, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled("olga", false, &Actor::docket(), app.clock().now()).await.unwrap();
     assert!(is_signed_in(&app.operator().await).await);
     assert_eq!(app.upstream.requests().await.len(), 0);
 }

@@ -2,8 +2,8 @@
 //! meanwhile. Steps are made one by one on a frozen clock.
 
 mod endpoints;
+mod final_days;
 mod odd;
-mod settling;
 mod sync;
 mod troubles;
 
@@ -32,7 +32,7 @@ fn keeping(days: u32) -> Settings {
 
 /// Makes steps until nothing is due or possible. Gives how many.
 async fn steps(app: &TestApp) -> usize {
-    let history = app.panel().history.clone();
+    let history = app.state().history.clone();
     for made in 0..10_000 {
         if let Step::Wait(_) = history.step().await.unwrap() {
             return made;

@@ -114,7 +114,7 @@ async fn a_form_gets_a_fresh_intent_each_time_it_is_rendered() {
 }
 
 #[tokio::test]
-async fn a_text_that_could_not_be_taken_on_is_kept_until_it_is_sent() {
+async fn a_text_that_could_not_be_committed_is_kept_until_it_is_sent() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;

@@ -190,7 +190,7 @@ async fn who_is_told_that_the_database_is_gone_is_not_told_that_a_prompt_on_its_
     let sent = intent();
     let (answer, ()) = futures::join!(operator.create("Fix typos", &sent), async {
         until("the upstream has it", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
-        app.panel().store.close().await;
+        app.state().store.close().await;
     });
     let message = answer.refused(503, "database_unavailable");
     assert!(message.contains("taken on") && !message.contains("nothing was sent"), "{message}");

@@ -108,7 +108,7 @@ async fn begin(place: &Workplace) -> (Served, Arc<Browser>) {
 }
 
 #[tokio::test]
-async fn killed_before_the_row_nothing_was_taken_on_and_the_form_can_be_posted_again() {
+async fn killed_before_the_row_nothing_was_committed_and_the_form_can_be_posted_again() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         scene.ledger.never_finish_writing_prompts().await;
@@ -214,7 +214,7 @@ async fn killed_between_the_answer_and_its_record_the_prompt_is_unknown_and_neve
 }
 
 #[tokio::test]
-async fn killed_after_the_record_the_prompt_stays_accepted_and_its_job_is_followed_on() {
+async fn killed_after_the_record_the_prompt_stays_accepted_and_its_job_is_still_tracked() {
     for kind in KINDS {
         let mut scene = Scene::of(kind).await;
         let answer = scene.post();

@@ -64,9 +64,9 @@ async fn a_hash_of_older_parameters_becomes_one_of_todays_at_the_next_sign_in() 
     let old = Argon2::from(Params::new(8_192, 1, 1, None).unwrap());
     let salt = SaltString::generate(&mut OsRng);
     let stored = old.hash_password(PASSWORD.as_bytes(), &salt).unwrap().to_string();
-    app.panel().store.set_password_hash("olga", &stored, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_password_hash("olga", &stored, &Actor::docket(), app.clock().now()).await.unwrap();
     app.stranger().sign_in("olga", "wrong").await.refused(401, "unauthenticated");
-    let stored_now = async || app.panel().store.user_by_name("olga").await.unwrap().unwrap().password_hash;
+    let stored_now = async || app.state().store.user_by_name("olga").await.unwrap().unwrap().password_hash;
     assert_eq!(stored_now().await, stored);
 
     let olga = app.operator().await;

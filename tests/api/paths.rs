@@ -25,7 +25,7 @@ async fn pages_named_in_the_prompt_are_tags_of_the_job() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_taken_has_its_pages_too() {
+async fn a_job_that_is_not_accepted_has_its_pages_too() {
     let app = TestApp::start().await;
     let job = create(&app.operator().await, "Fix /a", "").await;
     assert_eq!((&job["state"], &job["paths"]), (&json!("rejected"), &json!(["/a"])));

@@ -18,7 +18,7 @@ async fn the_probes_answer_without_a_session_and_tell_nothing_else() {
 async fn without_its_database_the_process_is_up_but_not_ready() {
     let app = TestApp::start().await;
     let stranger = app.stranger();
-    app.panel().store.close().await;
+    app.state().store.close().await;
     assert_eq!(stranger.get("/healthz").await.status, 200);
     assert_eq!(stranger.get("/readyz").await.status, 503);
 }
@@ -28,7 +28,7 @@ async fn without_its_database_every_question_is_answered_with_503_and_a_sentence
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let (operator, stranger) = (app.operator().await, app.stranger());
-    app.panel().store.close().await;
+    app.state().store.close().await;
     let mut messages = vec![
         stranger.sign_in("olga", "whatever it is").await.refused(503, "database_unavailable"),
         operator.create("Fix typos", &intent()).await.refused(503, "database_unavailable"),

@@ -109,7 +109,7 @@ async fn whoever_may_see_no_project_any_more_is_told_so() {
     let gone = ["gone".parse().unwrap()];
     let id = app.id_of("vera").await;
     assert!(
-        app.panel()
+        app.state()
             .store
             .set_access(&id, Role::Viewer, Some(&gone), &Actor::docket(), app.clock().now())
             .await

@@ -114,7 +114,7 @@ async fn with_room_a_prompt_goes_at_once_whether_it_may_wait_or_not() {
 }
 
 #[tokio::test]
-async fn the_line_moves_in_order_one_at_a_time_and_evenly_through_restarts() {
+async fn the_queue_moves_in_order_one_at_a_time_and_evenly_through_restarts() {
     let (mut app, operator) = spent().await;
     for prompt in ["three", "four", "five"] {
         queued(&operator, prompt).await;
@@ -142,12 +142,12 @@ async fn the_line_moves_in_order_one_at_a_time_and_evenly_through_restarts() {
 }
 
 #[tokio::test]
-async fn two_panels_on_one_database_send_each_prompt_of_the_line_once() {
+async fn two_servers_on_one_database_send_each_queued_prompt_once() {
     let (app, operator) = spent().await;
     for n in 0..4 {
         queued(&operator, &format!("queued {n}")).await;
     }
-    let second = app.idle_panel(app.clock().clone(), Duration::from_secs(3)).await;
+    let second = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await;
     let stop = tokio_util::sync::CancellationToken::new();
     let running = tokio::spawn({
         let (jobs, stop) = (second.jobs.clone(), stop.clone());
@@ -166,23 +166,23 @@ async fn two_panels_on_one_database_send_each_prompt_of_the_line_once() {
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_does_not_stop_the_line() {
+async fn a_clock_rollback_does_not_stop_the_queue() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
     let scope = "creates:docs";
     let far = app.clock().now().plus_seconds(86_400);
     let store = app.open_store().await;
-    assert_eq!(store.line_rests_until(scope, 2, far).await.unwrap(), None);
+    assert_eq!(store.queue_paused_until(scope, 2, far).await.unwrap(), None);
     let operator = app.operator().await;
     operator.created("one").await;
     operator.created("two").await;
     queued(&operator, "three").await;
     app.clock().advance(HOUR);
     exactly(&app, 3).await;
-    let rests = store.line_rests_until(scope, 2, app.clock().now()).await.unwrap();
+    let rests = store.queue_paused_until(scope, 2, app.clock().now()).await.unwrap();
     assert_eq!(rests, Some(app.clock().now().plus_seconds(1_800)));
     let before = app.clock().now().plus_seconds(-86_400);
-    assert_eq!(store.line_rests_until(scope, 2, before).await.unwrap(), None);
+    assert_eq!(store.queue_paused_until(scope, 2, before).await.unwrap(), None);
     store.close().await;
 }
 
@@ -251,7 +251,7 @@ async fn what_was_sent_can_be_neither_moved_nor_cancelled() {
 }
 
 #[tokio::test]
-async fn a_prompt_of_the_line_that_meets_the_platforms_own_limit_stands_in_it_again() {
+async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     queued(&operator, "four").await;
@@ -283,7 +283,7 @@ async fn a_prompt_of_the_line_that_meets_the_platforms_own_limit_stands_in_it_ag
 }
 
 #[tokio::test]
-async fn the_line_waits_while_the_key_is_refused_and_goes_on_when_it_is_taken() {
+async fn the_queue_waits_while_the_key_is_refused_and_goes_on_when_it_is_accepted() {
     let (app, operator) = spent().await;
     let first = queued(&operator, "three").await;
     queued(&operator, "four").await;
@@ -306,7 +306,7 @@ async fn the_line_waits_while_the_key_is_refused_and_goes_on_when_it_is_taken() 
 }
 
 #[tokio::test]
-async fn the_line_outlives_a_platform_that_cannot_be_reached() {
+async fn the_queue_outlives_a_platform_that_cannot_be_reached() {
     let (mut app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let (_reserved, nobody) = refusing_address();
@@ -327,7 +327,7 @@ async fn the_line_outlives_a_platform_that_cannot_be_reached() {
 }
 
 #[tokio::test]
-async fn reads_that_take_long_keep_no_prompt_waiting() {
+async fn polls_that_take_long_keep_no_prompt_waiting() {
     let (app, operator) = spent().await;
     for text in ["three", "four"] {
         queued(&operator, text).await;
@@ -354,7 +354,7 @@ async fn what_a_person_cancelled_needs_nobody() {
 }
 
 #[tokio::test]
-async fn a_follow_up_of_the_line_that_meets_the_platforms_own_limit_goes_later() {
+async fn a_queued_follow_up_that_meets_the_platforms_own_limit_goes_later() {
     let (app, operator) = spent().await;
     let job = operator.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
     let remote = remote_job(job["remote"]["id"].as_str().unwrap(), "active");
@@ -432,7 +432,7 @@ async fn a_follow_up_waits_for_the_prompt_before_it_and_goes_after_it() {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_job_that_is_not_taken_is_rejected_with_it() {
+async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
     let (app, operator) = spent().await;
     let refused = queued(&operator, "three").await;
     let cancelled_one = queued(&operator, "four").await;

@@ -9,7 +9,7 @@ use crate::helpers::{Answer, Browser, TestApp, intent, json, remote_job};
 const GONE: &str = "01930000-0000-7000-8000-000000000000";
 
 /// A panel with a job whose start may have been taken or not.
-async fn in_doubt() -> (TestApp, Browser, Value) {
+async fn unresolved() -> (TestApp, Browser, Value) {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -40,8 +40,8 @@ async fn resolve(
 const NOT_STARTED: &[(&str, &str)] = &[("outcome", "not_started")];
 
 #[tokio::test]
-async fn what_was_not_started_is_sent_again_and_the_history_says_who_decided() {
-    let (app, operator, job) = in_doubt().await;
+async fn what_was_not_started_is_sent_again_and_the_timeline_says_who_decided() {
+    let (app, operator, job) = unresolved().await;
     app.upstream.takes_jobs().await;
     let colleague = app.sign_in("otto").await;
     let answer = resolve(&colleague, &job, 0, 0, NOT_STARTED).await;
@@ -61,7 +61,7 @@ async fn what_was_not_started_is_sent_again_and_the_history_says_who_decided() {
 
 #[tokio::test]
 async fn two_clicks_two_people_and_a_form_sent_again_send_once() {
-    let (app, operator, job) = in_doubt().await;
+    let (app, operator, job) = unresolved().await;
     app.upstream.takes_jobs().await;
     let colleague = app.sign_in("otto").await;
     let clicks = [&operator, &operator, &colleague].map(|person| resolve(person, &job, 0, 0, NOT_STARTED));
@@ -78,7 +78,7 @@ async fn two_clicks_two_people_and_a_form_sent_again_send_once() {
 
 #[tokio::test]
 async fn each_decision_is_about_one_attempt() {
-    let (app, operator, job) = in_doubt().await;
+    let (app, operator, job) = unresolved().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let again = resolve(&operator, &job, 0, 0, NOT_STARTED).await.json();
     assert_eq!((&again["state"], &again["attempt"]), (&json!("unknown"), &json!(1)));
@@ -93,8 +93,8 @@ async fn each_decision_is_about_one_attempt() {
 }
 
 #[tokio::test]
-async fn what_was_started_is_followed_once_the_upstream_knows_its_id() {
-    let (app, operator, job) = in_doubt().await;
+async fn what_was_started_is_tracked_once_the_upstream_knows_its_id() {
+    let (app, operator, job) = unresolved().await;
     let started = |id: &'static str| [("outcome", "started"), ("remote_id", id)];
     app.upstream.on_read(ResponseTemplate::new(404).set_body_json(json!({"error": "no"}))).await;
     let message = resolve(&operator, &job, 0, 0, &started("job_9")).await.refused(404, "not_found");
@@ -145,7 +145,7 @@ async fn an_id_of_another_job_or_of_no_job_is_refused_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn a_follow_up_in_doubt_is_sent_again_or_taken_for_delivered() {
+async fn an_unresolved_follow_up_is_sent_again_or_marked_accepted() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "completed"))).await;
     app.upstream.on_follow_up(ResponseTemplate::new(502)).await;
@@ -170,7 +170,7 @@ async fn a_follow_up_in_doubt_is_sent_again_or_taken_for_delivered() {
 }
 
 #[tokio::test]
-async fn a_job_needs_a_person_while_a_follow_up_is_in_doubt_or_its_last_one_was_not_taken() {
+async fn a_job_needs_attention_while_a_follow_up_is_unresolved_or_its_last_one_was_not_accepted() {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     let operator = app.operator().await;
@@ -194,7 +194,7 @@ async fn a_job_needs_a_person_while_a_follow_up_is_in_doubt_or_its_last_one_was_
 }
 
 #[tokio::test]
-async fn follow_ups_wait_while_the_start_of_their_job_is_in_doubt() {
+async fn follow_ups_wait_while_the_start_of_their_job_is_unresolved() {
     let app = TestApp::start().await;
     let slow = ResponseTemplate::new(500).set_delay(std::time::Duration::from_millis(500));
     app.upstream.on_create(slow).await;
@@ -224,7 +224,7 @@ async fn follow_ups_wait_while_the_start_of_their_job_is_in_doubt() {
 
 #[tokio::test]
 async fn only_operators_decide_and_only_about_jobs_of_the_project() {
-    let (app, operator, job) = in_doubt().await;
+    let (app, operator, job) = unresolved().await;
     let viewer = app.sign_in("vera").await;
     resolve(&viewer, &job, 0, 0, NOT_STARTED).await.refused(403, "forbidden");
     assert!(
@@ -246,8 +246,8 @@ async fn only_operators_decide_and_only_about_jobs_of_the_project() {
 }
 
 #[tokio::test]
-async fn the_page_of_a_job_in_doubt_offers_both_choices_as_plain_forms() {
-    let (app, operator, job) = in_doubt().await;
+async fn the_page_of_an_unresolved_job_offers_both_choices_as_plain_forms() {
+    let (app, operator, job) = unresolved().await;
     app.upstream.takes_jobs().await;
     let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
     let page = operator.get(&path).await.text;

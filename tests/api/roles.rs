@@ -80,7 +80,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
 /// A stranger, a person of each role, and one who was an administrator until they were disabled.
 async fn everybody(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
-    app.panel().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     [
         ("a stranger", None, app.stranger()),
         ("a disabled person", None, disabled),

@@ -6,11 +6,11 @@ use crate::helpers::{Browser, TestApp, json};
 
 async fn save(person: &Browser, name: &str, query: &str, shared: &str) -> Value {
     let fields = [("project", "docs"), ("name", name), ("query", query), ("shared", shared)];
-    person.ask("/api/views/save", &fields).await
+    person.ask("/api/saved-views/save", &fields).await
 }
 
 async fn views(person: &Browser) -> Vec<(String, String, bool)> {
-    let views = person.ask("/api/views/list", &[("project", "docs")]).await;
+    let views = person.ask("/api/saved-views/list", &[("project", "docs")]).await;
     let view = |view: &Value| {
         let text = |field: &str| view[field].as_str().unwrap().to_owned();
         (text("name"), text("owner"), view["own"].as_bool().unwrap())
@@ -34,18 +34,18 @@ async fn a_view_is_its_owners_until_it_is_shared() {
     );
     assert_eq!(views(&vera).await, []);
     let id = view["id"].as_str().unwrap();
-    olga.ask("/api/views/update", &[("project", "docs"), ("view", id), ("shared", "true")]).await;
+    olga.ask("/api/saved-views/update", &[("project", "docs"), ("view", id), ("shared", "true")]).await;
     assert_eq!(views(&vera).await, [("Needs me".to_owned(), "olga".to_owned(), false)]);
-    olga.ask("/api/views/update", &[("project", "docs"), ("view", id), ("name", "Mine")]).await;
+    olga.ask("/api/saved-views/update", &[("project", "docs"), ("view", id), ("name", "Mine")]).await;
     assert_eq!(views(&vera).await[0].0, "Mine");
-    assert_eq!(olga.ask("/api/views/list", &[("project", "api")]).await, json!([]));
+    assert_eq!(olga.ask("/api/saved-views/list", &[("project", "api")]).await, json!([]));
     let page = vera.get("/p/docs/jobs").await.text;
     assert!(
         page.contains("href=\"/p/docs/jobs?author=olga&amp;needs=attention\""),
         "the view is not on the page"
     );
 
-    olga.ask("/api/views/remove", &[("project", "docs"), ("view", id)]).await;
+    olga.ask("/api/saved-views/remove", &[("project", "docs"), ("view", id)]).await;
     assert_eq!((views(&olga).await, views(&vera).await), (vec![], vec![]));
 }
 
@@ -64,11 +64,11 @@ async fn only_known_fields_are_kept_and_never_an_address() {
     }
     for query in ["", "cursor=abc", "https://evil.example/", "status=finished", "pr=maybe", "sort=x&q=y"] {
         let fields = [("project", "docs"), ("name", "Bad"), ("query", query)];
-        viewer.post("/api/views/save", &fields).await.refused(400, "bad_input");
+        viewer.post("/api/saved-views/save", &fields).await.refused(400, "bad_input");
     }
     for name in ["", "  ", "a\nb", &"x".repeat(61)] {
         let fields = [("project", "docs"), ("name", name), ("query", "q=a")];
-        viewer.post("/api/views/save", &fields).await.refused(400, "bad_input");
+        viewer.post("/api/saved-views/save", &fields).await.refused(400, "bad_input");
     }
     assert_eq!(views(&viewer).await, [own("One", "vera")]);
 }
@@ -83,18 +83,18 @@ async fn nobody_touches_the_views_of_others_but_an_administrator_what_is_shared(
     let shared = saved[1]["id"].as_str().unwrap().to_owned();
     for (person, id) in [(&otto, &private), (&otto, &shared), (&ada, &private)] {
         let fields = [("project", "docs"), ("view", id.as_str())];
-        person.post("/api/views/remove", &fields).await.refused(404, "not_found");
+        person.post("/api/saved-views/remove", &fields).await.refused(404, "not_found");
     }
     for person in [&otto, &ada] {
         for id in [&private, &shared] {
             let fields = [("project", "docs"), ("view", id.as_str()), ("name", "Theirs"), ("shared", "true")];
-            person.post("/api/views/update", &fields).await.refused(404, "not_found");
+            person.post("/api/saved-views/update", &fields).await.refused(404, "not_found");
         }
     }
     let elsewhere = [("project", "api"), ("view", private.as_str())];
-    olga.post("/api/views/remove", &elsewhere).await.refused(404, "not_found");
+    olga.post("/api/saved-views/remove", &elsewhere).await.refused(404, "not_found");
     assert_eq!(views(&olga).await, [own("Private", "olga"), own("Shared", "olga")]);
-    ada.ask("/api/views/remove", &[("project", "docs"), ("view", &shared)]).await;
+    ada.ask("/api/saved-views/remove", &[("project", "docs"), ("view", &shared)]).await;
     assert_eq!(views(&olga).await, [own("Private", "olga")]);
 }
 
@@ -105,9 +105,9 @@ async fn a_viewer_keeps_views_and_shares_none() {
     let saved = save(&viewer, "Mine", "q=a", "false").await;
     let id = saved[0]["id"].as_str().unwrap();
     let fields = [("project", "docs"), ("name", "For all"), ("query", "q=a"), ("shared", "true")];
-    viewer.post("/api/views/save", &fields).await.refused(403, "forbidden");
+    viewer.post("/api/saved-views/save", &fields).await.refused(403, "forbidden");
     let fields = [("project", "docs"), ("view", id), ("shared", "true")];
-    viewer.post("/api/views/update", &fields).await.refused(403, "forbidden");
+    viewer.post("/api/saved-views/update", &fields).await.refused(403, "forbidden");
     assert_eq!(views(&app.operator().await).await, []);
     assert_eq!(views(&viewer).await, [own("Mine", "vera")]);
 }
@@ -123,7 +123,7 @@ async fn a_name_is_there_once_for_each_person() {
     let others = save(&olga, "Other", "q=d", "false").await;
     let other = others[1]["id"].as_str().unwrap();
     let fields = [("project", "docs"), ("view", other), ("name", "Mine")];
-    let message = olga.post("/api/views/update", &fields).await.refused(400, "bad_input");
+    let message = olga.post("/api/saved-views/update", &fields).await.refused(400, "bad_input");
     assert!(message.contains("name already"), "{message}");
 }
 
@@ -134,26 +134,26 @@ async fn the_forms_about_views_work_without_javascript() {
     let referer = format!("{}/p/docs/jobs?q=sdk", app.origin());
     let page = olga.get("/p/docs/jobs?q=sdk").await.text;
     assert!(
-        page.contains("action=\"/api/views/save\"") && page.contains("value=\"q=sdk\""),
+        page.contains("action=\"/api/saved-views/save\"") && page.contains("value=\"q=sdk\""),
         "no form to save"
     );
     let fields = [("project", "docs"), ("query", "q=sdk"), ("name", "About the SDK"), ("shared", "true")];
-    let saved = olga.submit("/api/views/save", &fields, Some(&referer)).await;
+    let saved = olga.submit("/api/saved-views/save", &fields, Some(&referer)).await;
     assert_eq!((saved.status, saved.location()), (302, referer.as_str()));
     let page = olga.get("/p/docs/jobs?q=sdk").await.text;
     assert!(
-        page.contains("About the SDK") && page.contains("action=\"/api/views/remove\""),
+        page.contains("About the SDK") && page.contains("action=\"/api/saved-views/remove\""),
         "the view cannot be edited"
     );
     let fields = [("project", "docs"), ("query", "q=sdk"), ("name", " ")];
-    let refused = olga.submit("/api/views/save", &fields, Some(&referer)).await;
+    let refused = olga.submit("/api/saved-views/save", &fields, Some(&referer)).await;
     let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
     assert!(olga.get(&path).await.text.contains("1 to 60 characters"), "{path}");
 }
 
 async fn save_analytics(person: &Browser, name: &str, query: &str) -> Value {
     let fields = [("project", "docs"), ("of", "analytics"), ("name", name), ("query", query)];
-    person.ask("/api/views/save", &fields).await
+    person.ask("/api/saved-views/save", &fields).await
 }
 
 #[tokio::test]
@@ -166,19 +166,19 @@ async fn views_of_analytics_and_of_jobs_are_kept_apart_under_the_same_name() {
         (saved.as_array().unwrap().len(), &saved[0]["query"]),
         (1, &json!("folder=/guides&sort=share"))
     );
-    assert_eq!(olga.ask("/api/views/list", &[("project", "docs")]).await[0]["query"], "q=sdk");
+    assert_eq!(olga.ask("/api/saved-views/list", &[("project", "docs")]).await[0]["query"], "q=sdk");
     let analytics = [("project", "docs"), ("of", "analytics")];
-    assert_eq!(olga.ask("/api/views/list", &analytics).await, saved);
+    assert_eq!(olga.ask("/api/saved-views/list", &analytics).await, saved);
 
     // What names one of them does nothing to the other.
     let id = saved[0]["id"].as_str().unwrap();
     let of_jobs = [("project", "docs"), ("view", id)];
-    olga.post("/api/views/remove", &of_jobs).await.refused(404, "not_found");
+    olga.post("/api/saved-views/remove", &of_jobs).await.refused(404, "not_found");
     let of_analytics = [("project", "docs"), ("view", id), ("of", "analytics")];
-    assert_eq!(olga.ask("/api/views/remove", &of_analytics).await, json!([]));
+    assert_eq!(olga.ask("/api/saved-views/remove", &of_analytics).await, json!([]));
     assert_eq!(views(&olga).await, [own("Mine", "olga")]);
     let neither = [("project", "docs"), ("of", "users")];
-    olga.post("/api/views/list", &neither).await.refused(400, "bad_input");
+    olga.post("/api/saved-views/list", &neither).await.refused(400, "bad_input");
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn no_question_is_kept_that_analytics_would_refuse_and_none_costs_a_call()
         &long,
     ] {
         let fields = [("project", "docs"), ("of", "analytics"), ("name", "Bad"), ("query", query)];
-        viewer.post("/api/views/save", &fields).await.refused(400, "bad_input");
+        viewer.post("/api/saved-views/save", &fields).await.refused(400, "bad_input");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
@@ -222,12 +222,12 @@ async fn a_view_of_analytics_is_a_link_on_its_page_and_its_days_move_with_the_ca
         ("shared", "true"),
     ];
     let referer = format!("{}{shown}", app.origin());
-    let saved = olga.submit("/api/views/save", &fields, Some(&referer)).await;
+    let saved = olga.submit("/api/saved-views/save", &fields, Some(&referer)).await;
     assert_eq!((saved.status, saved.location()), (302, referer.as_str()));
     let page = olga.get(shown).await.text;
     let current =
         "to=2026-11-21&amp;sort=share\" aria-current=\"true\" class=\"chip\">&lt;b&gt;Week&lt;/b&gt;";
-    assert!(page.contains(current) && page.contains("action=\"/api/views/update\""), "{page}");
+    assert!(page.contains(current) && page.contains("action=\"/api/saved-views/update\""), "{page}");
 
     app.clock().advance(std::time::Duration::from_secs(24 * 3_600));
     let page = app.sign_in("vera").await.get("/p/docs/analytics?from=2026-11-20&to=2026-11-20").await.text;

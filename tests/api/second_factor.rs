@@ -214,7 +214,7 @@ async fn whoever_is_disabled_between_the_steps_stays_out() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
     let browser = first_step(&app, "olga").await;
-    app.panel().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
     enter(&browser, &next_code(&app, &secret)).await.refused(401, "unauthenticated");
 }
 

@@ -8,8 +8,8 @@ use crate::helpers::{
     Browser, KEY, Served, TestApp, Workplace, intent, json, remote_job, until, views_answer,
 };
 
-/// A panel with one administrator, and a browser that is signed in.
-async fn panel(place: &Workplace) -> (Served, Browser) {
+/// A server with one administrator, and a browser that is signed in.
+async fn serve_signed_in(place: &Workplace) -> (Served, Browser) {
     let server = place.serve(&["serve"]);
     let browser = server.signed_in().await;
     (server, browser)
@@ -24,7 +24,7 @@ async fn against_the_emulator_a_job_goes_from_prompt_to_its_end() {
     let check = place.run(&["check"]);
     assert_eq!(check.code, Some(0), "{check:?}");
 
-    let (_server, browser) = panel(&place).await;
+    let (_server, browser) = serve_signed_in(&place).await;
     let job = browser.created("Fix typos in the quickstart").await;
     assert_eq!(job["state"], "active", "{job}");
     let done = until("the job ends", async || {
@@ -57,7 +57,7 @@ async fn the_emulator_fails_on_command_for_as_long_as_it_is_told() {
     assert_eq!(faults.bearer_auth(KEY).json(&order).send().await.unwrap().status(), 200);
 
     let place = Workplace::with_administrator(&upstream);
-    let (_server, browser) = panel(&place).await;
+    let (_server, browser) = serve_signed_in(&place).await;
     assert_eq!(browser.created("Fix typos").await["state"], "unknown");
     assert_eq!(browser.created("Fix more typos").await["state"], "active");
 }
@@ -69,7 +69,7 @@ async fn every_page_keeps_its_own_title_however_many_are_rendered_at_once() {
     app.upstream.takes_jobs().await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let place = Workplace::with_administrator(&app.upstream.url());
-    let (_server, browser) = panel(&place).await;
+    let (_server, browser) = serve_signed_in(&place).await;
     let mut pages = vec![
         ("/p/docs/jobs".to_owned(), "Jobs".to_owned()),
         ("/p/docs/jobs/new".to_owned(), "New job".to_owned()),
@@ -97,7 +97,7 @@ async fn one_thread_is_enough() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let place = Workplace::with_administrator(&app.upstream.url()).set("TOKIO_WORKER_THREADS", "1");
-    let (_server, browser) = panel(&place).await;
+    let (_server, browser) = serve_signed_in(&place).await;
     let pages = (0..8).map(|_| browser.get("/p/docs/jobs"));
     let pages = futures::future::join_all(pages).await;
     for page in pages {
@@ -117,7 +117,7 @@ async fn a_signal_ends_the_process_well_after_what_is_on_its_way() {
     app.upstream.on_create(slow.set_delay(Duration::from_secs(1))).await;
     for signal in ["TERM", "INT"] {
         let place = Workplace::with_administrator(&app.upstream.url());
-        let (server, browser) = panel(&place).await;
+        let (server, browser) = serve_signed_in(&place).await;
         let before = app.upstream.posts().await.len();
         let sent = intent();
         let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
@@ -140,7 +140,7 @@ async fn a_process_that_is_killed_leaves_its_create_unknown() {
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
     let place = Workplace::with_administrator(&app.upstream.url());
-    let (server, browser) = panel(&place).await;
+    let (server, browser) = serve_signed_in(&place).await;
     let sent = intent();
     let request =
         browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
@@ -150,7 +150,7 @@ async fn a_process_that_is_killed_leaves_its_create_unknown() {
     assert_eq!(server.ended().await.code(), None);
     assert!(!waiting.await.unwrap());
 
-    let (_server, browser) = panel(&place).await;
+    let (_server, browser) = serve_signed_in(&place).await;
     let list = browser.ask("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(
         (&list["jobs"][0]["state"], &list["jobs"][0]["prompt"]),

@@ -15,7 +15,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 async fn whoever_cannot_sign_in_learns_nothing_but_that() {
     let clock = Clock::frozen(Clock::system().now());
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
-    app.panel().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     let stranger = app.stranger();
     let long = "x".repeat(100_000);
     let mut messages = Vec::new();

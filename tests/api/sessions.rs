@@ -30,7 +30,7 @@ async fn with_device(app: &TestApp, name: &str, device: &str) -> Browser {
 /// The stored ids of somebody's sessions, the last used first.
 async fn ids(app: &TestApp, name: &str) -> Vec<String> {
     let sessions = app
-        .panel()
+        .state()
         .store
         .sessions_of(&app.id_of(name).await, app.clock().now(), app.clock().now().plus_seconds(-28_800))
         .await;
@@ -148,6 +148,6 @@ async fn an_ended_session_stays_ended() {
     let olga = app.operator().await;
     let id = ids(&app, "olga").await.remove(0);
     assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);
-    app.panel().store.change_session(&id, "{}").await.unwrap();
+    app.state().store.change_session(&id, "{}").await.unwrap();
     assert!(ids(&app, "olga").await.is_empty());
 }

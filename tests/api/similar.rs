@@ -91,11 +91,11 @@ async fn only_what_runs_or_has_an_open_result_is_named() {
     };
     assert_eq!(states(&operator).await, ["active", "unknown", "completed"]);
     for (days, expected) in [(14, 3), (15, 1)] {
-        let panel =
-            app.idle_panel(Clock::frozen(NOON.plus_seconds(days * 86_400)), Duration::from_secs(3)).await;
-        let found = panel.jobs.similar(&"docs".parse().unwrap(), TEXT, "").await.unwrap();
+        let state =
+            app.idle_state(Clock::frozen(NOON.plus_seconds(days * 86_400)), Duration::from_secs(3)).await;
+        let found = state.jobs.similar(&"docs".parse().unwrap(), TEXT, "").await.unwrap();
         assert_eq!(found.len(), expected, "after {days} days");
-        panel.store.close().await;
+        state.store.close().await;
     }
 }
 

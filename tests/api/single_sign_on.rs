@@ -172,7 +172,7 @@ async fn who_may_not_come_in_is_told_why() {
         let browser = app.stranger();
         refused(&browser, &sign_in(&browser, &provider, name).await, 403, words).await;
     }
-    let people = app.panel().store.users().await.unwrap();
+    let people = app.state().store.users().await.unwrap();
     assert!(people.iter().all(|user| !user.name.contains('@')), "{people:?}");
 }
 
@@ -222,7 +222,7 @@ async fn whoever_is_disabled_here_stays_out() {
     let app = app(&provider).await;
     let mia = app.stranger();
     sign_in(&mia, &provider, "mia").await;
-    app.panel()
+    app.state()
         .store
         .set_disabled("mia@example.com", true, &Actor::docket(), app.clock().now())
         .await

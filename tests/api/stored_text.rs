@@ -131,7 +131,7 @@ async fn no_name_has_characters_that_reorder_what_stands_around_it() {
     let operator = app.operator().await;
     for text in UNSEEN {
         for (endpoint, others) in
-            [("/api/templates/save", ("text", "Fix {{page}}")), ("/api/views/save", ("query", "q=x"))]
+            [("/api/templates/save", ("text", "Fix {{page}}")), ("/api/saved-views/save", ("query", "q=x"))]
         {
             let pairs = [("project", "docs"), ("name", text), others];
             operator.post(endpoint, &pairs).await.refused(400, "bad_input");

@@ -189,9 +189,9 @@ async fn scored() -> (TestApp, Browser, String) {
 
 /// Reads every job once, `seconds` after all were taken.
 async fn read_after(app: &TestApp, seconds: i64) {
-    let panel = app.idle_panel(Clock::frozen(NOON.plus_seconds(seconds)), Duration::from_secs(3)).await;
-    panel.jobs.poll_due().await.unwrap();
-    panel.store.close().await;
+    let state = app.idle_state(Clock::frozen(NOON.plus_seconds(seconds)), Duration::from_secs(3)).await;
+    state.jobs.poll_due().await.unwrap();
+    state.store.close().await;
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn the_proxys_word_counts_above_a_session_that_another_left() {
 #[tokio::test]
 async fn whoever_may_not_come_in_reads_why_and_is_sent_in_no_circles() {
     let app = app(None).await;
-    app.panel().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
     let proxy = from(&app, PROXY);
     let long = "x".repeat(65);
     for (headers, words) in [

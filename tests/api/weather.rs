@@ -80,7 +80,7 @@ async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_res
 }
 
 #[tokio::test]
-async fn reads_of_jobs_slow_down_at_the_first_429() {
+async fn polls_of_jobs_slow_down_at_the_first_429() {
     let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..frozen() }).await;
     let operator = app.operator().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
@@ -88,10 +88,10 @@ async fn reads_of_jobs_slow_down_at_the_first_429() {
     let job = operator.created("Fix typos").await;
     app.clock().advance(Duration::from_secs(4));
     let docs = "docs".parse().unwrap();
-    until("the pause", async || app.panel().governor.acquire_read(&docs).await.unwrap().err()).await;
+    until("the pause", async || app.state().governor.acquire_poll(&docs).await.unwrap().err()).await;
     for _ in 0..10 {
         app.clock().advance(Duration::from_secs(10));
-        assert_eq!(app.panel().jobs.poll_due().await.unwrap(), 0);
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     }
     assert_eq!(app.upstream.reads().await, 1);
     app.clock().advance(Duration::from_secs(30));
@@ -138,7 +138,7 @@ async fn no_budget_is_overdrawn_by_further_tries() {
 }
 
 #[tokio::test]
-async fn after_repeated_failures_the_upstream_rests_and_pages_go_on() {
+async fn after_repeated_failures_the_circuit_breaker_opens_and_pages_go_on() {
     let app = TestApp::with(with_breakers()).await;
     app.upstream.on_views(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -166,7 +166,7 @@ async fn after_repeated_failures_the_upstream_rests_and_pages_go_on() {
 }
 
 #[tokio::test]
-async fn a_prompt_waits_while_the_upstream_rests_and_is_sent_once() {
+async fn a_prompt_waits_while_the_circuit_breaker_is_open_and_is_sent_once() {
     let app = TestApp::with(with_breakers()).await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let operator = app.operator().await;
@@ -270,7 +270,7 @@ async fn a_thousand_questions_in_an_hour_are_at_most_a_hundred_calls_across_a_re
         let status = views(&operator, &question.to_string()).await.status;
         assert!([200, 429].contains(&status), "{status}");
     }
-    let calls = app.panel().store.call_times("analytics").await.unwrap();
+    let calls = app.state().store.call_times("analytics").await.unwrap();
     let hour = 3_600_000;
     let most = calls.iter().map(|from| calls.iter().filter(|at| (*from..from + hour).contains(at)).count());
     assert_eq!(most.max(), Some(100));
@@ -283,7 +283,7 @@ async fn background_work_leaves_the_reserve_to_people() {
     let mut settings = frozen();
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
     let app = TestApp::with(settings).await;
-    let governor = &app.panel().governor;
+    let governor = &app.state().governor;
     for _ in 0..6 {
         assert!(governor.acquire_in_background(&Scope::Analytics).await.is_ok());
     }
@@ -295,7 +295,7 @@ async fn background_work_leaves_the_reserve_to_people() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_said_to_administrators_until_it_is_taken_again() {
+async fn a_refused_key_is_said_to_administrators_until_it_is_accepted_again() {
     let app = TestApp::with(frozen()).await;
     app.upstream.on_views(ResponseTemplate::new(401).set_body_json(json!({"error": "expired"}))).await;
     let (operator, admin) = (app.operator().await, app.sign_in("ada").await);

@@ -1,7 +1,7 @@
 //! Outgoing webhooks: each end of a job is told, at least once, signed, to whom an administrator named, and to nobody else.
 
 mod administration;
-mod telling;
+mod delivery;
 
 use std::time::Duration;
 

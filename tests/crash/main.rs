@@ -9,9 +9,9 @@
 #![expect(clippy::print_stdout, reason = "it reports what it has checked")]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed check")]
 
-mod panel;
 mod people;
 mod random;
+mod server;
 mod upstream;
 mod verdict;
 
@@ -19,9 +19,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use panel::Panel;
 use people::{Book, People};
 use random::Random;
+use server::Server;
 use upstream::Upstream;
 
 /// Rounds when nobody asks for more, as in `make test`.
@@ -42,31 +42,31 @@ async fn main() -> ExitCode {
     println!("\n{rounds} kills, SEED={seed}");
     let began = Instant::now();
     let upstream = Upstream::start(Random::of(seed, 0)).await;
-    let mut panel = Panel::new(&upstream.url());
-    panel.start().await;
-    panel.sign_in().await;
+    let mut server = Server::new(&upstream.url());
+    server.start().await;
+    server.sign_in().await;
     let book = Arc::new(Book::default());
-    let people = People::begin(PEOPLE, seed, &panel, &book);
-    kill(&mut panel, rounds, &mut Random::of(seed, 1)).await;
+    let people = People::begin(PEOPLE, seed, &server, &book);
+    kill(&mut server, rounds, &mut Random::of(seed, 1)).await;
     people.end().await;
-    panel.settled().await;
-    let verdict = verdict::on(&panel, &upstream, &book, rounds).await;
+    server.settled().await;
+    let verdict = verdict::on(&server, &upstream, &book, rounds).await;
     println!("{} s", began.elapsed().as_secs());
-    panel.stop();
+    server.stop();
     verdict.end()
 }
 
 /// Kills the process so many times; in the end it runs.
-async fn kill(panel: &mut Panel, rounds: u64, random: &mut Random) {
+async fn kill(server: &mut Server, rounds: u64, random: &mut Random) {
     for round in 1..=rounds {
         tokio::time::sleep(Duration::from_millis(random.below(400))).await;
-        panel.kill().await;
+        server.kill().await;
         if random.one_in(KILLED_WHILE_STARTING) {
-            panel.spawn();
+            server.spawn();
             tokio::time::sleep(Duration::from_millis(random.below(60))).await;
-            panel.kill().await;
+            server.kill().await;
         }
-        panel.start().await;
+        server.start().await;
         if round % 50 == 0 {
             println!("    {round} rounds");
         }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use super::panel::{Panel, Visitor};
 use super::random::Random;
+use super::server::{Server, Visitor};
 
 /// How often a form is posted before its person gives up.
 const PATIENCE: u32 = 40;
@@ -62,11 +62,11 @@ impl Book {
 }
 
 impl People {
-    pub(crate) fn begin(count: u64, seed: u64, panel: &Panel, book: &Arc<Book>) -> Self {
+    pub(crate) fn begin(count: u64, seed: u64, server: &Server, book: &Arc<Book>) -> Self {
         let enough = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();
         for name in 0..count {
-            let (visitor, random) = (panel.visitor(), Random::of(seed, 100 + name));
+            let (visitor, random) = (server.visitor(), Random::of(seed, 100 + name));
             let mut person = Person { name, visitor, random, book: book.clone(), jobs: Vec::new() };
             let enough = enough.clone();
             tasks.spawn(async move {

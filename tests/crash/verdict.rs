@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use sqlx::Row;
 
-use super::panel::Panel;
 use super::people::{Book, Entry};
+use super::server::Server;
 use super::upstream::{Seen, Upstream};
 
 pub(crate) struct Verdict {
@@ -21,8 +21,8 @@ struct Message {
     state: String,
 }
 
-pub(crate) async fn on(panel: &Panel, upstream: &Upstream, book: &Book, rounds: u64) -> Verdict {
-    let mut ledger = panel.ledger().await;
+pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds: u64) -> Verdict {
+    let mut ledger = server.ledger().await;
     let check = sqlx::query_scalar::<_, String>("PRAGMA integrity_check");
     let integrity = check.fetch_all(&mut ledger).await.unwrap();
     let rows =

@@ -2,8 +2,8 @@
 //! and on committed answers, and by the fuzz targets on those they find.
 
 use docket::model::job::{DeliveryState, JobState, RemoteJob};
-use docket::model::views::{PageViews, ViewCounts};
-use docket::server::upstream::decode::{self, LARGEST_COUNT, TEXT_MAX_CHARS, ViewsAnswer};
+use docket::model::page_views::{PageViews, ViewCounts};
+use docket::server::upstream::decode::{self, LARGEST_COUNT, PageViewsResponse, TEXT_MAX_CHARS};
 use serde_json::{Value, json};
 
 /// Fields of a job that may be missing, null or anything.
@@ -28,7 +28,7 @@ pub fn job(bytes: &[u8]) {
             is_sound(&job, answer);
         }
         (Err(error), answer) => {
-            assert!(error.may_have_been_taken(), "a broken answer says nothing about what was done");
+            assert!(error.may_have_been_accepted(), "a broken answer says nothing about what was done");
             assert!(answer.as_ref().map_or(true, |answer| !has_an_id(&answer["id"])), "a job was refused");
         }
         // What the JSON reader of this test refuses and the decoder has put right.
@@ -89,7 +89,7 @@ fn has_sound_texts(job: &RemoteJob) {
 /// Bytes as the answer that should be page views; and, if they are JSON, as a row and as the totals of some.
 pub fn views(bytes: &[u8]) {
     let answer = serde_json::from_slice::<Value>(bytes);
-    match (decode::views(bytes), &answer) {
+    match (decode::page_views(bytes), &answer) {
         (Ok(views), Ok(answer)) => are_sound(&views, answer),
         (Err(_), answer) => {
             let usable = answer.as_ref().is_ok_and(|answer| {
@@ -112,12 +112,12 @@ fn views_whatever_a_figure_is(value: &Value) {
         let text = json!({"totals": totals, "views": [row], "hasMore": false}).to_string();
         // Read again: a float of many digits may come back as its neighbour.
         let answer = serde_json::from_str(&text).expect("JSON");
-        let views = decode::views(text.as_bytes()).expect("page views with all that is required");
+        let views = decode::page_views(text.as_bytes()).expect("page views with all that is required");
         are_sound(&views, &answer);
     }
 }
 
-fn are_sound(views: &ViewsAnswer, answer: &Value) {
+fn are_sound(views: &PageViewsResponse, answer: &Value) {
     let rows = answer["views"].as_array().expect("rows");
     assert_eq!(Some(views.has_more), answer["hasMore"].as_bool());
     assert!(views.views.len() <= rows.len());
@@ -129,7 +129,7 @@ fn are_sound(views: &ViewsAnswer, answer: &Value) {
     }
 }
 
-fn have_sound_counts(views: &ViewsAnswer) {
+fn have_sound_counts(views: &PageViewsResponse) {
     for counts in views.views.iter().map(PageViews::counts).chain([views.totals]) {
         let ViewCounts { human, ai, total } = counts;
         assert!(human.max(ai).max(total) <= LARGEST_COUNT, "{counts:?}");

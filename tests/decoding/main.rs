@@ -127,7 +127,7 @@ proptest! {
         let body = json!({"totals": rows[0], "views": rows, "hasMore": has_more}).to_string();
         let sound = |value: &Value| value.as_u64().is_some_and(|count| count <= decode::LARGEST_COUNT);
         let all_sound = figures.iter().all(|(human, ai, total)| [human, ai, total].into_iter().all(sound));
-        let answer = decode::views(body.as_bytes()).unwrap();
+        let answer = decode::page_views(body.as_bytes()).unwrap();
         prop_assert!(!(all_sound && answer.corrected), "good figures were called odd: {}", body);
         prop_assert_eq!(answer.views.len(), rows.len());
         invariants::views(body.as_bytes());
@@ -166,7 +166,7 @@ fn a_text_that_lost_half_a_character_and_a_number_beyond_all_floats_spoil_nothin
     let job = decode::job(br#"{"id":"a","status":"active","model":"m\ud83d","news":1e999}"#).unwrap();
     assert_eq!((job.status.as_str(), job.model.as_deref()), ("active", Some("m\u{fffd}")));
     assert!(decode::job(br#"{"id":"a\ud83d"}"#).is_err());
-    let views = decode::views(
+    let views = decode::page_views(
         br#"{"totals":{"human":1e999,"ai":0,"total":1},"views":[{"path":"/\ud83d","human":1,"ai":0,"total":1}],"hasMore":false}"#,
     )
     .unwrap();

@@ -67,7 +67,7 @@ impl JobState {
         }
     }
 
-    /// Whether it will still change by itself, as long as the job is followed.
+    /// Whether it will still change by itself, as long as the job is tracked.
     pub const fn is_moving(self) -> bool {
         matches!(self, Self::Queued | Self::Sending | Self::Active | Self::Other)
     }

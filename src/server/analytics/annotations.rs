@@ -20,7 +20,7 @@ pub async fn save(
 ) -> Result<Annotation, AppError> {
     let day: Day = day.parse().map_err(AppError::bad_input)?;
     let text = sentence(text)?;
-    let (store, now) = (&caller.panel.store, caller.panel.clock.now());
+    let (store, now) = (&caller.state.store, caller.state.clock.now());
     match id.filter(|id| !id.is_empty()) {
         None => {
             let id = store.add_annotation(project, &caller.user.id, day, &text, now).await?;
@@ -36,13 +36,13 @@ pub async fn save(
 
 pub async fn remove(caller: &Caller, project: &ProjectId, id: &str) -> Result<(), AppError> {
     may_change(caller, project, id).await?;
-    Ok(caller.panel.store.remove_annotation(id).await?)
+    Ok(caller.state.store.remove_annotation(id).await?)
 }
 
 /// The note, if it is the caller's own or the caller administers.
 async fn may_change(caller: &Caller, project: &ProjectId, id: &str) -> Result<Annotation, AppError> {
     let id: AnnotationId = id.parse().map_err(AppError::bad_input)?;
-    let found = caller.panel.store.annotation(project, id.as_str()).await?;
+    let found = caller.state.store.annotation(project, id.as_str()).await?;
     let missing = || AppError::not_found("That annotation is not there any more.");
     let (annotation, author_id) = found.ok_or_else(missing)?;
     if author_id != caller.user.id && caller.user.role < Role::Admin {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::JobEffect;
 use crate::model::job::title;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::server::store::history_queries::FinishedJob;
 
 /// Jobs of a page that are shown, the newest.

@@ -13,15 +13,15 @@ use super::{Analytics, figures};
 use crate::error::AppError;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::PageRow;
+use crate::model::page_views::ViewCounts;
 use crate::model::selection::Folder;
-use crate::model::views::ViewCounts;
 use crate::server::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::history_queries::Paths;
 use crate::server::store::{Store, StoreError};
 
 /// Which rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Of {
+pub enum ExportKind {
     /// Those of the table: pages, or what lies in a folder.
     #[default]
     Pages,
@@ -50,13 +50,18 @@ impl Analytics {
     ///
     /// # Errors
     /// `NotInHistory` where not every day of the range is here.
-    pub async fn export(&self, question: TableQuestion, of: Of, format: Format) -> Result<Export, AppError> {
+    pub async fn export(
+        &self,
+        question: TableQuestion,
+        of: ExportKind,
+        format: Format,
+    ) -> Result<Export, AppError> {
         let range = question.views.range;
         let name = format!("{}-{of}-{}-{}.{format}", question.project(), range.from(), range.to());
         let body = match of {
-            Of::Pages => self.pages_file(&question, format).await?,
-            Of::Daily => self.daily_file(question, format).await?,
-            Of::Days => self.days_file(&question, format).await?,
+            ExportKind::Pages => self.pages_file(&question, format).await?,
+            ExportKind::Daily => self.daily_file(question, format).await?,
+            ExportKind::Days => self.days_file(&question, format).await?,
         };
         Ok(Export { name, body })
     }
@@ -187,7 +192,7 @@ fn numbers(counts: ViewCounts) -> [Cell<'static>; 3] {
     [counts.human, counts.ai, counts.total].map(Cell::Number)
 }
 
-impl FromStr for Of {
+impl FromStr for ExportKind {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -200,7 +205,7 @@ impl FromStr for Of {
     }
 }
 
-impl std::fmt::Display for Of {
+impl std::fmt::Display for ExportKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Pages => "pages",

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::error::{AppError, ErrorCode};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Comparison, MarkedDay};
+use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::model::views::ViewCounts;
 use crate::server::store::history_queries::{Snapshot, StoredDay};
 
 /// A range whose days are all here.

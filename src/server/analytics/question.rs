@@ -4,13 +4,13 @@ use crate::error::AppError;
 use crate::model::history::Order;
 use crate::model::id::ProjectId;
 use crate::model::selection::Folder;
-use crate::server::upstream::views::ViewsQuestion;
+use crate::server::upstream::page_views::PageViewsQuery;
 
 /// A question about the table of pages.
 #[derive(Debug, Clone)]
 pub struct TableQuestion {
     /// Project, days and paging, in the words of the live question.
-    pub views: ViewsQuestion,
+    pub views: PageViewsQuery,
     pub search: Search,
     /// The folder whose content is listed; nothing for all pages flat.
     pub folder: Option<Folder>,
@@ -24,7 +24,7 @@ pub struct Search(Vec<u8>);
 impl TableQuestion {
     /// Texts that are empty ask for nothing special.
     pub fn parse(
-        views: ViewsQuestion,
+        views: PageViewsQuery,
         q: Option<&str>,
         folder: Option<&str>,
         sort: Option<&str>,

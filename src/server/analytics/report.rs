@@ -4,11 +4,11 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport, PagesTable};
 use crate::model::id::ProjectId;
-use crate::model::views::Views;
+use crate::model::page_views::FetchedPageViews;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::analytics::{Analytics, saved};
 use crate::server::auth::guard::Caller;
-use crate::server::upstream::views::ViewsQuestion;
+use crate::server::upstream::page_views::PageViewsQuery;
 
 /// How much of a report is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,37 +25,37 @@ pub async fn report(
     address: &str,
     part: Part,
 ) -> Result<AnalyticsReport, AppError> {
-    let asked = Asked { caller, project, query: saved::parsed(address) };
-    match asked.if_held(asked.daily(part)).await? {
+    let request = ReportRequest { caller, project, query: saved::parsed(address) };
+    match request.if_held(request.daily(part)).await? {
         Some(report) => Ok(report),
-        None => Ok(AnalyticsReport::Live(Box::new(asked.live().await?))),
+        None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
     }
 }
 
 /// The table of pages alone.
 pub async fn table(caller: &Caller, project: &ProjectId, address: &str) -> Result<PagesTable, AppError> {
-    let asked = Asked { caller, project, query: saved::parsed(address) };
-    match asked.if_held(asked.daily_table()).await? {
+    let request = ReportRequest { caller, project, query: saved::parsed(address) };
+    match request.if_held(request.daily_table()).await? {
         Some(table) => Ok(table),
-        None => Ok(PagesTable::from(&asked.views().await?)),
+        None => Ok(PagesTable::from(&request.views().await?)),
     }
 }
 
-struct Asked<'a> {
+struct ReportRequest<'a> {
     caller: &'a Caller,
     project: &'a ProjectId,
     query: AnalyticsQuery,
 }
 
-impl Asked<'_> {
+impl ReportRequest<'_> {
     /// `answer`, if the daily history holds every day of the range.
     async fn if_held<T>(
         &self,
         answer: impl Future<Output = Result<T, AppError>>,
     ) -> Result<Option<T>, AppError> {
-        let panel = &self.caller.panel;
-        let Some(range) = self.query.range(panel.today()) else { return Ok(None) };
-        if panel.history.missing(self.project, range).await?.days > 0 {
+        let state = &self.caller.state;
+        let Some(range) = self.query.range(state.today()) else { return Ok(None) };
+        if state.history.missing(self.project, range).await?.days > 0 {
             return Ok(None);
         }
         match answer.await {
@@ -88,17 +88,17 @@ impl Asked<'_> {
     }
 
     async fn live(&self) -> Result<LiveReport, AppError> {
-        let history = &self.caller.panel.history;
+        let history = &self.caller.state.history;
         let views = self.views().await?;
-        let missing = match self.query.range(self.caller.panel.today()) {
+        let missing = match self.query.range(self.caller.state.today()) {
             Some(range) => Some(history.missing(self.project, range).await?),
             None => None,
         };
         Ok(LiveReport { views, history: history.state(self.project).await?, missing })
     }
 
-    async fn views(&self) -> Result<Views, AppError> {
-        let (views, question) = (&self.caller.panel.views, self.views_question()?);
+    async fn views(&self) -> Result<FetchedPageViews, AppError> {
+        let (views, question) = (&self.caller.state.page_views, self.page_views_query()?);
         // What a page shows by itself spends no call, however long it is open.
         match self.caller.is_refresh {
             true => views.known(question).await,
@@ -107,23 +107,23 @@ impl Asked<'_> {
     }
 
     fn analytics(&self) -> Analytics {
-        Analytics::of(&self.caller.panel)
+        Analytics::of(&self.caller.state)
     }
 
     fn table_question(&self) -> Result<TableQuestion, AppError> {
         let query = &self.query;
         TableQuestion::parse(
-            self.views_question()?,
+            self.page_views_query()?,
             query.q.as_deref(),
             query.folder.as_deref(),
             query.sort.as_deref(),
         )
     }
 
-    fn views_question(&self) -> Result<ViewsQuestion, AppError> {
+    fn page_views_query(&self) -> Result<PageViewsQuery, AppError> {
         let query = &self.query;
         let (from, to) = (query.from.as_deref(), query.to.as_deref());
         let (limit, offset) = (Some(query.limit), Some(query.offset()));
-        ViewsQuestion::parse(self.project.clone(), from, to, limit, offset, self.caller.panel.today())
+        PageViewsQuery::parse(self.project.clone(), from, to, limit, offset, self.caller.state.today())
     }
 }

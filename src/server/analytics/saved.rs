@@ -6,7 +6,7 @@ use crate::model::id::ProjectId;
 use crate::model::selection::Selection;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
-use crate::server::upstream::views::ViewsQuestion;
+use crate::server::upstream::page_views::PageViewsQuery;
 
 /// The longest question that is kept under a name.
 const KEPT_MAX_BYTES: usize = 2_000;
@@ -14,11 +14,11 @@ const KEPT_MAX_BYTES: usize = 2_000;
 /// The canonical form of what `address` asks for: the query of the page's address, or a canonical form already. What is wrong with it is
 /// said without a call upstream.
 pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<String, AppError> {
-    let today = caller.panel.today();
+    let today = caller.state.today();
     let query = AnalyticsQuery::of_saved(given(address), today);
     let (from, to) = (query.from.as_deref(), query.to.as_deref());
     let views =
-        ViewsQuestion::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
+        PageViewsQuery::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
     TableQuestion::parse(views, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())?;
     Selection::parse(query.path.as_deref()).map_err(AppError::bad_input)?;
     let saved = query.to_saved(today);

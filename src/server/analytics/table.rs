@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::model::history::{Order, PageRow, Sort};
-use crate::model::selection::{Folder, Place};
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
+use crate::model::selection::{Folder, FolderEntry};
 use crate::server::analytics::question::TableQuestion;
 use crate::server::store::history_queries::{Paths, Sums};
 
@@ -49,7 +49,7 @@ impl Figures {
         }
     }
 
-    fn was_read(&self, at: usize) -> bool {
+    fn is_fetched(&self, at: usize) -> bool {
         self.counts[at].is_some()
     }
 }
@@ -59,7 +59,7 @@ impl<'a> Table<'a> {
     pub(super) fn of(paths: &'a Paths, figures: &Figures, question: &TableQuestion) -> Self {
         let found = (0..paths.len()).filter(|at| question.search.finds(&paths.names()[*at]));
         let rows = match &question.folder {
-            None => found.filter(|at| figures.was_read(*at)).map(|at| figures.row(paths, at)).collect(),
+            None => found.filter(|at| figures.is_fetched(*at)).map(|at| figures.row(paths, at)).collect(),
             Some(folder) => content(folder, paths, figures, found),
         };
         let matching = rows.iter().map(|row: &Row| row.counts).sum();
@@ -131,12 +131,12 @@ fn content<'a>(
     let (mut rows, mut folders) = (Vec::new(), HashMap::<&str, Row>::new());
     for at in found {
         let row = figures.row(paths, at);
-        let pages = u32::from(figures.was_read(at));
-        match folder.place(&paths.names()[at]) {
+        let pages = u32::from(figures.is_fetched(at));
+        match folder.entry_of(&paths.names()[at]) {
             None => {}
-            Some(Place::Page) if pages == 0 => {}
-            Some(Place::Page) => rows.push(row),
-            Some(Place::Folder(name)) => {
+            Some(FolderEntry::Page) if pages == 0 => {}
+            Some(FolderEntry::Page) => rows.push(row),
+            Some(FolderEntry::Folder(name)) => {
                 let sum = folders.entry(name).and_modify(|sum| sum.add(&row)).or_insert(row);
                 *sum.pages.get_or_insert(0) += pages;
             }

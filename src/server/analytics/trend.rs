@@ -4,7 +4,7 @@ use super::period::{Period, complete};
 use crate::model::day::Day;
 use crate::model::history::{Marker, TrendPoint};
 use crate::model::job::title;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::server::store::history_queries::FinishedJob;
 
 /// The most days that are shown one by one; longer ranges are shown by week.

@@ -1,7 +1,7 @@
 //! Whether the audit log holds: by itself, against a copy, and against a record that somebody noted.
 
-use crate::server::store::audit::Link;
-use crate::server::store::audit::verify::Verdict;
+use crate::server::store::audit::ChainLink;
+use crate::server::store::audit::verify::ChainCheck;
 use crate::server::store::{Store, StoreError};
 
 /// What became of a comparison of the ledger with a copy or a note of it.
@@ -18,8 +18,12 @@ pub enum Comparison {
 }
 
 /// Compares the ledger with a record that was noted earlier.
-pub async fn against_note(store: &Store, verdict: &Verdict, noted: &Link) -> Result<Comparison, StoreError> {
-    if noted.number < verdict.removed.number {
+pub async fn against_note(
+    store: &Store,
+    check: &ChainCheck,
+    noted: &ChainLink,
+) -> Result<Comparison, StoreError> {
+    if noted.number < check.removed.number {
         return Ok(Comparison::NothingInCommon);
     }
     Ok(match store.audit_link(noted.number).await? {
@@ -31,11 +35,11 @@ pub async fn against_note(store: &Store, verdict: &Verdict, noted: &Link) -> Res
 
 /// Compares the ledger with a copy; both hold by themselves.
 pub async fn against_copy(
-    (store, verdict): (&Store, &Verdict),
-    (copy, copied): (&Store, &Verdict),
+    (store, check): (&Store, &ChainCheck),
+    (copy, copied): (&Store, &ChainCheck),
 ) -> Result<Comparison, StoreError> {
-    let first = verdict.removed.number.max(copied.removed.number);
-    let last = verdict.last.number.min(copied.last.number);
+    let first = check.removed.number.max(copied.removed.number);
+    let last = check.last.number.min(copied.last.number);
     if first > last {
         return Ok(Comparison::NothingInCommon);
     }

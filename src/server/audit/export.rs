@@ -4,7 +4,7 @@ use futures::{Stream, stream};
 
 use super::question;
 use crate::error::AppError;
-use crate::model::audit::{Action, Deed, Record};
+use crate::model::audit::{Action, AuditEvent, Record};
 use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::sheet::{Cell, Chunks, Format, file};
@@ -20,9 +20,10 @@ const RECORDS_A_PIECE: u32 = 1_000;
 /// Every record that `query` asks for, from its newest on; that it was asked for is itself a record.
 pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Result<Chunks, AppError> {
     let filter = question::filter(query)?;
-    let (store, now) = (&caller.panel.store, caller.panel.clock.now());
-    let deed = Deed::new(Action::AuditExport).saying(format!("{format} {}", query.to_address()).trim_end());
-    store.record(&caller.actor(), &deed, now).await?;
+    let (store, now) = (&caller.state.store, caller.state.clock.now());
+    let event = AuditEvent::new(Action::AuditExport)
+        .with_detail(format!("{format} {}", query.to_address()).trim_end());
+    store.record(&caller.actor(), &event, now).await?;
     Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, records: Vec<Record>| {
         for record in &records {
             let at = record.at.to_string();

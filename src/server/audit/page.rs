@@ -7,7 +7,7 @@ use crate::error::AppError;
 use crate::model::audit::{AuditCheck, AuditPage};
 use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
-use crate::server::store::audit::verify::Verdict;
+use crate::server::store::audit::verify::ChainCheck;
 
 /// Records on a page.
 const RECORDS: u32 = 50;
@@ -16,7 +16,7 @@ const RECORDS: u32 = 50;
 static CHECKING: Semaphore = Semaphore::const_new(1);
 
 pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppError> {
-    let store = &caller.panel.store;
+    let store = &caller.state.store;
     let (mut records, problem) = match filter(query) {
         Ok(filter) => (store.audit_records(&filter, RECORDS + 1).await?, None),
         Err(problem) => (Vec::new(), Some(problem)),
@@ -35,12 +35,12 @@ pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppE
         records,
         problem,
         people: store.audit_people().await?,
-        projects: caller.panel.projects.to_vec(),
+        projects: caller.state.projects.to_vec(),
         check,
     })
 }
 
-fn check(Verdict { removed, last, fault }: &Verdict) -> AuditCheck {
+fn check(ChainCheck { removed, last, fault }: &ChainCheck) -> AuditCheck {
     AuditCheck {
         removed_up_to: removed.number,
         last: last.number,

@@ -1,4 +1,4 @@
-//! Where a request comes from. What anybody can write into it counts only if a proxy that is trusted says so.
+//! The client address of a request. Forwarding headers count only if a trusted proxy sent them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -10,40 +10,40 @@ use axum::response::Response;
 use ipnet::IpNet;
 use leptos::prelude::use_context;
 
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address of whoever asks.
+/// The client's address.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientAddress(pub IpAddr);
 
-/// Finds out where a request comes from, for all that is behind.
-pub async fn find_out(State(panel): State<Panel>, mut request: Request, next: Next) -> Response {
+/// Determines the client address, for all inner layers.
+pub async fn find_out(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
-        let address = client(peer.ip(), request.headers(), &panel.access.trusted_proxies);
+        let address = client(peer.ip(), request.headers(), &state.access.trusted_proxies);
         request.extensions_mut().insert(ClientAddress(address));
     }
     next.run(request).await
 }
 
-/// Where the request that is being answered comes from; for server functions.
+/// The client address of the current request; for server functions.
 pub fn current() -> IpAddr {
     use_context::<Parts>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |parts| of(&parts.extensions))
 }
 
-/// Where a request with these extensions comes from.
+/// The client address in these request extensions.
 pub fn of(extensions: &axum::http::Extensions) -> IpAddr {
     extensions.get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ClientAddress(address)| *address)
 }
 
-/// Whether `address` is that of a configured proxy.
+/// Whether `address` is a configured proxy.
 pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 
-/// Each proxy adds on the right whom it heard it from. So the last one that no trusted proxy would be is the client, and what stands
-/// left of it is anybody's word.
+/// Each proxy appends the address of its client. So the last address that is not a trusted proxy is the client, and everything to the
+/// left of it may be forged.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let lines = headers.get_all(FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
     let hops: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
@@ -60,7 +60,7 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     client
 }
 
-/// An address, with or without a port.
+/// Parses an address, with or without a port.
 fn parsed(hop: &str) -> Option<IpAddr> {
     let address = hop.parse().or_else(|_| hop.parse().map(|with_port: SocketAddr| with_port.ip()));
     address.ok().map(|address| address.to_canonical())

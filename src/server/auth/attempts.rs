@@ -1,8 +1,8 @@
-//! How often somebody may try a password: ten times, then once a minute, for each account and for each address. Whoever got in has
-//! the try back. What is kept is of a fixed size, whoever tries what.
+//! Rate limits of sign-in attempts: ten, then one a minute, for each account and for each address. A successful attempt is
+//! refunded. The memory is of a fixed size, whatever is tried.
 //!
-//! An account is slowed for strangers only: an address from which its person got in lately has just the limit of the address, so
-//! that nobody can keep somebody else out by trying their name.
+//! The limit per account does not apply to an address from which its person signed in recently; only the limit per address does, so
+//! that nobody can lock somebody else out by trying their name.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::IpAddr;
@@ -20,16 +20,16 @@ use moka::future::Cache;
 
 use crate::server::clock::Clock;
 
-/// Tries that may follow each other at once.
+/// The burst: attempts without a wait.
 const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
-/// What is added after that.
+/// Attempts per minute after the burst.
 const PER_MINUTE: NonZeroU32 = NonZeroU32::MIN;
 const ONE_TRY: u64 = 60_000_000_000;
 
-/// Counters for each kind of limit. Keys that share one slow each other: with a secret hash, by chance alone.
+/// Counters for each kind of limit. Keys that share one slow each other; the hash is secret, so that happens only by chance.
 const CELLS: usize = 1 << 16;
 
-/// Pairs of an account and an address that are known to belong together.
+/// How many pairs of an account and a known address are kept.
 const KNOWN: u64 = 10_000;
 const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -41,7 +41,7 @@ pub struct Attempts {
     known: Cache<(u64, IpAddr), ()>,
 }
 
-/// A try that was counted.
+/// A counted attempt.
 pub struct Attempt<'a> {
     of: &'a Attempts,
     account: u64,
@@ -55,7 +55,7 @@ impl Attempts {
         Self { accounts: Limit::new(clock.clone()), addresses: Limit::new(clock), known }
     }
 
-    /// Counts a try to get into `account` from `address`, or says how long to wait.
+    /// Counts an attempt to sign in to `account` from `address`, or returns how long to wait.
     pub fn begin(&self, account: &str, address: IpAddr) -> Result<Attempt<'_>, Duration> {
         let account = self.accounts.key(account);
         let mut attempt = Attempt { of: self, account, address, counted: Vec::new() };
@@ -77,13 +77,13 @@ impl Attempts {
 }
 
 impl Attempt<'_> {
-    /// It was the right password: the try does not count, and the address is known from now on.
+    /// The password was right: refunds the attempt, and remembers the address as known.
     pub async fn succeeded(self) {
         self.give_back();
         self.of.known.insert((self.account, self.address), ()).await;
     }
 
-    /// It was right, but more is asked for: the try does not count, and the address is not known yet.
+    /// The password was right, but a second factor is required: refunds the attempt without remembering the address.
     pub fn passed(self) {
         self.give_back();
     }
@@ -93,7 +93,7 @@ impl Attempt<'_> {
     }
 }
 
-/// One person has as many addresses of IPv6 as they want, but one network.
+/// A person can have any number of IPv6 addresses, but usually one /64 network.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -126,7 +126,7 @@ impl Limit {
     }
 }
 
-/// When each key may try again, in nanoseconds.
+/// The state of each key's limit, in nanoseconds.
 #[derive(Clone)]
 struct Cells(Arc<[AtomicU64]>);
 
@@ -137,7 +137,7 @@ impl Cells {
 
     fn give_back(&self, key: u64) {
         let earlier = |at: u64| Some(at.saturating_sub(ONE_TRY));
-        // It never fails: there is always a value.
+        // Cannot fail: the closure always returns a value.
         let _ = self.of(key).fetch_update(Ordering::SeqCst, Ordering::SeqCst, earlier);
     }
 }
@@ -161,7 +161,7 @@ impl StateStore for Cells {
     }
 }
 
-/// The panel's clock, as the limiter wants it.
+/// Docket's clock, in the form the limiter requires.
 struct Monotonic(Clock);
 
 impl governor::clock::Clock for Monotonic {

@@ -1,10 +1,10 @@
-//! The people of the ledger, as axum-login wants them.
+//! The axum-login backend on the users table.
 
 use axum_login::{AuthUser, AuthnBackend, UserId};
 use secrecy::SecretString;
 use thiserror::Error;
 
-use super::password::{self, Verdict};
+use super::password::{self, PasswordCheck};
 use crate::server::store::users::User;
 use crate::server::store::{Store, StoreError};
 
@@ -41,7 +41,7 @@ impl AuthUser for User {
         self.id.clone()
     }
 
-    /// A new password, another role and the like end the sessions from before.
+    /// A new password, role or the like ends earlier sessions.
     fn session_auth_hash(&self) -> &[u8] {
         self.session_stamp.as_bytes()
     }
@@ -52,20 +52,20 @@ impl AuthnBackend for Backend {
     type Credentials = Credentials;
     type Error = BackendError;
 
-    /// The person, if name and password are right and they are not disabled. Takes as long either way.
+    /// The person, if name and password are right and the account is enabled. Takes the same time in all cases.
     async fn authenticate(&self, credentials: Credentials) -> Result<Option<User>, BackendError> {
         let user = self.store.user_by_name(&credentials.username).await?.filter(|user| !user.disabled);
         let hash = user.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let verdict = password::verify(credentials.password.clone(), hash).await;
-        let verdict = verdict.map_err(BackendError::Password)?;
-        if let (Some(user), Verdict::RightButOld) = (&user, verdict) {
+        let check = password::verify(credentials.password.clone(), hash).await;
+        let check = check.map_err(BackendError::Password)?;
+        if let (Some(user), PasswordCheck::NeedsRehash) = (&user, check) {
             let new = password::hash(credentials.password).await.map_err(BackendError::Password)?;
             self.store.rehash(&user.id, &user.password_hash, &new).await?;
         }
-        Ok(user.filter(|_| verdict != Verdict::Wrong))
+        Ok(user.filter(|_| check != PasswordCheck::Wrong))
     }
 
-    /// The person of a session; nobody once they are disabled.
+    /// The person of a session; `None` once they are disabled.
     async fn get_user(&self, id: &UserId<Self>) -> Result<Option<User>, BackendError> {
         Ok(self.store.user_by_id(id).await?.filter(|user| !user.disabled))
     }

@@ -1,4 +1,4 @@
-//! What somebody is signed in with, in a few words. A browser's own description says much more, and may say anything.
+//! A short description of the browser of a session. The `User-Agent` is much longer, and may contain anything.
 
 /// `Firefox on Linux`, from the header `User-Agent`.
 pub(super) fn words(user_agent: &str) -> String {
@@ -12,7 +12,7 @@ pub(super) fn words(user_agent: &str) -> String {
     }
 }
 
-/// The first that is found: browsers name those they descend from as well.
+/// The first match wins: browsers also list the ones they descend from.
 const BROWSERS: &[(&str, &str)] = &[
     ("Edg", "Edge"),
     ("OPR/", "Opera"),

@@ -1,4 +1,4 @@
-//! The first administrator: from the configured password, or by a one-time link in the log.
+//! The first administrator: created with the configured password, or by a one-time link in the log.
 
 use secrecy::SecretString;
 
@@ -8,14 +8,14 @@ use crate::server::clock::Clock;
 use crate::server::config::PublicUrl;
 use crate::server::store::Store;
 
-/// The name of the administrator made from a configured password.
+/// The name of the administrator created with a configured password.
 pub const NAME: &str = "admin";
 
-/// How long a set-up link is good.
+/// How long a set-up link is valid.
 const LINK_SECONDS: i64 = 48 * 3600;
 
-/// Makes sure that somebody can get in: if there is nobody yet, creates `admin` with the given password,
-/// or logs a link at which a person chooses one.
+/// Ensures that somebody can sign in: if there is no user yet, creates `admin` with the given password,
+/// or logs a link with which a person creates the administrator.
 pub async fn ensure(
     store: &Store,
     clock: &Clock,

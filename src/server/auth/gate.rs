@@ -1,4 +1,4 @@
-//! The gate in front of everything: without a session only the way in, the assets and the probes answer.
+//! The gate in front of all routes: without a session only the sign-in pages, the assets and the probes answer.
 
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -14,23 +14,23 @@ use super::sign_in::{self, is_own_path};
 use super::{address, session_store, single_sign_on, trusted_header};
 use crate::api::REFRESH_HEADER;
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Deed};
-use crate::server::panel::Panel;
+use crate::model::audit::{Action, AuditEvent};
+use crate::server::state::AppState;
 
-/// Pages that answer without a session; assets are routed outside of the gate.
+/// Pages that answer without a session; assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
 
-/// Lets a signed-in person through as a [`Caller`], but to no endpoint that [`roles`] does not list, and sends everybody else
+/// Lets a signed-in person through as a [`Caller`], except to endpoints that [`roles`] does not list, and sends everybody else
 /// to `/login`.
 pub async fn gate(
-    State(panel): State<Panel>,
+    State(state): State<AppState>,
     session: AuthSession,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let vouched = match trusted_header::person(&panel, &mut request).await {
+    let vouched = match trusted_header::person(&state, &mut request).await {
         Ok(vouched) => vouched,
-        Err(error) => return keep_out(&request, error),
+        Err(error) => return reject(&request, error),
     };
     let is_vouched = vouched.is_some();
     let path = request.uri().path();
@@ -44,9 +44,9 @@ pub async fn gate(
             let address = address::of(request.extensions());
             let is_refresh = request.headers().contains_key(REFRESH_HEADER);
             if let Some(session) = session.as_ref().filter(|_| !is_refresh) {
-                panel.presence.note(session.clone(), &user.id, address, path).await;
+                state.presence.note(session.clone(), &user.id, address, path).await;
             }
-            let (caller, path) = (Caller { user, panel, session, address, is_refresh }, path.to_owned());
+            let (caller, path) = (Caller { user, state, session, address, is_refresh }, path.to_owned());
             request.extensions_mut().insert(caller.clone());
             let response = next.run(request).await;
             if response.status() == StatusCode::FORBIDDEN {
@@ -55,21 +55,21 @@ pub async fn gate(
             response
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,
-        None => turn_away(&request),
+        None => redirect_to_sign_in(&request),
     }
 }
 
-/// Writes down that somebody asked for more than they may. The answer is the same where that fails.
-async fn note_refusal(Caller { panel, user, address, .. }: &Caller, path: &str) {
-    let deed = Deed::new(Action::Denied).refused().on(path);
-    let noted = panel.store.record_often(&user.actor(&address.to_string()), &deed, panel.clock.now()).await;
+/// Records a refused request in the audit log. The answer is the same if that fails.
+async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) {
+    let event = AuditEvent::new(Action::Denied).refused().on(path);
+    let noted = state.store.record_often(&user.actor(&address.to_string()), &event, state.clock.now()).await;
     if let Err(error) = noted {
-        tracing::error!(%error, "a refusal could not be written down");
+        tracing::error!(%error, "a refused request could not be recorded");
     }
 }
 
-/// The proxy signs people in, so a sign-in page would only lead back to it.
-fn keep_out(request: &Request, error: AppError) -> Response {
+/// The proxy authenticates people, so a sign-in page would only lead back to it.
+fn reject(request: &Request, error: AppError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     match wants_html(request) {
         true => (status, error.message).into_response(),
@@ -77,13 +77,13 @@ fn keep_out(request: &Request, error: AppError) -> Response {
     }
 }
 
-fn turn_away(request: &Request) -> Response {
+fn redirect_to_sign_in(request: &Request) -> Response {
     let from_page = wants_html(request);
     if !from_page {
         let error = AppError::new(ErrorCode::Unauthenticated, "Your session has ended. Sign in to continue.");
         return (StatusCode::UNAUTHORIZED, axum::Json(error)).into_response();
     }
-    // A plain form comes back to the page it was on, a page to itself.
+    // A plain form returns to its page, a page to itself.
     let wanted = if request.uri().path().starts_with("/api/") {
         came_from(request.headers())
     } else {

@@ -1,4 +1,4 @@
-//! The first line of every server function: who calls, and may they?
+//! The guard at the top of every server function: who calls, and whether they may.
 
 use std::net::IpAddr;
 
@@ -13,23 +13,23 @@ use crate::model::budget::Budgets;
 use crate::model::id::ProjectId;
 use crate::model::upstream::Notice;
 use crate::model::user::{CurrentSession, Project, Role};
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::users::User;
 
-/// A signed-in person on the panel. Put into the request by the gate.
+/// The signed-in person of a request. The gate adds it to the request.
 #[derive(Clone)]
 pub struct Caller {
     pub user: User,
-    pub panel: Panel,
-    /// The session they ask in, as it is stored.
+    pub state: AppState,
+    /// The stored hash of their session id.
     pub session: Option<String>,
-    /// Where they ask from.
+    /// The client's address.
     pub address: IpAddr,
-    /// Whether an open page asks by itself, to show what is new.
+    /// Whether it is a background request of an open page.
     pub is_refresh: bool,
 }
 
-/// The caller, who may call the server function `F`.
+/// The caller, if they may call the server function `F`.
 pub fn of<F: ServerFn>() -> Result<Caller, AppError> {
     let caller = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Caller>().cloned());
     let caller = caller.ok_or_else(|| AppError::new(ErrorCode::Unauthenticated, "Sign in to continue."))?;
@@ -38,15 +38,15 @@ pub fn of<F: ServerFn>() -> Result<Caller, AppError> {
 }
 
 impl Caller {
-    /// For what is more than its server function says, such as one page of several.
+    /// For an action that needs a higher role than its server function.
     pub fn must_be(&self, least: Role) -> Result<(), AppError> {
         roles::at_least(self.user.role, least)
     }
 
-    /// The configured project of this id. One that this person may not see is said not to exist.
+    /// The configured project with this id. One that this person may not see is reported as not existing.
     pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
         let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
-        let known = self.panel.projects.iter().any(|project| project.id == id);
+        let known = self.state.projects.iter().any(|project| project.id == id);
         (known && self.user.may_see(&id))
             .then_some(id)
             .ok_or_else(|| AppError::not_found("That project does not exist here."))
@@ -54,7 +54,7 @@ impl Caller {
 
     /// The projects that this person may see.
     pub fn projects(&self) -> Vec<Project> {
-        let all = self.panel.projects.iter();
+        let all = self.state.projects.iter();
         all.filter(|project| self.user.may_see(&project.id)).cloned().collect()
     }
 
@@ -63,8 +63,8 @@ impl Caller {
         self.user.actor(&self.address.to_string())
     }
 
-    /// `budgets` as this person may see them: only administrators can do something about the key.
-    pub fn may_hear(&self, budgets: Budgets) -> Budgets {
+    /// `budgets` as this person may see them: only administrators learn of a refused key.
+    pub fn visible_budgets(&self, budgets: Budgets) -> Budgets {
         let notice = budgets.notice.map(|notice| match notice {
             Notice::KeyRefused if self.user.role < Role::Admin => Notice::Failing,
             notice => notice,

@@ -1,4 +1,4 @@
-//! Requests that change something must come from our own pages.
+//! The origin check: requests that change something must come from our own pages.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -7,13 +7,13 @@ use axum::response::{IntoResponse, Response};
 
 use super::sign_in::own_path;
 use crate::error::{AppError, ErrorCode};
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
-/// Refuses a mutating request unless the browser vouches that it is same-origin, and takes away a `Referer`
-/// that is not ours, so that nothing redirects to it.
-pub async fn same_origin(State(panel): State<Panel>, mut request: Request, next: Next) -> Response {
+/// Refuses a mutating request unless its headers show that it is same-origin, and removes a foreign `Referer`,
+/// so that nothing redirects to it.
+pub async fn same_origin(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    if !reads && !is_same_origin(request.headers(), panel.public_url.origin()) {
+    if !reads && !is_same_origin(request.headers(), state.public_url.origin()) {
         let error = AppError::new(
             ErrorCode::Forbidden,
             "This request did not come from Docket's own pages, so nothing was done. Open Docket and try again there.",
@@ -22,14 +22,14 @@ pub async fn same_origin(State(panel): State<Panel>, mut request: Request, next:
     }
     let referer = request.headers().get(header::REFERER);
     if referer
-        .is_some_and(|referer| !is_ours(referer.as_bytes(), request.headers(), panel.public_url.origin()))
+        .is_some_and(|referer| !is_ours(referer.as_bytes(), request.headers(), state.public_url.origin()))
     {
         request.headers_mut().remove(header::REFERER);
     }
     next.run(request).await
 }
 
-/// Path and query of the page that a form was on, `/` if that is not known. To be asked behind [`same_origin`].
+/// Path and query of the page that contained the form, `/` if unknown. Call it behind [`same_origin`].
 pub fn came_from(headers: &HeaderMap) -> String {
     let referer =
         headers.get(header::REFERER).and_then(|referer| url::Url::parse(referer.to_str().ok()?).ok());
@@ -37,12 +37,12 @@ pub fn came_from(headers: &HeaderMap) -> String {
         let query = referer.query().map(|query| format!("?{query}")).unwrap_or_default();
         format!("{}{query}", referer.path())
     });
-    // `//elsewhere.example/` is a path of ours, and another site's address where we lead to it.
+    // `//elsewhere.example/` is a valid path here, but a redirect to it would lead to another site.
     own_path(path.as_deref())
 }
 
-/// `Sec-Fetch-Site` decides where the browser sends it, else `Origin`; a request with neither is refused. No page brings
-/// about `none`: a person did, who sent a form again that the browser had kept.
+/// `Sec-Fetch-Site` decides if the browser sends it, otherwise `Origin`; a request with neither is refused. No page can
+/// cause `none`: it means that a person sent a form again from a restored tab.
 fn is_same_origin(headers: &HeaderMap, public_origin: &str) -> bool {
     let said = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
     let is_ours = said("origin").map(|origin| origin == public_origin.as_bytes());
@@ -54,7 +54,7 @@ fn is_same_origin(headers: &HeaderMap, public_origin: &str) -> bool {
     }
 }
 
-/// Whether an address is on the public origin, or on the host that the browser itself names.
+/// Whether an address has the public origin, or the host in the request.
 fn is_ours(referer: &[u8], headers: &HeaderMap, public_origin: &str) -> bool {
     let Some(referer) = std::str::from_utf8(referer).ok().and_then(|text| url::Url::parse(text).ok()) else {
         return false;

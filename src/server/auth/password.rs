@@ -6,27 +6,27 @@ use argon2::{Algorithm, Argon2, Params};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
-/// The fewest characters of a password that a person chooses.
+/// The minimum length of a chosen password, in characters.
 pub const MIN_CHARS: usize = 12;
-/// Longer ones only cost time.
+/// The maximum length in bytes; longer passwords only cost time.
 const MAX_BYTES: usize = 1024;
 
-/// Each hash costs 19 MiB and a core for a moment; more than two at once would starve the pages.
+/// Each hash costs 19 MiB and a core for a moment; more than two at once would slow down pages.
 static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
-/// Passwords that everybody guesses first.
+/// Common passwords.
 const COMMON: &str = include_str!("common_passwords.txt");
 
-/// What became of comparing a password with a stored hash.
+/// The result of comparing a password with a stored hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PasswordCheck {
     Wrong,
-    Right,
-    /// Right, and its hash is weaker than today's.
-    RightButOld,
+    Correct,
+    /// Correct, and its hash is weaker than today's.
+    NeedsRehash,
 }
 
-/// Whether the person called `username` may choose this password, else what is wrong with it.
+/// Whether the person called `username` may choose this password, or the problem with it.
 pub fn check_choice(password: &SecretString, username: &str) -> Result<(), String> {
     let password = password.expose_secret();
     match password.chars().count() {
@@ -42,7 +42,7 @@ pub fn check_choice(password: &SecretString, username: &str) -> Result<(), Strin
     Ok(())
 }
 
-/// Whether it is a common one, one piece again and again, or little more than the person's name.
+/// Whether it is a common password, a repetition, or little more than the person's name.
 fn is_guessed_first(password: &str, username: &str) -> bool {
     let is_common = COMMON.lines().any(|common| common == password);
     let bytes = password.as_bytes();
@@ -61,11 +61,11 @@ pub async fn hash(password: SecretString) -> anyhow::Result<String> {
     .await
 }
 
-/// Whether `password` is the one behind `hash`. Without a hash (nobody of that name) it takes as long and
-/// is always wrong.
-pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Result<Verdict> {
+/// Whether `password` matches `hash`. Without a hash (no user of that name) it takes the same time and
+/// never matches.
+pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Result<PasswordCheck> {
     if password.expose_secret().len() > MAX_BYTES {
-        return Ok(Verdict::Wrong);
+        return Ok(PasswordCheck::Wrong);
     }
     blocking(move || {
         let somebody = hash.is_some();
@@ -74,15 +74,15 @@ pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Res
             PasswordHash::new(&hash).map_err(|error| anyhow::anyhow!("a stored password hash: {error}"))?;
         let right = Argon2::default().verify_password(password.expose_secret().as_bytes(), &parsed).is_ok();
         Ok(match right && somebody {
-            false => Verdict::Wrong,
-            true if is_weaker(&parsed) => Verdict::RightButOld,
-            true => Verdict::Right,
+            false => PasswordCheck::Wrong,
+            true if is_weaker(&parsed) => PasswordCheck::NeedsRehash,
+            true => PasswordCheck::Correct,
         })
     })
     .await
 }
 
-/// Whether a hash costs less to guess than one that is made today.
+/// Whether a hash has weaker parameters than a new one.
 fn is_weaker(hash: &PasswordHash) -> bool {
     let today = Params::default();
     Algorithm::try_from(hash.algorithm) != Ok(Algorithm::Argon2id)
@@ -91,7 +91,7 @@ fn is_weaker(hash: &PasswordHash) -> bool {
         })
 }
 
-/// A hash under today's parameters that no password is meant to have.
+/// A hash with today's parameters that belongs to no known password.
 const NOBODYS_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
 
@@ -99,7 +99,7 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     let turn = AT_ONCE.acquire().await?;
-    // Whoever asked may go away; the work goes on, and its turn with it.
+    // The caller may disconnect; the work continues and keeps its permit.
     let work = move || {
         let _turn = turn;
         tracing::trace!("hashing a password");
@@ -127,9 +127,9 @@ mod tests {
         let right = || secret("correct horse battery");
         let stored = hash(right()).await.expect("a hash");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        assert_eq!(verify(right(), Some(stored.clone())).await.expect("an answer"), Verdict::Right);
-        assert_eq!(verify(secret("wrong"), Some(stored)).await.expect("an answer"), Verdict::Wrong);
-        assert_eq!(verify(right(), None).await.expect("an answer"), Verdict::Wrong);
+        assert_eq!(verify(right(), Some(stored.clone())).await.expect("an answer"), PasswordCheck::Correct);
+        assert_eq!(verify(secret("wrong"), Some(stored)).await.expect("an answer"), PasswordCheck::Wrong);
+        assert_eq!(verify(right(), None).await.expect("an answer"), PasswordCheck::Wrong);
     }
 
     #[tokio::test]
@@ -139,8 +139,8 @@ mod tests {
             let old = Argon2::new(algorithm, Version::V0x13, params);
             let salt = SaltString::generate(&mut OsRng);
             let stored = old.hash_password(b"correct horse battery", &salt).expect("a hash").to_string();
-            let verdict = verify(secret("correct horse battery"), Some(stored)).await.expect("an answer");
-            assert_eq!(verdict, Verdict::RightButOld, "{algorithm:?}");
+            let check = verify(secret("correct horse battery"), Some(stored)).await.expect("an answer");
+            assert_eq!(check, PasswordCheck::NeedsRehash, "{algorithm:?}");
         }
     }
 

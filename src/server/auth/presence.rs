@@ -1,4 +1,4 @@
-//! When people were here: what keeps a session from ending for want of use. Written at most once a minute for each session.
+//! Records the use of sessions, which keeps them from ending. Written at most once a minute per session.
 
 use std::net::IpAddr;
 
@@ -8,13 +8,13 @@ use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
 
-/// Seconds between two notes of one session.
+/// Seconds between two writes for one session.
 const BETWEEN: i64 = 60;
 
-/// How many sessions are known to have been noted; of one that is forgotten, the next use is noted again.
+/// How many sessions are remembered as written; a forgotten one is written again at its next use.
 const KNOWN: u64 = 10_000;
 
-/// What an open page asks by itself. It is no use: a browser that was left alone would stay signed in.
+/// Endpoints that an open page calls in the background. They do not count as use: otherwise an abandoned browser would stay signed in.
 const ASKED_BY_PAGES: [&str; 4] =
     ["/api/batches/get", "/api/jobs/statuses", "/api/queue/list", "/api/upstream/budgets"];
 
@@ -31,7 +31,7 @@ impl Presence {
         Self { store, clock, noted: Cache::new(KNOWN) }
     }
 
-    /// Keeps that the person `user` asked for `path` in a session.
+    /// Records that `user` requested `path` in a session.
     pub async fn note(&self, session: String, user: &str, address: IpAddr, path: &str) {
         let now = self.clock.now();
         let lately = self.noted.get(&session).await;
@@ -40,10 +40,10 @@ impl Presence {
         {
             return;
         }
-        // An answer is not refused because this could not be written.
+        // A failure to write must not fail the request.
         match self.store.note_use(&session, user, &address.to_string(), now).await {
             Ok(()) => self.noted.insert(session, now).await,
-            Err(error) => tracing::warn!(%error, "the use of a session could not be noted"),
+            Err(error) => tracing::warn!(%error, "the use of a session could not be recorded"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Who may call which server function: the one place that says it. The gate and the guards ask here; a function that is not listed
-//! answers nobody. Must not know who is asking.
+//! The role required by each server function. The gate and the guards use this table; a function that is not listed
+//! is unreachable. Must not know who is calling.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::Role;
@@ -7,18 +7,18 @@ use crate::model::user::Role;
 /// Who may call a server function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody, without a session: the ways in.
+    /// Anybody, without a session: for signing in.
     Anybody,
-    /// People of this role, and of those that include it.
+    /// People with this role or a higher one.
     From(Role),
 }
 
-/// Who may call the server function at `endpoint`; nothing where there is none.
+/// Who may call the server function at `endpoint`; `None` if it does not exist.
 pub fn of(endpoint: &str) -> Option<Access> {
     ENDPOINTS.iter().find(|(_, listed)| listed.contains(&endpoint)).map(|(access, _)| *access)
 }
 
-/// Whether somebody with this role may call the server function at `endpoint`, else what to say.
+/// Checks whether this role may call the server function at `endpoint`.
 pub fn check(role: Role, endpoint: &str) -> Result<(), AppError> {
     match of(endpoint) {
         Some(Access::Anybody) => Ok(()),
@@ -27,7 +27,7 @@ pub fn check(role: Role, endpoint: &str) -> Result<(), AppError> {
     }
 }
 
-/// Whether somebody with this role may do what needs `least`, else what to say.
+/// Checks whether this role is at least `least`.
 pub fn at_least(role: Role, least: Role) -> Result<(), AppError> {
     if role >= least {
         return Ok(());
@@ -70,6 +70,10 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/similar",
             "/api/jobs/statuses",
             "/api/queue/list",
+            "/api/saved-views/list",
+            "/api/saved-views/remove",
+            "/api/saved-views/save",
+            "/api/saved-views/update",
             "/api/second-factor/begin",
             "/api/second-factor/confirm",
             "/api/second-factor/remove",
@@ -79,10 +83,6 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/templates/form",
             "/api/templates/list",
             "/api/upstream/budgets",
-            "/api/views/list",
-            "/api/views/remove",
-            "/api/views/save",
-            "/api/views/update",
         ],
     ),
     (

@@ -1,4 +1,4 @@
-//! The second factor: beside the password, a code that an authenticator shows, or one of ten recovery codes. Must not
+//! The second factor: in addition to the password, a code of an authenticator or one of ten recovery codes. Must not
 //! open sessions.
 
 mod recovery;
@@ -7,7 +7,7 @@ mod step;
 use secrecy::SecretString;
 
 use super::attempts::Attempts;
-use super::password::Verdict;
+use super::password::PasswordCheck;
 use super::{address, password, sign_in, token, totp};
 use crate::error::AppError;
 use crate::model::account::SecondFactor as State;
@@ -19,16 +19,16 @@ use crate::server::store::{Store, StoreError};
 
 pub use step::STEP_SECONDS;
 
-/// How long a secret that was proposed can be confirmed, in seconds.
+/// How long a proposed secret can be confirmed, in seconds.
 const PROPOSED_SECONDS: i64 = 15 * 60;
 
-/// The second factors of everybody. Cloning gives another handle.
+/// All second factors. Cloning gives another handle.
 #[derive(Clone)]
 pub struct SecondFactors {
     store: Store,
     clock: Clock,
     attempts: Attempts,
-    /// What authenticators list the panel under.
+    /// The issuer shown by authenticators.
     host: String,
 }
 
@@ -43,7 +43,7 @@ impl SecondFactors {
         Ok(self.store.second_factor(&user.id).await?.is_some_and(|factor| factor.confirmed))
     }
 
-    /// Where a person is with it.
+    /// The state of a person's second factor.
     pub async fn state(&self, user: &User) -> Result<State, AppError> {
         Ok(match self.store.second_factor(&user.id).await? {
             Some(factor) if factor.confirmed => {
@@ -58,7 +58,7 @@ impl SecondFactors {
         })
     }
 
-    /// Proposes a new secret, which binds once a code of it was entered.
+    /// Proposes a new secret, which takes effect once a code of it was entered.
     pub async fn begin(&self, user: &User, password: &str) -> Result<(), AppError> {
         self.check_password(user, password).await?;
         let secret = totp::new_secret();
@@ -68,7 +68,7 @@ impl SecondFactors {
         Ok(())
     }
 
-    /// Puts the proposed secret into force, if `code` is one of it, and gives its recovery codes, which nobody can read again.
+    /// Activates the proposed secret if `code` is valid, and returns its recovery codes, which cannot be read again.
     pub async fn confirm(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
         let proposed = self.store.second_factor(&user.id).await?;
         let proposed = proposed.filter(|factor| self.can_be_confirmed(factor)).ok_or_else(|| {
@@ -86,17 +86,17 @@ impl SecondFactors {
         Ok(codes)
     }
 
-    /// Makes new recovery codes in place of all old ones.
+    /// Replaces all recovery codes with new ones.
     pub async fn renew_codes(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
         self.check_code(user, code).await?;
         let codes = recovery::new_codes();
         let by = user.actor(&address::current().to_string());
         self.store.renew_recovery_codes(&by, &recovery::hashes(&codes), self.clock.now()).await?;
-        tracing::info!(user = user.name, "new recovery codes");
+        tracing::info!(user = user.name, "recovery codes replaced");
         Ok(codes)
     }
 
-    /// Switches it off: from now on the password is enough.
+    /// Removes the second factor: from now on the password is enough.
     pub async fn remove(&self, user: &User, password: &str, code: &str) -> Result<(), AppError> {
         self.check_password(user, password).await?;
         self.check_code(user, code).await?;
@@ -111,14 +111,14 @@ impl SecondFactors {
     }
 
     async fn check_password(&self, user: &User, password: &str) -> Result<(), AppError> {
-        // A stolen session must not try passwords any faster than a stranger.
+        // A stolen session must not allow faster password guessing than the sign-in page.
         let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
         let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let verdict = password::verify(SecretString::from(password), stored).await.map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "checking a password");
+        let check = password::verify(SecretString::from(password), stored).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), "a password could not be checked");
             AppError::internal()
         })?;
-        if verdict == Verdict::Wrong {
+        if check == PasswordCheck::Wrong {
             return Err(AppError::bad_input("That is not your password, so nothing was changed. Try again."));
         }
         attempt.passed();
@@ -134,7 +134,7 @@ impl SecondFactors {
         Ok(())
     }
 
-    /// Whether `code` is right for a person, who has then used it up.
+    /// Whether `code` is valid for a person; a valid code is used up.
     async fn spend(&self, user: &str, code: &str) -> Result<bool, StoreError> {
         let code = written(code);
         if code.len() > totp::DIGITS {
@@ -150,7 +150,7 @@ impl SecondFactors {
     }
 }
 
-/// A code without what people put between its characters.
+/// A code without the separators that people type.
 fn written(code: &str) -> String {
     code.chars().filter(|c| !c.is_whitespace() && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -1,4 +1,4 @@
-//! Sessions in the ledger, as tower-sessions wants them. Session ids are stored hashed.
+//! The tower-sessions store on the database. Session ids are stored hashed.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 use super::token;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::Store;
 
 #[derive(Clone)]
@@ -21,22 +21,22 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    pub fn new(panel: &Panel) -> Self {
+    pub fn new(state: &AppState) -> Self {
         Self {
-            store: panel.store.clone(),
-            clock: panel.clock.clone(),
-            idle: panel.access.session_idle,
-            lifetime: panel.access.session_lifetime,
+            store: state.store.clone(),
+            clock: state.clock.clone(),
+            idle: state.access.session_idle,
+            lifetime: state.access.session_lifetime,
         }
     }
 
-    /// A session that was last used at this moment or before it is over.
+    /// A session that was last used at this instant or earlier has ended.
     pub fn idle_since(&self) -> Timestamp {
         self.clock.now().plus_seconds(-(self.idle.as_secs() as i64))
     }
 }
 
-/// What is stored of the id of a session, and names it.
+/// The stored hash of a session id, which identifies the session.
 pub fn key(id: &Id) -> String {
     token::hash(&id.to_string())
 }
@@ -52,7 +52,7 @@ impl SessionStore for Sessions {
     async fn create(&self, record: &mut Record) -> Result<()> {
         let (now, data) = (self.clock.now(), encoded(record)?);
         self.store.delete_expired_sessions(now, self.idle_since()).await.map_err(backend)?;
-        // The record's own expiry is by the system's clock, and expired is what is expired by ours.
+        // The record's own expiry uses the system clock; ours decides.
         let end = now.plus_seconds(self.lifetime.as_secs() as i64);
         while !self.store.add_session(&key(&record.id), &data, now, end).await.map_err(backend)? {
             record.id = Id::default();

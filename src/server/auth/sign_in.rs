@@ -14,30 +14,30 @@ use secrecy::SecretString;
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::{address, device, password, session_store, token};
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Deed};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::name::is_plain;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
 use crate::server::store::users::User;
 
 pub use second_step::{CODE_PAGE, with_code};
 
-/// Opens a session for the person with this name and password, or asks them for their second factor. Gives where to go:
-/// to `next`, if that is a path of ours, or to the page that takes the code.
+/// Opens a session for the person with this name and password, or begins the second step. Returns where to go:
+/// to `next`, if that is a path of ours, or to the page for the code.
 pub async fn with_password(username: &str, password: &str, next: Option<&str>) -> Result<String, AppError> {
-    let panel: Panel = expect_context();
+    let state: AppState = expect_context();
     let username = username.trim();
-    let attempt = panel.attempts.begin(username, address::current()).map_err(too_often)?;
+    let attempt = state.attempts.begin(username, address::current()).map_err(too_often)?;
     let credentials = Credentials { username: username.to_owned(), password: SecretString::from(password) };
     let Some(user) = session(&parts()?)?.authenticate(credentials).await.map_err(not_possible)? else {
         tracing::warn!("sign-in refused");
-        let (deed, address) = (Deed::new(Action::SignIn).refused(), address::current().to_string());
-        panel.store.record_refused_sign_in(username, &address, &deed, panel.clock.now()).await?;
+        let (event, address) = (AuditEvent::new(Action::SignIn).refused(), address::current().to_string());
+        state.store.record_refused_sign_in(username, &address, &event, state.clock.now()).await?;
         return Err(AppError::new(ErrorCode::Unauthenticated, "Incorrect username or password."));
     };
-    if panel.second_factors.is_on(&user).await? {
+    if state.second_factors.is_on(&user).await? {
         attempt.passed();
-        second_step::begin(&panel, &user, next).await?;
+        second_step::begin(&state, &user, next).await?;
         return Ok(CODE_PAGE.to_owned());
     }
     attempt.succeeded().await;
@@ -45,56 +45,56 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
     Ok(own_path(next))
 }
 
-/// Signs a person in who has proven who they are.
+/// Signs in a person who is authenticated.
 pub async fn open(user: &User) -> Result<(), AppError> {
     open_for(&expect_context(), &parts()?, user).await
 }
 
-/// As [`open`], for the request of `parts`.
-pub async fn open_for(panel: &Panel, parts: &Parts, user: &User) -> Result<(), AppError> {
+/// Like [`open`], for the request of `parts`.
+pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
     let by = user.actor(&address::of(&parts.extensions).to_string());
-    panel.store.record_often(&by, &Deed::new(Action::SignIn), panel.clock.now()).await?;
-    begin_session(panel, parts, user).await?;
+    state.store.record_often(&by, &AuditEvent::new(Action::SignIn), state.clock.now()).await?;
+    begin_session(state, parts, user).await?;
     tracing::info!(user = user.name, "signed in");
     Ok(())
 }
 
-/// Gives a person who is signed in a new session in place of the one at hand.
+/// Replaces the current session of a signed-in person with a new one.
 pub async fn renew(user: &User) -> Result<(), AppError> {
     begin_session(&expect_context(), &parts()?, user).await
 }
 
-async fn begin_session(panel: &Panel, parts: &Parts, user: &User) -> Result<(), AppError> {
+async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
     let mut session = session(parts)?;
-    // A session that somebody signed in to already would go on under its id, which they know.
+    // An existing session would keep its id, which somebody else may know (session fixation).
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
     session.login(user).await.map_err(not_possible)?;
     session.session.save().await.map_err(|error| not_possible(error.into()))?;
     if let Some(id) = session.session.id() {
         let (device, address) =
             (device::words(user_agent(parts)), address::of(&parts.extensions).to_string());
-        panel.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
+        state.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
     }
     Ok(())
 }
 
-/// Ends the session, on the server too.
+/// Ends the session in the browser and on the server.
 pub async fn end() -> Result<(), AppError> {
-    let (panel, mut session): (Panel, _) = (expect_context(), session(&parts()?)?);
+    let (state, mut session): (AppState, _) = (expect_context(), session(&parts()?)?);
     if let Some(user) = &session.user {
         let by = user.actor(&address::current().to_string());
-        panel.store.record_often(&by, &Deed::new(Action::SignOut), panel.clock.now()).await?;
+        state.store.record_often(&by, &AuditEvent::new(Action::SignOut), state.clock.now()).await?;
     }
     session.logout().await.map_err(not_possible)?;
     Ok(())
 }
 
-/// Spends a one-time link, and signs whoever has it in: the first administrator, who chooses a name, or a person who was invited.
+/// Uses a one-time link and signs its owner in: the first administrator, who chooses a name, or an invited person.
 pub async fn with_link(link: &str, username: Option<&str>, password: String) -> Result<(), AppError> {
-    let panel: Panel = expect_context();
-    let (link, now, from) = (token::hash(link), panel.clock.now(), address::current().to_string());
-    // Before anything is hashed: that is dear, and a link is guessed by nobody.
-    let name = match panel.store.link(&link, now).await?.ok_or_else(link_is_over)? {
+    let state: AppState = expect_context();
+    let (link, now, from) = (token::hash(link), state.clock.now(), address::current().to_string());
+    // Checked before hashing, which is expensive; links cannot be guessed.
+    let name = match state.store.link(&link, now).await?.ok_or_else(link_is_over)? {
         Link::Person(name) => name,
         Link::FirstAdministrator => {
             let name = username.unwrap_or_default().trim();
@@ -105,10 +105,10 @@ pub async fn with_link(link: &str, username: Option<&str>, password: String) -> 
     let secret = SecretString::from(password);
     password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
     let hash = password::hash(secret).await.map_err(internal)?;
-    let user = match panel.store.accept_invitation(&link, &hash, &from, now).await? {
+    let user = match state.store.accept_invitation(&link, &hash, &from, now).await? {
         Some(user) => Some(user),
-        None if panel.store.spend_setup_link(&link, &name, &hash, &from, now).await? => {
-            panel.store.user_by_name(&name).await?
+        None if state.store.spend_setup_link(&link, &name, &hash, &from, now).await? => {
+            state.store.user_by_name(&name).await?
         }
         None => None,
     };
@@ -122,7 +122,7 @@ fn link_is_over() -> AppError {
     )
 }
 
-/// What to say to somebody who has to wait before the next try.
+/// The error for somebody who has to wait before the next attempt.
 pub fn too_often(wait: Duration) -> AppError {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     if let Some(response) = use_context::<ResponseOptions>() {
@@ -134,18 +134,18 @@ pub fn too_often(wait: Duration) -> AppError {
     )
 }
 
-/// Whether a name can be a username: 1 to 64 characters without spaces at its ends, all of which can be seen.
+/// Checks a username: 1 to 64 visible characters without spaces at the ends.
 pub fn check_username(name: &str) -> Result<(), &'static str> {
     let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
     if good { Ok(()) } else { Err("A username has 1 to 64 characters, all of which can be seen.") }
 }
 
-/// `next` if it is a path of this panel, else `/`.
+/// `next` if it is a path of this server, else `/`.
 pub fn own_path(next: Option<&str>) -> String {
     next.filter(|next| is_own_path(next)).unwrap_or("/").to_owned()
 }
 
-/// A path that no browser takes for another host's, and that is no endpoint.
+/// Whether a path cannot be read as another host's address by any browser, and is not an endpoint.
 pub fn is_own_path(path: &str) -> bool {
     let mut bytes = path.bytes();
     bytes.next() == Some(b'/')
@@ -170,16 +170,16 @@ fn not_possible(error: axum_login::Error<Backend>) -> AppError {
     match error {
         axum_login::Error::Backend(BackendError::Store(error)) => error.into(),
         axum_login::Error::Backend(BackendError::Password(error)) => internal(error),
-        // Sessions fail only where the database does.
+        // Sessions fail only if the database does.
         axum_login::Error::Session(error) => {
-            tracing::error!(%error, "session");
+            tracing::error!(%error, "session store failed");
             AppError::database_unavailable()
         }
     }
 }
 
 fn internal(error: impl std::fmt::Display) -> AppError {
-    tracing::error!(%error, "sign-in");
+    tracing::error!(%error, "sign-in failed");
     AppError::new(ErrorCode::Internal, "Signing in does not work right now. Please try again in a moment.")
 }
 

@@ -1,10 +1,10 @@
-//! Single sign-on: an OpenID Connect provider says who somebody is and which groups they are in (authorization code, PKCE,
-//! state and nonce). Must not open sessions, nor take a person for another because of a name.
+//! Single sign-on: an OpenID Connect provider identifies people and their groups (authorization code flow with PKCE,
+//! state and nonce). Must not open sessions, nor match people by name.
 
 mod http;
+mod pending;
 mod person;
 mod provider;
-mod under_way;
 
 use rustls::pki_types::CertificateDer;
 use serde::Deserialize;
@@ -14,16 +14,16 @@ use crate::server::clock::Clock;
 use crate::server::config::{PublicUrl, SingleSignOnConfig};
 use crate::server::store::Store;
 use crate::server::store::users::User;
+use pending::PendingSignIn;
 use provider::Provider;
-use under_way::UnderWay;
 
+pub use pending::PENDING_SIGN_IN_SECONDS;
 pub(super) use person::follow;
-pub use under_way::UNDER_WAY_SECONDS;
 
-/// Where the provider sends people back to.
+/// The path of the redirect URI.
 pub const CALLBACK: &str = "/login/sso/callback";
 
-/// The provider, for everybody. Cloning gives another handle.
+/// The configured provider. Cloning gives another handle.
 #[derive(Clone)]
 pub struct SingleSignOn {
     provider: Provider,
@@ -32,18 +32,18 @@ pub struct SingleSignOn {
     name: String,
 }
 
-/// What the provider sends back through the browser.
+/// The query of the provider's redirect.
 #[derive(Default, Deserialize)]
-pub struct Returned {
+pub struct AuthorizationResponse {
     code: Option<String>,
     state: Option<String>,
     error: Option<String>,
 }
 
-/// The way to the provider.
-pub struct Begun {
+/// The redirect to the provider.
+pub struct AuthorizationRedirect {
     pub address: String,
-    /// What the browser keeps in its cookie until it is back.
+    /// The value of the cookie that stores the state of the sign-in.
     pub kept: String,
 }
 
@@ -61,40 +61,45 @@ impl SingleSignOn {
         Ok(Self { provider, store, clock, name })
     }
 
-    /// What people call the provider.
+    /// The provider's name on the sign-in page.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Begins a sign-in that leads to `next`.
-    pub async fn begin(&self, next: Option<&str>) -> Result<Begun, AppError> {
-        let under_way = UnderWay::new(next, self.clock.now());
-        let address = self.provider.way_there(&under_way).await?;
-        Ok(Begun { address, kept: under_way.into_cookie() })
+    /// Begins a sign-in that ends at `next`.
+    pub async fn begin(&self, next: Option<&str>) -> Result<AuthorizationRedirect, AppError> {
+        let pending = PendingSignIn::new(next, self.clock.now());
+        let address = self.provider.authorization_url(&pending).await?;
+        Ok(AuthorizationRedirect { address, kept: pending.into_cookie() })
     }
 
-    /// The person whom the provider sent back, and where they wanted to go. `kept` is what their browser brought along.
-    pub async fn finish(&self, kept: Option<&str>, returned: Returned) -> Result<(User, String), AppError> {
+    /// The person whom the provider sent back, and the path they wanted. `kept` is the value of the cookie.
+    pub async fn finish(
+        &self,
+        kept: Option<&str>,
+        response: AuthorizationResponse,
+    ) -> Result<(User, String), AppError> {
         let now = self.clock.now();
-        let under_way = kept.and_then(|kept| UnderWay::from_cookie(kept, now)).ok_or_else(not_under_way)?;
-        if !returned.state.as_deref().is_some_and(|state| under_way.is_of(state)) {
-            return Err(not_under_way());
+        let pending =
+            kept.and_then(|kept| PendingSignIn::from_cookie(kept, now)).ok_or_else(no_pending_sign_in)?;
+        if !response.state.as_deref().is_some_and(|state| pending.is_of(state)) {
+            return Err(no_pending_sign_in());
         }
-        if let Some(error) = returned.error {
-            tracing::warn!(error = error.escape_debug().to_string(), "the provider signed nobody in");
+        if let Some(error) = response.error {
+            tracing::warn!(error = error.escape_debug().to_string(), "the provider returned an error");
             return Err(AppError::new(
                 ErrorCode::Forbidden,
                 "Your provider did not sign you in. Try again, or ask whoever administers it.",
             ));
         }
-        let code = returned.code.ok_or_else(not_under_way)?;
-        let claims = self.provider.claims(code, &under_way).await?;
+        let code = response.code.ok_or_else(no_pending_sign_in)?;
+        let claims = self.provider.claims(code, &pending).await?;
         let user = self.person(&claims).await?;
-        Ok((user, under_way.next))
+        Ok((user, pending.next))
     }
 }
 
-fn not_under_way() -> AppError {
+fn no_pending_sign_in() -> AppError {
     AppError::bad_input(
         "This sign-in was not begun in this browser, took too long, or is over. Start it again from the sign-in page.",
     )

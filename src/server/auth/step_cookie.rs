@@ -1,32 +1,32 @@
-//! The cookies of a sign-in that is under way: for minutes, and for one purpose. They open no session.
+//! The cookies of a sign-in in progress: valid for minutes and for one purpose. They do not open a session.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum_login::tower_sessions::cookie::{Cookie, SameSite, time::Duration};
 
 use crate::server::config::PublicUrl;
 
-/// What a cookie is for.
+/// The purpose of a cookie.
 #[derive(Debug, Clone, Copy)]
 pub enum Purpose {
     SecondFactor,
     SingleSignOn,
 }
 
-/// Keeps `value` in the browser for `seconds`; with 0, forgets it.
+/// Sets the cookie for `seconds`; with 0, removes it.
 pub fn set(purpose: Purpose, value: &str, seconds: i64, public_url: &PublicUrl) -> HeaderValue {
     let secure = public_url.is_https();
     let cookie = Cookie::build((name(purpose, secure), value))
         .path("/")
         .http_only(true)
         .secure(secure)
-        // Strict would keep it back on the way from the provider.
+        // With `Strict`, the browser would not send it on the redirect from the provider.
         .same_site(SameSite::Lax)
         .max_age(Duration::seconds(seconds))
         .build();
     HeaderValue::from_str(&cookie.to_string()).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
-/// What the browser brings along, if anything.
+/// The value of the cookie, if the browser sent it.
 pub fn get(purpose: Purpose, headers: &HeaderMap, public_url: &PublicUrl) -> Option<String> {
     let name = name(purpose, public_url.is_https());
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -35,7 +35,7 @@ pub fn get(purpose: Purpose, headers: &HeaderMap, public_url: &PublicUrl) -> Opt
 }
 
 fn name(purpose: Purpose, secure: bool) -> &'static str {
-    // A browser takes `__Host-` only over https.
+    // Browsers accept `__Host-` only over https.
     match (purpose, secure) {
         (Purpose::SecondFactor, true) => "__Host-docket-step",
         (Purpose::SecondFactor, false) => "docket-step",

@@ -1,4 +1,4 @@
-//! Random secrets that are handed out once, and the hashes that are kept of them.
+//! Random secrets that are shown once, and the hashes that are stored of them.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

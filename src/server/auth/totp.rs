@@ -1,4 +1,4 @@
-//! One-time codes by time (RFC 6238): six digits, steps of 30 seconds, SHA-1, as every authenticator has them. Pure.
+//! Time-based one-time codes (RFC 6238): six digits, steps of 30 seconds, SHA-1, as every authenticator supports. Pure.
 
 use data_encoding::BASE32_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -6,7 +6,7 @@ use sha1::Sha1;
 
 use crate::model::time::Timestamp;
 
-/// How long a code is the current one, in seconds.
+/// How long a code is current, in seconds.
 const STEP_SECONDS: i64 = 30;
 /// Digits of a code.
 pub(super) const DIGITS: usize = 6;
@@ -18,10 +18,10 @@ pub(super) fn new_secret() -> String {
     BASE32_NOPAD.encode(&rand::random::<[u8; 20]>())
 }
 
-/// The time step at which `code` is the code of `secret`, if that is about now.
+/// The time step at which `code` is the code of `secret`, if it is within the allowed drift of now.
 pub(super) fn step_of(secret: &str, code: &str, now: Timestamp) -> Option<i64> {
     let now = now.as_millis().div_euclid(STEP_SECONDS * 1000);
-    // All are compared, and each in full, whichever is right.
+    // All are compared in full, whichever is right: constant time.
     let near = now - DRIFT..=now + DRIFT;
     near.fold(None, |found, step| if same(&self::code(secret, step), code) { Some(step) } else { found })
 }
@@ -31,7 +31,7 @@ pub fn code_at(secret: &str, now: Timestamp) -> String {
     code(secret, now.as_millis().div_euclid(STEP_SECONDS * 1000))
 }
 
-/// What an authenticator reads: the secret, and what it opens for whom.
+/// The `otpauth:` address that an authenticator reads: the secret, the issuer and the account.
 pub(super) fn address(secret: &str, host: &str, person: &str) -> String {
     let [host, person] = [host, person].map(|text| {
         let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();

@@ -1,5 +1,5 @@
-//! An authenticating proxy names in a header who it has signed in. Only the configured proxies are believed: from everybody's
-//! request the header is taken away, whoever sent it, so that nothing behind can take it for true.
+//! An authenticating proxy names the signed-in user in a header. Only the configured proxies are trusted: the header is
+//! removed from every request, whoever sent it, so that no later code can trust it.
 
 use std::net::SocketAddr;
 
@@ -11,16 +11,16 @@ use super::sign_in::check_username;
 use super::single_sign_on::follow;
 use crate::error::{AppError, ErrorCode};
 use crate::model::user::Role;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::users::User;
 
-/// The person whom a trusted proxy vouches for, if it names one. Takes its headers out of the request.
-pub async fn person(panel: &Panel, request: &mut Request) -> Result<Option<User>, AppError> {
-    let Some(config) = &panel.trusted_header else { return Ok(None) };
-    let names = taken(request, &config.user);
-    let groups = config.groups.as_ref().map(|(header, roles)| (taken(request, header), roles));
+/// The person named by a trusted proxy, if any. Removes its headers from the request.
+pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<User>, AppError> {
+    let Some(config) = &state.trusted_header else { return Ok(None) };
+    let names = take_header(request, &config.user);
+    let groups = config.groups.as_ref().map(|(header, roles)| (take_header(request, header), roles));
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let trusted = &panel.access.trusted_proxies;
+    let trusted = &state.access.trusted_proxies;
     if !peer.is_some_and(|ConnectInfo(peer)| is_trusted(peer.ip().to_canonical(), trusted)) {
         return Ok(None);
     }
@@ -32,7 +32,7 @@ pub async fn person(panel: &Panel, request: &mut Request) -> Result<Option<User>
     let name =
         name.ok_or_else(|| refused("The proxy in front of Docket does not say clearly who you are."))?;
     let user = match groups {
-        None => panel.store.user_by_name(name).await?,
+        None => state.store.user_by_name(name).await?,
         Some((groups, roles)) => {
             let groups = groups.iter().filter_map(|line| str::from_utf8(line.as_bytes()).ok());
             let role = roles.role_of(groups.flat_map(|line| line.split(',')).map(str::trim));
@@ -41,7 +41,7 @@ pub async fn person(panel: &Panel, request: &mut Request) -> Result<Option<User>
                     "None of your groups may use Docket. Ask an administrator to add you to one that may.",
                 )
             })?;
-            Some(with_role(panel, name, role).await?)
+            Some(with_role(state, name, role).await?)
         }
     };
     let user =
@@ -52,21 +52,21 @@ pub async fn person(panel: &Panel, request: &mut Request) -> Result<Option<User>
     }
 }
 
-/// The person called `name`, who is added when they come for the first time, with the role of their groups.
-async fn with_role(panel: &Panel, name: &str, role: Role) -> Result<User, AppError> {
-    let store = &panel.store;
-    if store.user_by_name(name).await?.is_none() && store.add_user(name, role, "", panel.clock.now()).await? {
-        tracing::info!(user = name, %role, "added on the word of the proxy");
+/// The person called `name`, with the role of their groups. Created on their first request.
+async fn with_role(state: &AppState, name: &str, role: Role) -> Result<User, AppError> {
+    let store = &state.store;
+    if store.user_by_name(name).await?.is_none() && store.add_user(name, role, "", state.clock.now()).await? {
+        tracing::info!(user = name, %role, "added by the trusted proxy header");
     }
     let user = store.user_by_name(name).await?.ok_or_else(AppError::internal)?;
     if !user.disabled {
-        follow(store, &user, role, panel.clock.now()).await?;
+        follow(store, &user, role, state.clock.now()).await?;
     }
     Ok(User { role, ..user })
 }
 
-/// The values of a header, which the request does not have any more.
-fn taken(request: &mut Request, header: &HeaderName) -> Vec<HeaderValue> {
+/// Removes a header from the request and returns its values.
+fn take_header(request: &mut Request, header: &HeaderName) -> Vec<HeaderValue> {
     match request.headers_mut().entry(header) {
         Entry::Occupied(values) => values.remove_entry_mult().1.collect(),
         Entry::Vacant(_) => Vec::new(),
@@ -74,6 +74,6 @@ fn taken(request: &mut Request, header: &HeaderName) -> Vec<HeaderValue> {
 }
 
 fn refused(sentence: &str) -> AppError {
-    tracing::warn!(reason = sentence, "the proxy's word lets nobody in");
+    tracing::warn!(reason = sentence, "trusted proxy header refused");
     AppError::new(ErrorCode::Forbidden, sentence)
 }

@@ -1,4 +1,4 @@
-//! `docket audit verify`: does the audit log hold? Reads only, also beside a running server.
+//! `docket audit verify`: verifies the audit log. Read-only; works while the server runs.
 
 use std::path::PathBuf;
 
@@ -7,30 +7,30 @@ use anyhow::{Context, bail};
 use crate::server::audit::check::{Comparison, against_copy, against_note};
 use crate::server::config::Database;
 use crate::server::store::Store;
-use crate::server::store::audit::Link;
-use crate::server::store::audit::verify::Verdict;
+use crate::server::store::audit::ChainLink;
+use crate::server::store::audit::verify::ChainCheck;
 
-/// What to compare the log with.
+/// Other data to compare the log with.
 pub struct Verify {
-    /// A backup.
+    /// A backup of the database.
     pub copy: Option<PathBuf>,
     /// The last record of an earlier run.
-    pub since: Option<Link>,
+    pub since: Option<ChainLink>,
 }
 
-/// Says for each thing whether it holds; fails unless all do.
+/// Prints the result of each check; fails unless all succeed.
 pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> {
-    let (store, verdict) = read(&database.url, "log").await?;
-    let mut good = verdict.fault.is_none();
+    let (store, check) = read(&database.url, "log").await?;
+    let mut good = check.fault.is_none();
     if let Some(noted) = against.since {
-        let comparison = against_note(&store, &verdict, &noted).await?;
+        let comparison = against_note(&store, &check, &noted).await?;
         good &= said(&format!("record {} as it was noted", noted.number), &comparison);
     }
     if let Some(file) = against.copy {
         let (copy, copied) = read(&format!("sqlite://{}", file.display()), "copy").await?;
         good &= copied.fault.is_none();
         if good {
-            good &= said("log and copy", &against_copy((&store, &verdict), (&copy, &copied)).await?);
+            good &= said("log and copy", &against_copy((&store, &check), (&copy, &copied)).await?);
         }
         copy.close().await;
     }
@@ -38,23 +38,23 @@ pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> 
     if !good {
         bail!("the audit log does not hold");
     }
-    say(&format!("last    {}", verdict.last));
+    say(&format!("last    {}", check.last));
     Ok(())
 }
 
-async fn read(url: &str, what: &str) -> anyhow::Result<(Store, Verdict)> {
+async fn read(url: &str, what: &str) -> anyhow::Result<(Store, ChainCheck)> {
     let store = Store::open_to_read(url).await?;
-    let verdict = store.verify_audit().await.with_context(|| format!("no audit log can be read in {url}"))?;
-    let (removed, last) = (verdict.removed.number, verdict.last.number);
+    let check = store.verify_audit().await.with_context(|| format!("no audit log can be read in {url}"))?;
+    let (removed, last) = (check.removed.number, check.last.number);
     if removed > 0 {
         say(&format!("ok      {what}: records 1 to {removed} were removed by retention"));
     }
-    match &verdict.fault {
+    match &check.fault {
         Some(fault) => say(&format!("BROKEN  {what}: {fault}")),
         None if last == removed => say(&format!("ok      {what}: no records")),
         None => say(&format!("ok      {what}: records {} to {last} are whole and in order", removed + 1)),
     }
-    Ok((store, verdict))
+    Ok((store, check))
 }
 
 fn said(what: &str, comparison: &Comparison) -> bool {

@@ -1,4 +1,4 @@
-//! `docket backup`: a consistent copy of the database, while the server runs.
+//! `docket backup`: a consistent copy of the database while the server runs.
 
 use std::path::Path;
 

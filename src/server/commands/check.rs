@@ -1,4 +1,4 @@
-//! `docket check`: does everything the panel needs work? One line each, with what to do about a failure.
+//! `docket check`: tests everything Docket depends on. Prints one line per check, with what to do about a failure.
 
 use anyhow::bail;
 
@@ -10,10 +10,10 @@ use crate::server::config::Config;
 use crate::server::store::Store;
 use crate::server::upstream::governor::{Governor, Scope};
 use crate::server::upstream::health::Health;
-use crate::server::upstream::views::ViewsQuestion;
+use crate::server::upstream::page_views::PageViewsQuery;
 use crate::server::upstream::{Upstream, UpstreamError};
 
-/// Opens the database and makes one authenticated read per project; fails unless all hold.
+/// Opens the database and makes one authenticated call per project; fails unless all succeed.
 pub async fn check(config: Config) -> anyhow::Result<()> {
     say("configuration", Ok("every value is understood".to_owned()));
     let store = match Store::open(&config.database.url).await {
@@ -50,13 +50,13 @@ async fn read_one(
     today: Day,
 ) -> Result<String, String> {
     let permit = governor.acquire(&Scope::Analytics).await.map_err(|error| error.message)?;
-    let question = ViewsQuestion {
+    let question = PageViewsQuery {
         project: project.id.clone(),
         range: DayRange::ending(today, 1),
         limit: PageLimit::DEFAULT,
         offset: 0,
     };
-    match upstream.views(permit, &question).await {
+    match upstream.page_views(permit, &question).await {
         Ok(answer) => Ok(format!("the upstream answers; {} page views today", answer.totals.total)),
         Err(error) => Err(format!("{error}. {}", advice(&error))),
     }

@@ -1,4 +1,4 @@
-//! `docket demo`: the panel against the built-in emulator, over HTTP like against any upstream, with sample
+//! `docket demo`: Docket against the built-in emulator, over HTTP like any upstream, with sample
 //! projects, people and jobs. Needs no configuration, no key and no network.
 
 mod samples;
@@ -22,19 +22,19 @@ use crate::server::config::{
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
-use crate::server::panel::{Panel, PanelConfig};
+use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::Store;
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 
-/// Enough for the history of both projects within a minute or two: 90 days of three calls each.
+/// Enough to fetch the history of both projects within a minute or two: 90 days of three calls each.
 const PER_HOUR: u32 = 2_000;
 
 pub struct Options {
     pub addr: SocketAddr,
-    /// Where the demonstration is kept; nothing: in a folder that goes away at the end.
+    /// The folder of the database; `None`: a temporary one.
     pub data: Option<PathBuf>,
-    /// The administrator's password; nothing: a new one each time.
+    /// The administrator's password; `None`: a new one each time.
     pub password: Option<SecretString>,
 }
 
@@ -77,7 +77,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let budget =
         Budget { agent_per_hour: 100, analytics_per_hour: PER_HOUR, analytics_reserve: 30, history_days: 90 };
     let public_url = PublicUrl::of(listener.local_addr()?);
-    let made_of = PanelConfig {
+    let state_config = AppStateConfig {
         projects,
         public_url: public_url.clone(),
         upstream: &upstream,
@@ -86,14 +86,14 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         access: AccessConfig::default(),
         identity: IdentityConfig::default(),
     };
-    let panel = Panel::new(made_of, store, clock)?;
+    let state = AppState::new(state_config, store, clock)?;
     say_ready(&public_url, &password);
-    let ended = run_with_history(panel, AuditConfig { days: 0 }, listener, stop).await;
+    let ended = run_with_history(state, AuditConfig { days: 0 }, listener, stop).await;
     emulator_stop.cancel();
     ended
 }
 
-/// Gives `admin` this password, so that what was printed is always what signs in.
+/// Sets this password for `admin`, so that the printed password always works.
 async fn set_password(store: &Store, clock: &Clock, password: &SecretString) -> anyhow::Result<()> {
     let hash = password::hash(password.clone()).await?;
     if !store.add_user(first_admin::NAME, Role::Admin, &hash, clock.now()).await? {
@@ -102,7 +102,7 @@ async fn set_password(store: &Store, clock: &Clock, password: &SecretString) -> 
     Ok(())
 }
 
-/// Four groups of four letters that cannot be mistaken for one another.
+/// Four groups of four characters that are not easily confused.
 fn readable_password() -> SecretString {
     const LETTERS: &[u8] = b"abcdefghjkmnpqrstuvwxyz23456789";
     let letters =

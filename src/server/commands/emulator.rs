@@ -1,4 +1,4 @@
-//! `docket emulator`: the upstream's emulator alone.
+//! `docket emulator`: the emulator alone.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use crate::server::clock::Clock;
 use crate::server::emulator::{Emulator, EmulatorConfig};
 use crate::server::listen;
 
-/// Serves the emulator on `addr` until a signal. Says on standard output where it listens.
+/// Serves the emulator on `addr` until a signal. Prints its address to standard output.
 pub async fn emulator(addr: SocketAddr, config: EmulatorConfig) -> anyhow::Result<()> {
     let listener = listen::bind(addr).await?;
     let key = config.key.clone();
@@ -19,7 +19,7 @@ pub async fn emulator(addr: SocketAddr, config: EmulatorConfig) -> anyhow::Resul
     Ok(())
 }
 
-/// Serves an emulator on a free loopback port until `stop`, and gives its address.
+/// Serves an emulator on a free loopback port until `stop`, and returns its address.
 pub(super) async fn in_background(
     emulator: &Emulator,
     stop: CancellationToken,

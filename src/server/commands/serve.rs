@@ -1,16 +1,16 @@
-//! `docket serve`: the panel, from its configuration until it is told to stop.
+//! `docket serve`: runs the server from its configuration until a stop signal.
 
 use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::audit::Keeper;
+use crate::server::audit::AuditMaintenance;
 use crate::server::auth::first_admin;
 use crate::server::clock::Clock;
 use crate::server::config::{AuditConfig, Config, PublicUrl};
 use crate::server::listen;
-use crate::server::panel::{Panel, PanelConfig};
 use crate::server::router::router;
+use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::Store;
 
 pub async fn serve(config: Config) -> anyhow::Result<()> {
@@ -20,7 +20,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let address = listener.local_addr()?;
     let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
     first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
-    let made_of = PanelConfig {
+    let state_config = AppStateConfig {
         projects: config.projects,
         public_url,
         upstream: &config.upstream,
@@ -29,55 +29,56 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         access: config.access,
         identity: config.identity,
     };
-    let panel = Panel::new(made_of, store, clock)?;
-    tracing::info!(%address, public_url = panel.public_url.origin(), "listening");
-    run_with_history(panel, config.audit, listener, stop_on_signal()).await
+    let state = AppState::new(state_config, store, clock)?;
+    tracing::info!(%address, public_url = state.public_url.origin(), "listening");
+    run_with_history(state, config.audit, listener, stop_on_signal()).await
 }
 
-/// As [`run`], and keeps the daily history in step and the audit log in order meanwhile.
+/// Like [`run`], and also fetches the daily history and maintains the audit log.
 pub async fn run_with_history(
-    panel: Panel,
+    state: AppState,
     audit: AuditConfig,
     listener: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let history = tokio::spawn({
-        let (history, stop) = (panel.history.clone(), stop.clone());
+        let (history, stop) = (state.history.clone(), stop.clone());
         async move { history.run(stop).await }
     });
-    let keeper = tokio::spawn({
-        let (keeper, stop) = (Keeper::new(panel.store.clone(), panel.clock.clone(), audit), stop.clone());
-        async move { keeper.run(stop).await }
+    let maintenance = tokio::spawn({
+        let (maintenance, stop) =
+            (AuditMaintenance::new(state.store.clone(), state.clock.clone(), audit), stop.clone());
+        async move { maintenance.run(stop).await }
     });
-    let ended = run(panel, listener, stop.clone()).await;
+    let ended = run(state, listener, stop.clone()).await;
     stop.cancel();
     history.await.context("keeping the history in step")?;
-    keeper.await.context("keeping the audit log in order")?;
+    maintenance.await.context("keeping the audit log in order")?;
     ended
 }
 
-/// Serves the panel, delivers and follows its jobs and tells of their ends until `stop`; then ends what is under way. The
-/// history stands still, so that tests can count every call.
-pub async fn run(panel: Panel, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
-    panel.jobs.settle_interrupted().await.context("settling what an earlier run left behind")?;
+/// Serves requests, delivers and polls jobs and sends webhooks until `stop`; then finishes the work in progress. The
+/// history is not fetched, so that tests can count every call.
+pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
+    state.jobs.mark_interrupted_unknown().await.context("recording what an earlier run left behind")?;
     let jobs = tokio::spawn({
-        let (jobs, stop) = (panel.jobs.clone(), stop.clone());
+        let (jobs, stop) = (state.jobs.clone(), stop.clone());
         async move { jobs.run(stop).await }
     });
     let webhooks = tokio::spawn({
-        let (webhooks, stop) = (panel.webhooks.clone(), stop.clone());
+        let (webhooks, stop) = (state.webhooks.clone(), stop.clone());
         async move { webhooks.run(stop).await }
     });
-    listen::serve(listener, router(&panel), stop).await;
+    listen::serve(listener, router(&state), stop).await;
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;
-    // What the last requests had sent, whether or not anybody still waited for it.
-    panel.jobs.delivered().await;
-    panel.store.close().await;
+    // Deliveries of the last requests, whether or not a client still waits for them.
+    state.jobs.delivered().await;
+    state.store.close().await;
     Ok(())
 }
 
-/// A token that a signal to the process cancels.
+/// A token that is cancelled by SIGTERM or SIGINT.
 pub(super) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let asked = stop.clone();

@@ -19,7 +19,7 @@ pub enum Action {
     Add {
         name: String,
         role: Role,
-        /// The only ones they may see, as a list with commas.
+        /// The only projects they may see, separated by commas.
         projects: Option<String>,
     },
     Passwd {
@@ -37,7 +37,7 @@ pub enum Action {
     List,
 }
 
-/// `all`: the configured projects, if any are.
+/// `all`: the configured projects, if any.
 pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action) -> anyhow::Result<()> {
     let store = Store::open(&database.url).await?;
     let (by, now) = (&Actor::command_line(), Clock::system().now());
@@ -99,7 +99,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
     Ok(())
 }
 
-/// The projects in a list with commas; where none are configured here, they are taken as they are.
+/// Parses project ids separated by commas. Without configured projects they are not checked.
 fn limits(listed: Option<&str>, all: Option<&[Project]>) -> anyhow::Result<Option<Vec<ProjectId>>> {
     if let Some(all) = all {
         return people::limits(listed, all).map_err(anyhow::Error::msg);

@@ -1,4 +1,4 @@
-//! How long sessions last, and whom to believe where a request comes from.
+//! Session lifetimes, and the proxies trusted about client addresses.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use super::source::{ConfigError, Source, number_between};
 
 #[derive(Debug, Clone)]
 pub struct AccessConfig {
-    /// A session that nobody used for so long is over.
+    /// A session ends after this time without use.
     pub session_idle: Duration,
-    /// A session that began so long ago is over, used or not.
+    /// A session ends after this time, used or not.
     pub session_lifetime: Duration,
-    /// The proxies that say truly whom they speak for.
+    /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
 }
 
@@ -39,7 +39,7 @@ impl Default for AccessConfig {
     }
 }
 
-/// Addresses and networks, separated by commas.
+/// Parses addresses and networks, separated by commas.
 fn networks(text: &str) -> Result<Vec<IpNet>, String> {
     let network = |part: &str| {
         part.parse()

@@ -1,4 +1,4 @@
-//! The admin key, and where it comes from. The only place that sees its text; must not log it or put it into an error.
+//! The admin key, and where it comes from. The only module that reads its text; must not log it or put it into an error.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::source::{self, ConfigError, Source};
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
-/// As much of the key's beginning as a text may end with: a product's prefix such as `mint_`.
+/// How many leading characters of the key a text may end with unmasked: a product's prefix such as `mint_`.
 const HARMLESS_BEGINNING: usize = 5;
 
 impl ApiKey {
@@ -25,7 +25,7 @@ impl ApiKey {
         Ok(Self(SecretString::from(text)))
     }
 
-    /// The key in a file; white space around it does not belong to it.
+    /// Reads the key from a file, without surrounding white space.
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = std::fs::read(file).map_err(|error| format!("it cannot be read: {error}"))?;
         let text = str::from_utf8(&text).map_err(|_| "it is no text".to_owned())?;
@@ -37,8 +37,8 @@ impl ApiKey {
         format!("Bearer {}", self.0.expose_secret())
     }
 
-    /// `text` with the key, should it occur, replaced by dots; and with the beginning of one at its end, where a long
-    /// text was cut.
+    /// `text` with the key replaced by dots wherever it occurs, including a prefix of the key at the end, where a long
+    /// text was truncated.
     pub fn mask(&self, text: &str) -> String {
         const DOTS: &str = "•••";
         let key = self.0.expose_secret();
@@ -56,13 +56,13 @@ impl ApiKey {
         self.0.expose_secret() == other.0.expose_secret()
     }
 
-    /// In bytes.
+    /// The length of the key in bytes.
     pub fn length(&self) -> usize {
         self.0.expose_secret().len()
     }
 }
 
-/// The key, and the file it came from.
+/// The configured key, and the file it was read from, if any.
 pub(super) fn api_key(source: &Source) -> Result<(ApiKey, Option<PathBuf>), ConfigError> {
     if let Some(key) = source.optional("api_key", ApiKey::parse)? {
         return Ok((key, None));

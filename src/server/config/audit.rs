@@ -1,10 +1,10 @@
-//! How long the audit log is kept.
+//! The retention of the audit log.
 
 use super::source::{ConfigError, Source, whole_number};
 
 #[derive(Debug, Clone, Copy)]
 pub struct AuditConfig {
-    /// How many days; 0 keeps all.
+    /// In days; 0 keeps all records.
     pub days: u32,
 }
 

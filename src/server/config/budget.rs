@@ -1,4 +1,4 @@
-//! How many upstream calls an hour may hold.
+//! Hourly limits of upstream calls.
 
 use super::source::{ConfigError, Source, whole_number};
 
@@ -8,9 +8,9 @@ pub struct Budget {
     pub agent_per_hour: u32,
     /// Analytics requests per hour, all projects together.
     pub analytics_per_hour: u32,
-    /// How many of those are kept for people.
+    /// How many of those are reserved for people.
     pub analytics_reserve: u32,
-    /// Days of daily history to keep in step.
+    /// Days of daily history to keep up to date.
     pub history_days: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Where the ledger is kept.
+//! The database URL.
 
 use super::source::{ConfigError, Source};
 

@@ -1,4 +1,4 @@
-//! Where the panel listens, and the address people see.
+//! The listen address, and the address people see.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -8,7 +8,7 @@ use super::source::{ConfigError, Source};
 
 pub struct Http {
     pub addr: SocketAddr,
-    /// Nothing: derived from the address that was bound.
+    /// `None`: derived from the bound address.
     pub public_url: Option<PublicUrl>,
 }
 
@@ -45,12 +45,12 @@ impl PublicUrl {
         Self(format!("http://{addr}"))
     }
 
-    /// As browsers write it in `Origin`.
+    /// The value browsers send in `Origin`.
     pub fn origin(&self) -> &str {
         &self.0
     }
 
-    /// Whether only this machine reaches it.
+    /// Whether the host is a loopback address.
     pub fn is_loopback(&self) -> bool {
         Url::parse(&self.0).is_ok_and(|url| match url.host() {
             Some(Host::Domain(name)) => name == "localhost",
@@ -65,7 +65,7 @@ impl PublicUrl {
     }
 }
 
-/// `HOST:PORT`; a name is resolved, its first address is taken.
+/// Parses `HOST:PORT`; a name is resolved to its first address.
 pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
     text.to_socket_addrs()
         .ok()

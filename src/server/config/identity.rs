@@ -1,4 +1,4 @@
-//! Who else vouches for people: an OpenID Connect provider, or a proxy that has signed them in.
+//! External authentication: an OpenID Connect provider, or an authenticating proxy.
 
 use axum::http::HeaderName;
 use secrecy::SecretString;
@@ -7,43 +7,43 @@ use super::source::{self, ConfigError, Source};
 use super::upstream::safe_address;
 use crate::model::user::Role;
 
-/// Nothing in it: people have passwords, and nobody vouches for them.
+/// Empty by default: people sign in with passwords only.
 #[derive(Clone, Default)]
 pub struct IdentityConfig {
     pub single_sign_on: Option<SingleSignOnConfig>,
     pub trusted_header: Option<TrustedHeaderConfig>,
 }
 
-/// An OpenID Connect provider, and what its groups may do here.
+/// An OpenID Connect provider, and the roles of its groups.
 #[derive(Clone)]
 pub struct SingleSignOnConfig {
-    /// Exactly as the provider writes it.
+    /// Exactly as the provider publishes it.
     pub issuer: String,
     pub client_id: String,
     pub client_secret: SecretString,
-    /// The claim with a person's groups.
+    /// The claim that holds a person's groups.
     pub groups_claim: String,
     pub roles: GroupRoles,
-    /// What is asked for besides `openid`.
+    /// Scopes to request besides `openid`.
     pub scopes: Vec<String>,
-    /// What people call the provider.
+    /// The provider's name on the sign-in page.
     pub name: String,
 }
 
-/// The headers in which a proxy says whom it has signed in. They count only from the configured proxies.
+/// The headers in which a proxy names the signed-in user. They are accepted only from the configured proxies.
 #[derive(Clone)]
 pub struct TrustedHeaderConfig {
     pub user: HeaderName,
-    /// Nothing: people have accounts with roles here already.
+    /// `None`: everybody needs an account with a role first.
     pub groups: Option<(HeaderName, GroupRoles)>,
 }
 
-/// Which groups have which role.
+/// The role of each group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRoles(Vec<(String, Role)>);
 
 impl IdentityConfig {
-    /// `has_proxies`: whether any peer is trusted; without one nobody could send the header.
+    /// `has_proxies`: whether any proxy is trusted; without one, nobody could send the header.
     pub(super) fn from_source(source: &Source, has_proxies: bool) -> Result<Self, ConfigError> {
         let trusted_header = trusted_header(source)?;
         if trusted_header.is_some() && !has_proxies {
@@ -70,7 +70,7 @@ impl GroupRoles {
         mapped.collect::<Result<_, _>>().map(Self)
     }
 
-    /// The highest role of somebody in `groups`; nothing where none of them has one.
+    /// The highest role of `groups`; `None` if none of them has one.
     pub fn role_of<'a>(&self, groups: impl IntoIterator<Item = &'a str>) -> Option<Role> {
         let role = |group| self.0.iter().filter(move |(known, _)| known == group).map(|(_, role)| *role);
         groups.into_iter().flat_map(role).max()
@@ -81,7 +81,7 @@ fn single_sign_on(source: &Source) -> Result<Option<SingleSignOnConfig>, ConfigE
     let issuer = source.optional("oidc_issuer", |text| safe_address(text).map(|_| text.to_owned()))?;
     let client_id = source.optional("oidc_client_id", text)?;
     let Some(issuer) = issuer else {
-        // Half a configuration would leave people without a way in, and nobody would know why.
+        // An incomplete configuration would disable single sign-on without an error.
         return if client_id.is_some() { Err(source::missing("oidc_issuer")) } else { Ok(None) };
     };
     Ok(Some(SingleSignOnConfig {

@@ -1,4 +1,4 @@
-//! What is logged, and how.
+//! Log filter and format.
 
 use super::source::{ConfigError, Source};
 
@@ -6,7 +6,7 @@ pub struct Log {
     /// A filter in the syntax of `tracing_subscriber::EnvFilter`.
     pub filter: String,
     pub format: LogFormat,
-    /// Whether nobody configured a filter.
+    /// Whether the filter is the default.
     pub is_default: bool,
 }
 

@@ -1,10 +1,10 @@
-//! The projects of the panel.
+//! The configured projects.
 
 use crate::model::id::ProjectId;
 use crate::model::name::is_plain;
 use crate::model::user::Project;
 
-/// `id=Name,id=Name`; a name left out is the id.
+/// `id=Name,id=Name`; a missing name defaults to the id.
 pub fn parse_projects(text: &str) -> Result<Vec<Project>, String> {
     let mut projects: Vec<Project> = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

@@ -1,4 +1,4 @@
-//! Where values come from: the file, overridden by the environment. Knows every key there is, and no types.
+//! Raw configuration values: the file, overridden by the environment. Knows every key, but no types.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use thiserror::Error;
 
-/// One thing that can be configured.
+/// A configuration key.
 pub struct Key {
-    /// Its name in the file; `DOCKET_` and this in capitals is its environment variable.
+    /// Its name in the file; the environment variable is `DOCKET_` and this name in upper case.
     pub name: &'static str,
     pub meaning: &'static str,
     pub default: &'static str,
@@ -87,7 +87,7 @@ pub const KEYS: &[Key] = &[
     key("log_format", "text", "json", "text or json"),
 ];
 
-/// Variables of the command line's own options, which the configuration passes by.
+/// Environment variables of command-line options, which the configuration ignores.
 const OPTION_VARIABLES: &[&str] = &[
     "DOCKET_CONFIG",
     "DOCKET_DEMO_DATA",
@@ -99,24 +99,24 @@ const OPTION_VARIABLES: &[&str] = &[
 
 const PREFIX: &str = "DOCKET_";
 
-/// What is wrong with the configuration, in one sentence that names the key.
+/// An invalid configuration, as one sentence that names the key.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct ConfigError(pub String);
 
-/// The values as texts, each with the place it came from.
+/// The values as text, each with the place it came from.
 pub struct Source {
     values: BTreeMap<&'static str, Value>,
 }
 
 struct Value {
     text: String,
-    place: String,
+    location: String,
 }
 
 impl Source {
-    /// Reads `file` (or the [`default_file`], if there is one) and the environment, which wins. A key that does not
-    /// exist is an error that names it.
+    /// Reads `file` (or the [`default_file`], if it exists) and the environment, which takes precedence. An unknown key
+    /// is an error that names it.
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
         let path = &file.map_or_else(default_file, Path::to_path_buf);
         let text = match std::fs::read_to_string(path) {
@@ -162,7 +162,7 @@ impl Source {
                     )));
                 }
             };
-            values.insert(key.name, Value { text, place: format!("`{name}` in {file_name}") });
+            values.insert(key.name, Value { text, location: format!("`{name}` in {file_name}") });
         }
         for (variable, text) in environment {
             let Some(suffix) = variable.strip_prefix(PREFIX) else { continue };
@@ -173,12 +173,12 @@ impl Source {
             let key = known(&name)
                 .filter(|key| variable == key.variable())
                 .ok_or_else(|| unknown(&format!("environment variable {variable}"), &name, variable_of))?;
-            values.insert(key.name, Value { text, place: variable });
+            values.insert(key.name, Value { text, location: variable });
         }
         Ok(Self { values })
     }
 
-    /// The parsed value of `name`, or nothing if it is not set.
+    /// The parsed value of `name`, or `None` if it is not set.
     pub fn optional<T, E: std::fmt::Display>(
         &self,
         name: &'static str,
@@ -187,11 +187,11 @@ impl Source {
         let key = known(name).ok_or_else(|| ConfigError(format!("no key is called {name}")))?;
         let Some(value) = self.values.get(name) else { return Ok(None) };
         parse(value.text.trim()).map(Some).map_err(|error| {
-            ConfigError(format!("{} is wrong: {error}. An example: {}", value.place, key.example))
+            ConfigError(format!("{} is wrong: {error}. An example: {}", value.location, key.example))
         })
     }
 
-    /// The parsed value of `name`; its absence is an error that shows how to give it.
+    /// The parsed value of `name`; a missing value is an error that shows how to set it.
     pub fn required<T, E: std::fmt::Display>(
         &self,
         name: &'static str,
@@ -223,14 +223,14 @@ impl Key {
     }
 }
 
-/// The error for a required value that is not there.
-/// `Leptos.toml` beside the binary, or else in the working directory.
+/// `Leptos.toml` beside the binary if it exists, otherwise in the working directory.
 fn default_file() -> PathBuf {
     const NAME: &str = "Leptos.toml";
     let beside = std::env::current_exe().ok().and_then(|binary| Some(binary.parent()?.join(NAME)));
     beside.filter(|file| file.exists()).unwrap_or_else(|| PathBuf::from(NAME))
 }
 
+/// The error for a missing required value.
 pub(super) fn missing(name: &str) -> ConfigError {
     let example = known(name).map_or("", |key| key.example);
     ConfigError(format!(
@@ -260,7 +260,7 @@ pub(super) fn number_between(least: u32, most: u32) -> impl Fn(&str) -> Result<u
     }
 }
 
-/// A text that must not be shown again.
+/// Parses a secret, which must not appear in errors.
 pub(super) fn secret(text: &str) -> Result<SecretString, &'static str> {
     if text.is_empty() { Err("it is empty") } else { Ok(SecretString::from(text)) }
 }
@@ -273,7 +273,7 @@ fn variable_of(name: &str) -> String {
     format!("{PREFIX}{}", name.to_ascii_uppercase())
 }
 
-/// Kubernetes sets such variables in every pod beside a service called `docket`.
+/// Kubernetes sets such variables in every pod of a namespace with a service called `docket`.
 fn is_service_link(suffix: &str) -> bool {
     suffix == "PORT" || suffix.starts_with("PORT_") || suffix.starts_with("SERVICE_")
 }
@@ -289,7 +289,7 @@ fn unknown(what: &str, name: &str, show: impl Fn(&str) -> String) -> ConfigError
     ConfigError(format!("Unknown {what}. {hint}"))
 }
 
-/// Levenshtein's distance.
+/// The Levenshtein distance.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

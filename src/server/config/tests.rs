@@ -57,12 +57,12 @@ fn a_switch_is_true_or_false_in_the_file_and_in_the_environment() {
     assert!(!load(&file, &[("DOCKET_WEBHOOK_PRIVATE", "false")]).unwrap().webhooks.private);
 }
 
-/// A file, an environment, and the words the error must have.
-type Mistake = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+/// A file, an environment, and words that the error must contain.
+type InvalidConfig = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 #[test]
 fn every_mistake_names_its_key_and_an_example() {
-    let cases: &[Mistake] = &[
+    let cases: &[InvalidConfig] = &[
         ("adr = \"x\"", &[], &["adr", "addr", "127.0.0.1:3000"]),
         (FILE, &[("DOCKET_ADRR", "x")], &["DOCKET_ADRR", "DOCKET_ADDR"]),
         (FILE, &[("DOCKET_ADDR", "nowhere")], &["DOCKET_ADDR", "nowhere", "127.0.0.1:3000"]),

@@ -1,4 +1,4 @@
-//! The upstream: where it is, whom to trust there, its key, and how patient to be.
+//! The upstream: its address, certificate authorities, key, and timeouts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use super::source::{ConfigError, Source, number_between, whole_number};
 pub struct UpstreamConfig {
     pub base_url: Url,
     pub api_key: ApiKey,
-    /// The file the key came from, which may be replaced at any time; nothing: the key stays as it is.
+    /// The file of the key, which may be replaced at any time; `None`: the key does not change.
     pub api_key_file: Option<PathBuf>,
-    /// Certificate authorities that are trusted besides the system's.
+    /// Certificate authorities to trust besides the system's.
     pub certificate_authorities: Vec<CertificateDer<'static>>,
-    /// For one whole exchange: connect, headers and body.
+    /// The deadline of one whole exchange: connect, headers, body and retries.
     pub timeout: Duration,
-    /// The shortest time between two reads of one job.
+    /// The shortest time between two polls of one job.
     pub poll_interval: Duration,
     /// The longest prompt that is sent, in characters.
     pub prompt_max: u32,
-    /// After how many failures in a row the upstream is left to rest.
+    /// After how many failures in a row the circuit breaker opens.
     pub breaks_after: u32,
 }
 
-/// Not configurable: nobody would know what to set it to.
+/// Not configurable: administrators have no basis for choosing another value.
 pub const BREAKS_AFTER: u32 = 5;
 
 impl UpstreamConfig {
@@ -48,7 +48,7 @@ impl UpstreamConfig {
     }
 }
 
-/// The certificates in a PEM file: at least one, and each good to be trusted.
+/// Reads the certificates of a PEM file: at least one, each usable as a trust anchor.
 fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let text = std::fs::read(path).map_err(|error| format!("{path} cannot be read ({error})"))?;
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(&text)
@@ -75,7 +75,7 @@ fn base_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// An https address, or plain http to this machine only: keys must not cross a network unprotected.
+/// Parses an https address, or plain http to this machine only: keys must not cross a network in plain text.
 pub(super) fn safe_address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("“{text}” is not an address ({error})"))?;
     let loopback = match url.host() {

@@ -1,10 +1,10 @@
-//! Where outgoing webhooks may lead.
+//! Which addresses outgoing webhooks may have.
 
 use super::source::{ConfigError, Source};
 
 #[derive(Debug, Clone, Copy)]
 pub struct WebhookConfig {
-    /// Whether they may lead into private networks and to this machine. An administrator of the panel is not
+    /// Whether webhooks may use addresses of private networks and of this machine. An administrator of Docket is not
     /// necessarily one of the network it runs in.
     pub private: bool,
 }

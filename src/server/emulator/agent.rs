@@ -1,5 +1,5 @@
 //! The agent operations: create, follow-up, get. There is no list operation, as there is none upstream.
-//! Must not decide what becomes of a job: that is the ledger's.
+//! Must not decide the outcome of a job: the ledger does.
 
 mod job;
 mod ledger;
@@ -17,7 +17,7 @@ use axum::{Json, Router};
 
 use self::job::AgentJob;
 pub(super) use self::ledger::Ledger;
-use self::ledger::NotTaken;
+use self::ledger::NotAccepted;
 use self::prompt::Directives;
 use super::Emulator;
 use super::key::require_key;
@@ -25,7 +25,7 @@ use super::refusal::Refusal;
 
 const LARGEST_BODY: usize = 1024 * 1024;
 
-/// The routes below `/v2/agent`.
+/// The routes under `/v2/agent`.
 pub(super) fn routes(emulator: &Emulator) -> Router<Emulator> {
     Router::new()
         .route("/{project}/job", post(create))
@@ -81,11 +81,11 @@ fn unreadable_path(rejection: PathRejection) -> Refusal {
     Refusal::agent(rejection.status(), rejection.body_text())
 }
 
-impl From<NotTaken> for Refusal {
-    fn from(reason: NotTaken) -> Self {
+impl From<NotAccepted> for Refusal {
+    fn from(reason: NotAccepted) -> Self {
         match reason {
-            NotTaken::UnknownJob => Self::agent(StatusCode::NOT_FOUND, "Job not found"),
-            NotTaken::Exhausted(exhausted) => {
+            NotAccepted::UnknownJob => Self::agent(StatusCode::NOT_FOUND, "Job not found"),
+            NotAccepted::Exhausted(exhausted) => {
                 Self::agent(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded")
                     .retry_after(exhausted.retry_after)
             }

@@ -1,21 +1,21 @@
-//! How many calls are taken in a rolling hour. Must not know what is called or by whom.
+//! A limit of calls in a rolling hour. Must not know what is called or by whom.
 
 use std::collections::VecDeque;
 
 use crate::model::time::Timestamp;
 
-/// Calls taken within any hour, unless told otherwise.
+/// The default number of calls within any hour.
 pub(super) const CALLS_PER_HOUR: usize = 100;
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// Remembers the calls taken in the last hour. Refused calls leave no trace.
+/// The accepted calls of the last hour. Refused calls are not counted.
 #[derive(Debug)]
 pub(super) struct Allowance {
     per_hour: usize,
-    taken: VecDeque<Timestamp>,
+    calls: VecDeque<Timestamp>,
 }
 
-/// The hour is full.
+/// The limit is reached.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Exhausted {
     /// Whole seconds, 1 to 3600, after which the next call fits.
@@ -24,22 +24,22 @@ pub(super) struct Exhausted {
 
 impl Allowance {
     pub(super) fn of(per_hour: usize) -> Self {
-        Self { per_hour, taken: VecDeque::new() }
+        Self { per_hour, calls: VecDeque::new() }
     }
 
     pub(super) fn take(&mut self, now: Timestamp) -> Result<(), Exhausted> {
         let hour_ago = now.as_millis() - HOUR_MILLIS;
-        while self.taken.front().is_some_and(|at| at.as_millis() <= hour_ago) {
-            self.taken.pop_front();
+        while self.calls.front().is_some_and(|at| at.as_millis() <= hour_ago) {
+            self.calls.pop_front();
         }
-        match self.taken.front() {
-            Some(oldest) if self.taken.len() >= self.per_hour => {
-                // The upper bound matters only if the system's clock was set back.
+        match self.calls.front() {
+            Some(oldest) if self.calls.len() >= self.per_hour => {
+                // The upper bound matters only after a clock rollback.
                 let wait = (oldest.as_millis() - hour_ago).clamp(1, HOUR_MILLIS);
                 Err(Exhausted { retry_after: (wait as u64).div_ceil(1000) })
             }
             _ => {
-                self.taken.push_back(now);
+                self.calls.push_back(now);
                 Ok(())
             }
         }
@@ -76,8 +76,8 @@ mod tests {
             let Err(refused) = allowance.take(Timestamp::from_millis(asked)) else {
                 panic!("the hour is full at {asked}");
             };
-            let told = Timestamp::from_millis(asked + refused.retry_after as i64 * 1000);
-            assert_eq!(allowance.take(told), Ok(()));
+            let retry_at = Timestamp::from_millis(asked + refused.retry_after as i64 * 1000);
+            assert_eq!(allowance.take(retry_at), Ok(()));
         }
     }
 

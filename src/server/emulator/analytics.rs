@@ -1,8 +1,8 @@
-//! Page-view analytics: one operation, its question and its answer. All projects share one allowance.
-//! Must not keep views: they are worked out anew for each question.
+//! Page-view analytics: one operation, its query and its answer. All projects share one allowance.
+//! Must not store views: they are computed for each query.
 
 mod day;
-mod life;
+mod lifecycle;
 mod question;
 mod season;
 mod site;
@@ -25,7 +25,7 @@ use super::allowance::Exhausted;
 use super::key::require_key;
 use super::refusal::Refusal;
 
-/// A page-view result as the interface shows it.
+/// A page-view result as the interface returns it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PageViews {
@@ -41,7 +41,7 @@ struct Row {
     count: Count,
 }
 
-/// The routes below `/v1/analytics`.
+/// The routes under `/v1/analytics`.
 pub(super) fn routes(emulator: &Emulator) -> Router<Emulator> {
     Router::new()
         .route("/{project}/views", get(views))
@@ -62,12 +62,12 @@ async fn views(
     let question = Question::parse(&raw).map_err(bad_request)?;
     let now = emulator.now();
     emulator.analytics_calls().take(now).map_err(too_many)?;
-    let site = &emulator.inner.site;
-    let counts = Traffic::of(emulator.inner.seed, &project, site).over(&question.days, now);
+    let site = &emulator.state.site;
+    let counts = Traffic::of(emulator.state.seed, &project, site).over(&question.days, now);
     Ok(Json(answer(site, counts, &question)))
 }
 
-/// The pages that were viewed, most viewed first and by path where equal, so that paging is stable.
+/// The pages with views, most viewed first, then by path, so that paging is stable.
 fn answer(site: &Site, counts: Vec<Count>, question: &Question) -> PageViews {
     let mut viewed: Vec<_> = site.pages().iter().zip(counts).filter(|(_, count)| count.total > 0).collect();
     viewed.sort_unstable_by(|(page, count), (other_page, other)| {

@@ -1,15 +1,15 @@
-//! Bad weather on command, for development and tests: a layer in front of the emulator's router that makes the next
-//! requests of an operation fail in a chosen way. Must not change what the emulator does when nothing was asked for.
+//! Fault injection for development and tests: a layer in front of the emulator's router that makes the next
+//! requests of an operation fail in a chosen way. Must not change the emulator's behavior while no fault is pending.
 //!
-//! `POST /__emulator/faults` asks for one, `GET` shows what is pending and how many requests came, `DELETE` clears what is
-//! pending. All three need the key. A request meets the oldest pending fault of its operation:
+//! `POST /__emulator/faults` adds a fault, `GET` shows the pending ones and how many requests came, `DELETE` removes the
+//! pending ones. All three need the key. A request gets the oldest pending fault of its operation:
 //!
 //! ```json
 //! { "operation": "create", "times": 2, "fault": { "kind": "status", "code": 503 } }
 //! ```
 //!
-//! `operation` is `create`, `follow-up`, `get`, `views` or `any` (the default); `times` a number (1 unless told) or
-//! `"until-cleared"`. The kinds are those of [`Fault`].
+//! `operation` is `create`, `follow-up`, `get`, `views` or `any` (the default); `times` a number (default 1) or
+//! `"until-cleared"`. [`Fault`] lists the kinds.
 
 mod effect;
 mod fault;
@@ -35,20 +35,20 @@ use super::Emulator;
 use super::key::require_key;
 use super::refusal::Refusal;
 
-/// Where faults are asked for.
+/// The path of the fault injection.
 pub(super) const PATH: &str = "/__emulator/faults";
 
-/// The connection is to be closed without an answer.
+/// The connection must be closed without an answer.
 #[derive(Debug, Error)]
 #[error("the emulator was told to hang up")]
 pub struct HungUp;
 
-/// What was asked for, and what has come.
+/// The pending faults and the requests so far.
 #[derive(Default)]
 pub(super) struct Faults(Mutex<Pending>);
 
 impl Faults {
-    /// The answer of `router`, or of the fault that the request meets.
+    /// The answer of `router`, or of the fault that applies to the request.
     pub(super) async fn answer(&self, request: Request, router: Router) -> Result<Response, HungUp> {
         match self.meet(&request) {
             Some(fault) => effect::befall(fault, request, router).await,
@@ -59,7 +59,7 @@ impl Faults {
         }
     }
 
-    /// Counts a request, and gives the fault it meets.
+    /// Counts a request, and returns the fault that applies to it.
     fn meet(&self, request: &Request) -> Option<Fault> {
         if request.uri().path() == PATH {
             return None;
@@ -78,13 +78,13 @@ pub(super) fn routes(emulator: &Emulator) -> MethodRouter<Emulator> {
 }
 
 async fn show(State(emulator): State<Emulator>) -> Json<Shown> {
-    Json(emulator.inner.faults.pending().shown())
+    Json(emulator.state.faults.pending().shown())
 }
 
 async fn order(State(emulator): State<Emulator>, body: Bytes) -> Response {
     match Ordered::parse(&body) {
         Ok(ordered) => {
-            emulator.inner.faults.pending().add(ordered);
+            emulator.state.faults.pending().add(ordered);
             show(State(emulator)).await.into_response()
         }
         Err(problem) => Refusal::agent(StatusCode::BAD_REQUEST, problem).into_response(),
@@ -92,7 +92,7 @@ async fn order(State(emulator): State<Emulator>, body: Bytes) -> Response {
 }
 
 async fn clear(State(emulator): State<Emulator>) -> Json<Shown> {
-    emulator.inner.faults.pending().clear();
+    emulator.state.faults.pending().clear();
     show(State(emulator)).await
 }
 

@@ -1,4 +1,4 @@
-//! Who may ask. Keeps only a digest of the key, so that nothing else here could answer or log it.
+//! Authentication. Keeps only a digest of the key, so that nothing else here can return or log it.
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::Emulator;
 use super::refusal::Refusal;
 
-/// SHA-256 of the accepted key. Comparing digests takes a time that tells nothing of the key.
+/// SHA-256 of the accepted key. The time to compare digests reveals nothing about the key.
 pub(super) struct KeyDigest([u8; 32]);
 
 impl KeyDigest {
@@ -23,9 +23,9 @@ impl KeyDigest {
     }
 }
 
-/// Lets a request through if it carries the key, before its body is read.
+/// Accepts a request if it has the key, before its body is read.
 pub(super) async fn require_key(State(emulator): State<Emulator>, request: Request, next: Next) -> Response {
-    if emulator.inner.key.opens_for(request.headers()) {
+    if emulator.state.key.opens_for(request.headers()) {
         next.run(request).await
     } else {
         Refusal::wrong_key().into_response()

@@ -1,7 +1,7 @@
-//! Chance without state: a number that depends only on the seed and on what it is asked for.
+//! Stateless pseudo-random numbers: each depends only on the seed and what it is for.
 //! Must not use the standard hasher, whose results may change between Rust versions.
 
-/// A seed narrowed down, step by step, to the one thing that needs chance.
+/// A seed that is derived step by step for the one thing that needs a random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seed(u64);
 
@@ -12,12 +12,12 @@ impl Seed {
         Self(mix(seed.wrapping_add(GOLDEN)))
     }
 
-    /// The seed of the `n`-th of its kind.
+    /// The derived seed of the `n`-th item.
     pub(super) fn nth(self, n: u64) -> Self {
         Self(mix(self.0 ^ n.wrapping_add(1).wrapping_mul(GOLDEN)))
     }
 
-    /// The seed of what bears this name (FNV-1a).
+    /// The derived seed of this name (FNV-1a).
     pub(super) fn named(self, name: &str) -> Self {
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -25,7 +25,7 @@ impl Seed {
         self.nth(hash)
     }
 
-    /// A number from 0 to below 1.
+    /// A number in `0.0..1.0`.
     pub(super) fn unit(self) -> f64 {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -34,13 +34,13 @@ impl Seed {
         low + self.unit() * (high - low)
     }
 
-    /// Four independent numbers from 0 to below 1, coarse (16 bits) and cheap.
+    /// Four independent numbers in `0.0..1.0`, coarse (16 bits) and cheap.
     pub(super) fn quarters(self) -> [f64; 4] {
         [0, 16, 32, 48].map(|shift| f64::from((self.0 >> shift) as u16) / 65_536.0)
     }
 }
 
-/// The finaliser of SplitMix64.
+/// The finalizer of SplitMix64.
 fn mix(n: u64) -> u64 {
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

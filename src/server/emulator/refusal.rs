@@ -1,5 +1,5 @@
-//! What is answered when a request is not served, in the error shape of its area.
-//! Must not decide anything: the handlers know when to refuse.
+//! Error answers, in the error shape of their area.
+//! Must not decide anything: the handlers decide when to refuse.
 
 use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
@@ -28,23 +28,23 @@ struct Detail {
 }
 
 impl Refusal {
-    /// The shape of the agent operations.
+    /// The error shape of the agent operations.
     pub(super) fn agent(status: StatusCode, error: impl Into<String>) -> Self {
         Self { status, retry_after: None, body: Body { error: error.into(), details: None } }
     }
 
-    /// The shape of analytics, with one detail for each problem.
+    /// The error shape of analytics, with one detail for each problem.
     pub(super) fn analytics(status: StatusCode, error: &str, problems: Vec<String>) -> Self {
         let details = problems.into_iter().map(|message| Detail { message }).collect();
         Self { status, retry_after: None, body: Body { error: error.to_owned(), details: Some(details) } }
     }
 
-    /// Says in how many whole seconds a call will be taken again.
+    /// Adds after how many whole seconds a call will be accepted again.
     pub(super) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
 
-    /// The key is checked before the area matters: one shape for all.
+    /// The key is checked before the area is known: one shape for all.
     pub(super) fn wrong_key() -> Self {
         Self::agent(StatusCode::UNAUTHORIZED, "Invalid or missing API key")
     }

@@ -1,4 +1,4 @@
-//! The emulator on a bench: a frozen clock and requests straight into its router. Only for tests.
+//! A test harness: the emulator with a frozen clock and requests directly into its router.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(super) const KEY: &str = "mint_test_key";
 /// 2026-11-21T09:30:00Z, a Saturday.
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_795_253_400_000);
 
-/// After so long, any job that was not told to be slow has finished.
+/// After this time, any job without `emulator:slow` has finished.
 pub(super) const LONGEST_SECONDS: u64 = 15;
 
 pub(super) struct Bench {
@@ -32,7 +32,7 @@ pub(super) struct Answer {
 }
 
 impl Bench {
-    /// An emulator of a small site, so that tests stay quick without optimisation.
+    /// An emulator of a small site, so that tests are fast without optimization.
     pub(super) fn new() -> Self {
         Self::with(60, DEFAULT_SEED)
     }
@@ -64,7 +64,7 @@ impl Bench {
         self.get(&format!("/v1/analytics/{project}/views?{query}")).await
     }
 
-    /// Moves the clock until the job has finished.
+    /// Advances the clock until the job has finished.
     pub(super) async fn seconds_at_work(&self, project: &str, id: &str) -> u64 {
         for second in 0..600 {
             if self.job(project, id).await.text("status") != "active" {
@@ -112,7 +112,7 @@ impl Answer {
         self.body[field].as_str().unwrap_or_else(|| panic!("no text {field} in {}", self.body))
     }
 
-    /// How the job that this answer shows has ended.
+    /// The outcome of the job in this answer.
     pub(super) fn ending(&self) -> &'static str {
         match (self.text("status"), self.body["prLink"].is_string()) {
             ("completed", true) => "pull request",

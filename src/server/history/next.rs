@@ -1,67 +1,69 @@
-//! Which page of which day of a project is to be read next. Must not call the upstream.
+//! Which page of which day of a project is to be fetched next. Must not call the upstream.
 
 use std::time::Duration;
 
-use super::{History, settle};
+use super::{History, finality};
 use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
 use crate::server::store::StoreError;
-use crate::server::store::history::{ReadDay, Reading};
+use crate::server::store::history::{FetchedDay, PartialDay};
 use crate::server::upstream::governor::Scope;
 
-/// For how long a reading may pause and still go on: an hour for the budget, and as much for bad luck. Pages that
+/// For how long a fetch may pause and still go on: an hour for the budget, and as much for bad luck. Pages that
 /// are further apart need not fit together.
-const READING_PAUSE_SECONDS: i64 = 2 * 3_600;
+const PARTIAL_DAY_KEPT_SECONDS: i64 = 2 * 3_600;
 
 /// The next page to ask for.
 pub(super) struct Next {
     pub(super) day: Day,
     /// What is here of the day; nothing at its beginning.
-    pub(super) reading: Option<Reading>,
+    pub(super) partial_day: Option<PartialDay>,
 }
 
 impl History {
     /// What to read next of a project, if anything is due: what has been begun, then what people want, then the newest
     /// day that is missing or due again, then a check of an old one.
     pub(super) async fn next(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Next>, StoreError> {
-        if let Some(reading) = self.store.reading(project).await?.filter(|reading| fits(reading, now)) {
-            return Ok(Some(Next { day: reading.day, reading: Some(reading) }));
+        if let Some(partial_day) =
+            self.store.partial_day(project).await?.filter(|partial_day| fits(partial_day, now))
+        {
+            return Ok(Some(Next { day: partial_day.day, partial_day: Some(partial_day) }));
         }
-        Ok(self.next_day(project, now).await?.map(|day| Next { day, reading: None }))
+        Ok(self.next_day(project, now).await?.map(|day| Next { day, partial_day: None }))
     }
 
     async fn next_day(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Day>, StoreError> {
-        let wanted = self.store.wanted_days(project).await?;
-        let aside = |day: &Day| self.setbacks().is_aside(project, *day, now);
-        if let Some(day) = wanted.into_iter().find(|day| *day <= Day::of(now) && !aside(day)) {
+        let requested = self.store.requested_days(project).await?;
+        let aside = |day: &Day| self.backoff().is_set_aside(project, *day, now);
+        if let Some(day) = requested.into_iter().find(|day| *day <= Day::of(now) && !aside(day)) {
             return Ok(Some(day));
         }
         let window = self.window(now);
-        let days = self.store.read_days(project, window).await?;
+        let days = self.store.fetched_days(project, window).await?;
         let per_hour = self.governor.background_meter(&Scope::Analytics).await?.limit;
-        let pace = |day: &ReadDay| settle::pace(calls(day.rows), self.projects.len(), per_hour);
+        let pace = |day: &FetchedDay| finality::pace(calls(day.rows), self.projects.len(), per_hour);
         let missing_or_due = due_days(window, &days, now, pace).find(|day| !aside(day));
         if missing_or_due.is_some() {
             return Ok(missing_or_due);
         }
-        let checked = self.store.last_check(project, settle::latest(now)).await?;
-        Ok(settle::to_check(&days, checked, now).filter(|day| !aside(day)))
+        let checked = self.store.last_check(project, finality::latest(now)).await?;
+        Ok(finality::to_check(&days, checked, now).filter(|day| !aside(day)))
     }
 }
 
 /// The days of the window that are not among `days` or are due again, newest first, as `days` are.
 fn due_days(
     window: DayRange,
-    days: &[ReadDay],
+    days: &[FetchedDay],
     now: Timestamp,
-    pace: impl Fn(&ReadDay) -> Duration,
+    pace: impl Fn(&FetchedDay) -> Duration,
 ) -> impl Iterator<Item = Day> {
     let mut days = days.iter().peekable();
     (0..window.days()).map(move |ago| window.to().plus_days(-ago)).filter(move |day| {
         let here = days.next_if(|here| here.day == *day);
-        here.is_none_or(|here| settle::due_at(here, now, pace(here)).is_some_and(|due| due <= now))
+        here.is_none_or(|here| finality::due_at(here, now, pace(here)).is_some_and(|due| due <= now))
     })
 }
 
@@ -70,9 +72,9 @@ pub(super) fn calls(rows: u64) -> u32 {
     u32::try_from(rows.div_ceil(PageLimit::MAX.into())).unwrap_or(u32::MAX).max(1)
 }
 
-/// Whether what was read of a day can still become one: all of it is here, or the next page still goes with it. Not if the
+/// Whether what was fetched of a day can still become one: all of it is here, or the next page still goes with it. Not if the
 /// clock has moved by far, either way.
-fn fits(reading: &Reading, now: Timestamp) -> bool {
-    let apart = (now.as_millis() - reading.last_at.as_millis()).unsigned_abs() / 1000;
-    !reading.last.has_more || apart <= READING_PAUSE_SECONDS.unsigned_abs()
+fn fits(partial_day: &PartialDay, now: Timestamp) -> bool {
+    let apart = (now.as_millis() - partial_day.last_at.as_millis()).unsigned_abs() / 1000;
+    !partial_day.last.has_more || apart <= PARTIAL_DAY_KEPT_SECONDS.unsigned_abs()
 }

@@ -1,6 +1,6 @@
 //! How far the history has come, what is missing of a range, and putting it first. Must not call the upstream.
 
-use super::{History, settle};
+use super::{History, finality};
 use crate::error::AppError;
 use crate::model::audit::Actor;
 use crate::model::budget::Meter;
@@ -14,14 +14,14 @@ use crate::server::store::history::Extent;
 use crate::server::upstream::governor::Scope;
 
 /// How many days people can have waiting at once.
-const MOST_WANTED: usize = 400;
+const MOST_REQUESTED: usize = 400;
 const MOST_MARKED: u32 = 20;
 /// What one call takes about as long as the budget has room, with the pause after it.
 const MILLIS_OF_A_CALL: u64 = 500;
 
-/// Days that are still to be read once, and the calls that takes at least.
+/// Days that are still to be fetched once, and the calls that takes at least.
 #[derive(Debug, Clone, Copy)]
-struct Left {
+struct Remaining {
     days: u32,
     calls: u64,
 }
@@ -29,21 +29,21 @@ struct Left {
 impl History {
     pub async fn state(&self, project: &ProjectId) -> Result<HistoryState, AppError> {
         let now = self.clock.now();
-        let mut days = self.store.read_days(project, self.window(now)).await?;
-        days.retain(|day| !settle::is_ahead(day, now));
-        let settled = days.iter().filter(|day| day.settled_at.is_some()).count();
+        let mut days = self.store.fetched_days(project, self.window(now)).await?;
+        days.retain(|day| !finality::is_ahead(day, now));
+        let final_days = days.iter().filter(|day| day.final_at.is_some()).count();
         let ends = self.store.history_ends(project).await?;
         let meter = self.governor.background_meter(&Scope::Analytics).await?;
-        let left = self.left(project, now).await?;
-        let due = left.days > 0 || self.next(project, now).await?.is_some();
+        let remaining = self.remaining(project, now).await?;
+        let due = remaining.days > 0 || self.next(project, now).await?.is_some();
         Ok(HistoryState {
             days_wanted: self.days,
             days_done: days.len() as u32,
-            days_settled: settled as u32,
+            days_settled: final_days as u32,
             first: ends.map(|(first, _)| first),
             last: ends.map(|(_, last)| last),
             calls_left: meter.left(),
-            expected_end: self.expected_end(project, left, meter, now).await?,
+            expected_end: self.expected_end(project, remaining, meter, now).await?,
             waiting: if due { self.waiting(project, meter, now) } else { None },
             marked: self.store.marked_days(project, MOST_MARKED).await?,
         })
@@ -58,7 +58,7 @@ impl History {
     }
 
     /// Puts what is missing of a range before everything else.
-    pub async fn fetch(
+    pub async fn request_days(
         &self,
         by: &Actor,
         project: &ProjectId,
@@ -66,30 +66,30 @@ impl History {
     ) -> Result<HistoryState, AppError> {
         let now = self.clock.now();
         if let Some(range) = begun(range, now) {
-            let wanted = self.store.wanted_days(project).await?;
+            let requested = self.store.requested_days(project).await?;
             let missing = self.days_missing(project, range).await? as usize;
-            if missing + wanted.iter().filter(|day| !range.contains(**day)).count() > MOST_WANTED {
+            if missing + requested.iter().filter(|day| !range.contains(**day)).count() > MOST_REQUESTED {
                 return Err(AppError::bad_input(format!(
-                    "At most {MOST_WANTED} days can wait to be fetched, and {missing} of these are missing. Choose a shorter range, or wait."
+                    "At most {MOST_REQUESTED} days can wait to be fetched, and {missing} of these are missing. Choose a shorter range, or wait."
                 )));
             }
             let mut here =
-                self.store.read_days(project, range).await?.into_iter().map(|day| day.day).peekable();
+                self.store.fetched_days(project, range).await?.into_iter().map(|day| day.day).peekable();
             let days = (0..range.days()).map(|ago| range.to().plus_days(-ago));
             let days: Vec<Day> = days.filter(|day| here.next_if_eq(day).is_none()).collect();
-            self.store.want_days(project, &days, by, now).await?;
+            self.store.add_requested_days(project, &days, by, now).await?;
             self.asked.notify_one();
         }
         self.state(project).await
     }
 
-    /// What is still to be read once: in the window, and what people want beyond it.
-    async fn left(&self, project: &ProjectId, now: Timestamp) -> Result<Left, StoreError> {
+    /// What is still to be fetched once: in the window, and what people want beyond it.
+    async fn remaining(&self, project: &ProjectId, now: Timestamp) -> Result<Remaining, StoreError> {
         let window = self.window(now);
-        let wanted = self.store.wanted_days(project).await?;
-        let beyond = wanted.into_iter().filter(|day| *day < window.from()).count() as u32;
+        let requested = self.store.requested_days(project).await?;
+        let beyond = requested.into_iter().filter(|day| *day < window.from()).count() as u32;
         let days = self.days_missing(project, window).await?.saturating_add(beyond);
-        Ok(Left { days, calls: self.calls_of(project, days).await? })
+        Ok(Remaining { days, calls: self.calls_of(project, days).await? })
     }
 
     async fn days_missing(&self, project: &ProjectId, range: DayRange) -> Result<u32, StoreError> {
@@ -105,7 +105,11 @@ impl History {
                 let known = self.store.history_extent(project, known, PageLimit::MAX).await?;
                 known.calls.div_ceil(u64::from(known.days).max(1))
             }
-            None => self.store.reading(project).await?.map_or(1, |reading| u64::from(reading.pages) + 1),
+            None => self
+                .store
+                .partial_day(project)
+                .await?
+                .map_or(1, |partial_day| u64::from(partial_day.pages) + 1),
         };
         Ok(each.saturating_mul(days.into()))
     }
@@ -115,16 +119,16 @@ impl History {
     async fn expected_end(
         &self,
         project: &ProjectId,
-        left: Left,
+        remaining: Remaining,
         meter: Meter,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
-        if left.days == 0 || meter.limit == 0 {
+        if remaining.days == 0 || meter.limit == 0 {
             return Ok(None);
         }
-        let mut calls = left.calls;
+        let mut calls = remaining.calls;
         for other in self.projects.iter().map(|other| &other.id).filter(|other| *other != project) {
-            calls = calls.saturating_add(self.left(other, now).await?.calls.min(left.calls));
+            calls = calls.saturating_add(self.remaining(other, now).await?.calls.min(remaining.calls));
         }
         let at_once = calls.min(meter.left().into());
         let waits = (calls - at_once).saturating_mul(3_600) / u64::from(meter.limit);
@@ -134,8 +138,8 @@ impl History {
     }
 
     fn resumes_at(&self, project: &ProjectId, meter: Meter, now: Timestamp) -> Option<Timestamp> {
-        let setback = self.setbacks().of(project, now).map(|setback| setback.until);
-        [meter.next_fits_at, setback, self.rests_until()].into_iter().flatten().max()
+        let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);
+        [meter.next_fits_at, backoff, self.circuit_open_until()].into_iter().flatten().max()
     }
 
     /// Why nothing is fetched right now, if so.
@@ -146,12 +150,12 @@ impl History {
                     .to_owned(),
             );
         }
-        let setback = self.setbacks().of(project, now).map(|setback| setback.why);
-        let why = match (meter.next_fits_at, setback) {
+        let backoff = self.backoff().of(project, now).map(|backoff| backoff.why);
+        let why = match (meter.next_fits_at, backoff) {
             (Some(_), _) if meter.used < meter.limit => "The platform asked Docket to wait",
             (Some(_), _) => "This hour’s calls for the history are used",
             (None, Some(why)) => why,
-            (None, None) if self.rests_until().is_some() => "The platform failed again and again",
+            (None, None) if self.circuit_open_until().is_some() => "The platform failed again and again",
             (None, None) => return None,
         };
         let at = self.resumes_at(project, meter, now)?.to_datetime();

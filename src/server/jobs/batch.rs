@@ -10,7 +10,7 @@ use crate::server::jobs::intent::{paths, prompt};
 use crate::server::jobs::queue::cancelled_by;
 use crate::server::jobs::templates::template_id;
 use crate::server::store::batches::{NewBatch, PreparedBatch};
-use crate::server::store::drafts::{Draft, DraftOf};
+use crate::server::store::drafts::{Draft, DraftKey};
 
 /// Under which subject the form is kept as a draft, its list of values in the place of the pages.
 const DRAFT: &str = "batch";
@@ -56,11 +56,11 @@ impl Jobs {
                 "This form was sent before with another text. Reload the page to send a new one.",
             ));
         }
-        self.store.drop_draft(draft_of(caller, &request.project)).await?;
+        self.store.drop_draft(draft_key(caller, &request.project)).await?;
         self.shown(prepared).await
     }
 
-    /// Puts all prompts of a batch in line, once.
+    /// Puts all prompts of a batch in the queue, once.
     pub async fn start_batch(
         &self,
         caller: &Caller,
@@ -89,7 +89,7 @@ impl Jobs {
         let (_, waiting) = self.store.progress(&prepared.id).await?;
         let (by, reason) = (caller.actor(), cancelled_by(caller));
         self.store.cancel(project, &waiting, &by, &reason, self.clock.now()).await?;
-        self.announce_settled();
+        self.announce_outcome();
         self.shown(prepared).await
     }
 
@@ -105,7 +105,7 @@ impl Jobs {
             let earlier = self.prepared(project, from).await?;
             return Ok(BatchForm { intent, text: earlier.template, values: earlier.list, problem: None });
         }
-        let Some((kept, _)) = self.store.draft(draft_of(caller, project)).await? else {
+        let Some((kept, _)) = self.store.draft(draft_key(caller, project)).await? else {
             return Ok(BatchForm { intent, text: String::new(), values: String::new(), problem: None });
         };
         let problem = self.checked(&kept.text, &kept.paths).err().map(|error| error.message);
@@ -148,7 +148,7 @@ impl Jobs {
             return Ok(());
         }
         let draft = Draft { text: text.clone(), paths: values.clone(), ..Draft::default() };
-        let of = draft_of(caller, &request.project);
+        let of = draft_key(caller, &request.project);
         self.store.keep_draft(of, &draft, None, self.clock.now()).await?;
         Ok(())
     }
@@ -170,8 +170,8 @@ impl Jobs {
     }
 }
 
-fn draft_of<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftOf<'a> {
-    DraftOf { user_id: &caller.user.id, project, subject: DRAFT }
+fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftKey<'a> {
+    DraftKey { user_id: &caller.user.id, project, subject: DRAFT }
 }
 
 fn preview(entry: &Entry) -> String {

@@ -9,9 +9,9 @@ use tracing::Instrument;
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
-use crate::server::store::intents::{Intent, Settlement};
+use crate::server::store::intents::{DeliveryOutcome, Intent};
 use crate::server::upstream::UpstreamError;
-use crate::server::upstream::governor::{Leave, Permit, Scope};
+use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 
 /// How often recording an outcome is tried, once the process is to end, before the row is left to the next start, which
 /// calls it unknown. A process that goes on goes on trying: nobody else knows the outcome.
@@ -23,23 +23,23 @@ const PAUSE_DOUBLINGS: u32 = 5;
 impl Jobs {
     /// What was being sent when the process last ended becomes *unknown*. To be called once, before anything
     /// is sent.
-    pub async fn settle_interrupted(&self) -> anyhow::Result<()> {
+    pub async fn mark_interrupted_unknown(&self) -> anyhow::Result<()> {
         let reason = "Docket was stopped while this was being sent. The platform may have taken it or not.";
         for intent in self.store.interrupted().await? {
             tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
-            self.store.settle(&intent, &Settlement::Unknown(reason), self.clock.now()).await?;
+            self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?;
         }
         Ok(())
     }
 
-    /// Starts the delivery of every queued message whose time has come, and of the next one of each line that moves.
+    /// Starts the delivery of every queued message whose time has come, and of the next one of each queue that moves.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
         for message_id in self.store.due_messages(self.clock.now()).await? {
             self.start_delivery(message_id);
         }
-        for head in self.store.heads().await? {
+        for head in self.store.queue_heads().await? {
             let scope = Scope::of_message(&head.project, head.position);
-            if self.governor.line_moves(&scope).await? {
+            if self.governor.may_send_next(&scope).await? {
                 self.start_delivery(head.message_id);
             }
         }
@@ -53,7 +53,7 @@ impl Jobs {
             if let Err(error) = jobs.deliver(&message_id).await {
                 tracing::error!(message_id, error = format!("{error:#}"), "delivery");
             }
-            jobs.announce_settled();
+            jobs.announce_outcome();
         };
         self.deliveries.spawn(delivery.in_current_span());
     }
@@ -62,9 +62,9 @@ impl Jobs {
         let Some((project, position)) = self.store.queued_message(message_id).await? else { return Ok(()) };
         let scope = Scope::of_message(&project, position);
         match self.governor.acquire_for(message_id, &scope).await? {
-            Leave::Taken => Ok(()),
-            Leave::Later => Ok(self.store.line_up(message_id).await?),
-            Leave::Send { intent, remote_id, permit } => {
+            SendDecision::NotClaimed => Ok(()),
+            SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
+            SendDecision::Send { intent, remote_id, permit } => {
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
                 self.record(&intent, outcome).await
             }
@@ -79,47 +79,48 @@ impl Jobs {
     ) -> Result<RemoteJob, UpstreamError> {
         match remote_id.filter(|_| intent.position > 0) {
             Some(remote_id) => {
-                let said = self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await;
+                let answer =
+                    self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await;
                 // The answer is about the job that was written to, whatever it calls it.
-                said.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
+                answer.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
             }
             None => self.upstream.create(permit, &intent.project, &intent.prompt).await,
         }
     }
 
-    /// When a job that was just heard of is read again.
+    /// When a job that was just heard of is polled again.
     pub(super) fn next_poll(&self) -> Timestamp {
         self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64)
     }
 
     async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
         let reason;
-        let mut settlement = match &outcome {
+        let mut delivery_outcome = match &outcome {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
-                Settlement::Accepted(remote, self.next_poll())
+                DeliveryOutcome::Accepted(remote, self.next_poll())
             }
-            Err(error) if intent.in_line && error.passes() => {
+            Err(error) if intent.in_queue && error.is_temporary() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "waits on");
                 reason = format!("{} It stands in line again.", error.delivery_reason());
-                Settlement::Later(&reason)
+                DeliveryOutcome::Requeued(&reason)
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");
                 reason = error.delivery_reason();
-                if error.may_have_been_taken() {
-                    Settlement::Unknown(&reason)
+                if error.may_have_been_accepted() {
+                    DeliveryOutcome::Unknown(&reason)
                 } else {
-                    Settlement::Rejected(&reason)
+                    DeliveryOutcome::Rejected(&reason)
                 }
             }
         };
         for attempt in 0.. {
-            match self.store.settle(intent, &settlement, self.clock.now()).await {
+            match self.store.record_outcome(intent, &delivery_outcome, self.clock.now()).await {
                 Ok(()) => break,
                 Err(error) if error.is_duplicate() => {
                     tracing::warn!(job = %intent.job, "the answer names a job of another prompt");
-                    settlement = Settlement::Unknown(
+                    delivery_outcome = DeliveryOutcome::Unknown(
                         "The platform answered with a job that belongs to another prompt. It may have started the work or not.",
                     );
                 }

@@ -5,13 +5,13 @@ use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::DraftKept;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::{Draft, DraftOf};
+use crate::server::store::drafts::{Draft, DraftKey};
 
 /// The longest text that is kept of the field for pages, in characters: 50 paths of 500.
 const PATHS_MAX_CHARS: usize = 26_000;
 
 /// What stands in a form right now.
-pub struct Writing {
+pub struct DraftForm {
     /// The job to follow up; nothing or empty for a new job.
     pub job: Option<String>,
     pub text: String,
@@ -24,13 +24,13 @@ pub struct Writing {
 
 impl Jobs {
     /// Keeps what the caller writes, in place of what was kept for the same form; an empty text ends the draft.
-    pub async fn keep_writing(
+    pub async fn save_draft(
         &self,
         caller: &Caller,
         project: &ProjectId,
-        writing: Writing,
+        draft_form: DraftForm,
     ) -> Result<DraftKept, AppError> {
-        let Writing { job, text, paths, template, intent } = writing;
+        let DraftForm { job, text, paths, template, intent } = draft_form;
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let job: Option<JobId> =
             given(job).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
@@ -39,7 +39,7 @@ impl Jobs {
         let template: Option<TemplateId> =
             given(template).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
         let (text, paths) = (text.replace("\r\n", "\n"), paths.unwrap_or_default());
-        let of = DraftOf {
+        let of = DraftKey {
             user_id: &caller.user.id,
             project,
             subject: job.as_ref().map(JobId::as_str).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use crate::error::AppError;
 use crate::model::job_query::JobQuery;
 use crate::model::tag;
-use crate::server::store::job_list::{JobFilter, Place, Sort};
+use crate::server::store::job_list::{JobFilter, PageStart, Sort};
 
 /// The longest search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;
@@ -46,7 +46,7 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
             &query.sort,
             [("", Sort::Newest), ("oldest", Sort::Oldest), ("changed", Sort::Changed)],
         )?,
-        place: Place::default(),
+        page_start: PageStart::default(),
     };
     Ok((query, filter))
 }

@@ -8,8 +8,8 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::filter::parse;
-use crate::server::store::drafts::{Draft, DraftOf};
-use crate::server::store::job_list::{Listed, PAGE_JOBS, Place};
+use crate::server::store::drafts::{Draft, DraftKey};
+use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart};
 
 /// How many jobs that run, or that need a person, the overview has.
 const SECTION_JOBS: usize = 8;
@@ -41,10 +41,10 @@ impl Jobs {
         let (query, mut filter) = parse(&query)?;
         let seal = Seal::of(project, &query);
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        filter.place = match (given(cursor), given(page)) {
-            (Some(cursor), _) => Place::At(seal.read(cursor.trim())?),
-            (None, Some(page)) => Place::Start(before_page(&page)?),
-            (None, None) => Place::default(),
+        filter.page_start = match (given(cursor), given(page)) {
+            (Some(cursor), _) => PageStart::At(seal.read(cursor.trim())?),
+            (None, Some(page)) => PageStart::Start(before_page(&page)?),
+            (None, None) => PageStart::default(),
         };
         let Listed { jobs, next, previous, before, counts, attention } =
             self.store.jobs(project, &filter).await?;
@@ -88,7 +88,7 @@ impl Jobs {
         let job = job.filter(|job| !job.is_empty());
         let job: Option<JobId> = job.map(str::parse).transpose().map_err(AppError::bad_input)?;
         let subject = job.as_ref().map_or("", JobId::as_str);
-        let of = DraftOf { user_id: &caller.user.id, project, subject };
+        let of = DraftKey { user_id: &caller.user.id, project, subject };
         let draft = self.store.draft(of).await?;
         let (draft, draft_saved_at) = draft.map(|(draft, at)| (draft, Some(at))).unwrap_or_default();
         let Draft { text: draft, paths: draft_paths, template: draft_template } = draft;

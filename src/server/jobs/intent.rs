@@ -12,7 +12,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::templates::template_id;
 use crate::server::store::StoreError;
-use crate::server::store::drafts::{Draft, DraftOf};
+use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
@@ -29,7 +29,7 @@ pub struct Form {
     pub intent: String,
     /// Separated by commas or line ends.
     pub paths: Option<String>,
-    /// Whether it may wait in line where the hour's budget has no room.
+    /// Whether it may wait in the queue where the hour's budget has no room.
     pub queue: bool,
     /// The id of the template it came from; empty is none.
     pub template: Option<String>,
@@ -72,7 +72,7 @@ impl Form {
         Self { author, project, job, prompt, intent, paths, template, queue: false, asks: false }
     }
 
-    /// With the form's checkbox: whether it may wait in line.
+    /// With the form's checkbox: whether it may wait in the queue.
     pub fn queued(self, checkbox: Option<&str>) -> Self {
         Self { queue: matches!(checkbox, Some("on" | "true")), ..self }
     }
@@ -94,9 +94,9 @@ impl Form {
         })
     }
 
-    fn draft(&self) -> DraftOf<'_> {
+    fn draft(&self) -> DraftKey<'_> {
         let subject = self.job.as_deref().unwrap_or_default();
-        DraftOf { user_id: &self.author.id, project: &self.project, subject }
+        DraftKey { user_id: &self.author.id, project: &self.project, subject }
     }
 }
 
@@ -105,7 +105,7 @@ impl Jobs {
     /// The same intent again gives the same answer and sends nothing. Text that could not be taken on is
     /// kept as the author's draft.
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
-        let outcome = self.take_on(&form).await;
+        let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
             Ok(_) => self.store.drop_draft(form.draft()).await,
             Err(_) if !may_be_kept(&form) => Ok(()),
@@ -121,19 +121,19 @@ impl Jobs {
         outcome
     }
 
-    async fn take_on(&self, form: &Form) -> Result<Job, AppError> {
+    async fn commit_and_send(&self, form: &Form) -> Result<Job, AppError> {
         let request = form.parse(self.prompt_max)?;
         if let Some(earlier) = self.store.find_intent(&form.author.id, &request.intent).await? {
             return self.answer(form, &request, earlier).await;
         }
         if let Some(job) = &request.job {
-            self.must_take_follow_ups(&form.project, job).await?;
+            self.must_accept_follow_ups(&form.project, job).await?;
         }
         if let Some(template) = &request.template {
             self.must_be_a_template(&form.project, template).await?;
         }
         if form.asks {
-            self.must_resemble_nothing(form, &request).await?;
+            self.must_have_no_similar_job(form, &request).await?;
         }
         let position = i64::from(request.job.is_some());
         let room = self.governor.check(&Scope::of_message(&form.project, position)).await;
@@ -148,7 +148,7 @@ impl Jobs {
         };
         match room {
             Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {
-                self.store.insert_in_line(new, self.clock.now()).await?;
+                self.store.insert_queued(new, self.clock.now()).await?;
             }
             room => {
                 room?;
@@ -158,19 +158,20 @@ impl Jobs {
             }
         }
         // Where the same form came twice at once, this finds the other one's intent.
-        let intent = self.store.find_intent(&form.author.id, &request.intent).await.map_err(taken_on)?;
+        let intent =
+            self.store.find_intent(&form.author.id, &request.intent).await.map_err(committed_already)?;
         // Without one, the job to follow up was not taken in the meantime.
         let intent = intent.ok_or_else(nothing_to_follow_up)?;
         self.answer(form, &request, intent).await
     }
 
     /// Nothing was committed where this refuses, so that the same intent may come again.
-    async fn must_resemble_nothing(&self, form: &Form, request: &Request) -> Result<(), AppError> {
+    async fn must_have_no_similar_job(&self, form: &Form, request: &Request) -> Result<(), AppError> {
         let similar =
             self.similar(&form.project, &request.prompt, form.paths.as_deref().unwrap_or_default()).await?;
         // Of a double click, the other one may be what resembles it.
-        let is_taken_on = self.store.find_intent(&form.author.id, &request.intent).await?.is_some();
-        if similar.is_empty() || is_taken_on { Ok(()) } else { Err(similar_job()) }
+        let is_committed = self.store.find_intent(&form.author.id, &request.intent).await?.is_some();
+        if similar.is_empty() || is_committed { Ok(()) } else { Err(similar_job()) }
     }
 
     /// The answer that belongs to an intent, once its delivery has ended.
@@ -185,38 +186,38 @@ impl Jobs {
                 "This form was sent before with another text, and that text is what counts. Reload the page to send a new one.",
             ));
         }
-        self.settled_job(&intent).await
+        self.job_after_delivery(&intent).await
     }
 
     /// The job of an intent once its delivery has ended, or as it is if that waits.
-    pub(super) async fn settled_job(&self, intent: &Intent) -> Result<Job, AppError> {
-        self.wait_until_settled(intent).await.map_err(taken_on)?;
-        let job = self.store.job(&intent.project, &intent.job).await.map_err(taken_on)?;
+    pub(super) async fn job_after_delivery(&self, intent: &Intent) -> Result<Job, AppError> {
+        self.wait_for_outcome(intent).await.map_err(committed_already)?;
+        let job = self.store.job(&intent.project, &intent.job).await.map_err(committed_already)?;
         job.ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
     /// Waits while the message is on its way, at most as long as a delivery can take.
-    async fn wait_until_settled(&self, intent: &Intent) -> Result<(), StoreError> {
-        let mut settled = self.settled.subscribe();
+    async fn wait_for_outcome(&self, intent: &Intent) -> Result<(), StoreError> {
+        let mut outcomes = self.outcomes.subscribe();
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
-            settled.borrow_and_update();
-            // A message that waits in line may wait for hours, and nobody waits with it.
+            outcomes.borrow_and_update();
+            // A message that waits in the queue may wait for hours, and nobody waits with it.
             let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
             let now = tokio::time::Instant::now();
             if !on_its_way || now >= deadline {
                 return Ok(());
             }
             // Another process on the same database says nothing here when it has delivered.
-            let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), settled.changed()).await;
+            let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), outcomes.changed()).await;
         }
     }
 
-    async fn must_take_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
+    async fn must_accept_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
         let job = self.store.job(project, job).await?;
         let job = job.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
-        let may_be_taken = matches!(job.state, JobState::Queued | JobState::Sending);
-        if job.remote.is_some() || may_be_taken { Ok(()) } else { Err(nothing_to_follow_up()) }
+        let may_be_accepted = matches!(job.state, JobState::Queued | JobState::Sending);
+        if job.remote.is_some() || may_be_accepted { Ok(()) } else { Err(nothing_to_follow_up()) }
     }
 }
 
@@ -260,7 +261,7 @@ pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
 }
 
 /// What somebody is told whose prompt is committed: who took it for lost would send it twice.
-fn taken_on(error: StoreError) -> AppError {
+fn committed_already(error: StoreError) -> AppError {
     let message = "Docket's database did not answer, but your prompt had been taken on. Look for it in the list of jobs before you send it again.";
     AppError { message: message.to_owned(), ..error.into() }
 }

@@ -1,8 +1,8 @@
-//! Following jobs: one upstream read per job per interval, slower as a job grows old, whoever looks.
+//! Tracking jobs: one upstream poll per job per interval, slower as a job grows old, whoever looks.
 //! Must not send anything to a job.
 //!
-//! A job is followed until it rests. One that the upstream does not know (twice, a minute apart), and one that came to no
-//! end in three days, are followed no more until a person asks.
+//! A job is tracked until it is finished. One that the upstream does not know (twice, a minute apart), and one that came to no
+//! end in three days, are not tracked any more until a person asks.
 
 use std::time::Duration;
 
@@ -14,48 +14,48 @@ use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
-use crate::server::store::reads::DueRead;
+use crate::server::store::polls::DuePoll;
 use crate::server::upstream::UpstreamError;
 
 /// Reads under way at once.
 const CONCURRENT_READS: usize = 4;
 
-/// How long a job that has ended is still read after a follow-up was accepted: the upstream does not say when
+/// How long a job that has ended is still polled after a follow-up was accepted: the upstream does not say when
 /// it starts to work again.
 const SETTLING_SECONDS: i64 = 120;
 
 /// How much later a second 404 must come: an upstream may be asked about a job before all of it has heard of the job.
 const CONFIRMING_SECONDS: i64 = 60;
 
-/// How long a job that does not rest is followed.
+/// How long a job that does not finish is tracked.
 const NO_END_SECONDS: i64 = 3 * 24 * 3600;
 
 /// By how much of itself a pause may be longer, so that jobs of one moment do not stay together.
 const JITTER: f64 = 0.2;
 
-/// The pause between two reads of a job that has grown old.
+/// The pause between two polls of a job that has grown old.
 const SLOWEST: Duration = Duration::from_secs(300);
 
 impl Jobs {
-    /// Reads every job whose time has come, once. Gives how many reads were made.
+    /// Polls every job whose time has come, once. Gives how many polls were made.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
-        let due = self.store.due_reads(now, later(now, self.longest_pause())).await?;
-        let reads = futures::stream::iter(due)
+        let due = self.store.due_polls(now, later(now, self.longest_pause())).await?;
+        let polls = futures::stream::iter(due)
             .map(|due| async move {
                 let job = due.job.clone();
-                let result = self.read(due).await;
+                let result = self.poll(due).await;
                 result.inspect_err(|error| tracing::error!(%job, error = format!("{error:#}"), "read"))
             })
             .buffer_unordered(CONCURRENT_READS)
             .filter(|result| std::future::ready(matches!(result, Ok(true))))
             .count()
             .await;
-        Ok(reads)
+        Ok(polls)
     }
 
-    /// Reads a job that is followed no more, at most once per interval, because a person asks. One that still moves is
-    /// followed again; the job as it then is.
+    /// Polls a job that is not tracked any more, at most once per interval, because a person asks. One that still moves is
+    /// tracked again; the job as it then is.
     pub async fn check(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         if self.get(project, job).await?.remote.is_none() {
             return Err(AppError::bad_input(
@@ -63,7 +63,7 @@ impl Jobs {
             ));
         }
         let id: JobId = job.parse().map_err(AppError::bad_input)?;
-        let permit = self.governor.acquire_read(project).await?.map_err(|_| {
+        let permit = self.governor.acquire_poll(project).await?.map_err(|_| {
             AppError::new(
                 ErrorCode::UpstreamFailed,
                 "The platform cannot be asked right now. Try again in a few minutes.",
@@ -74,79 +74,79 @@ impl Jobs {
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
         let next = later(now, self.timing.poll_interval);
         if let Some(due) = self.store.claim_check(project, &id, not_since, next, now).await? {
-            let said = self.upstream.job(permit, project, &due.remote_id).await;
-            if let Some(error) = self.conclude(&due, said).await.map_err(|error| {
+            let answer = self.upstream.job(permit, project, &due.remote_id).await;
+            if let Some(error) = self.record_answer(&due, answer).await.map_err(|error| {
                 tracing::error!(job = %id, error = format!("{error:#}"), "a check could not be recorded");
                 AppError::database_unavailable()
             })? {
-                self.store.stop_following(&due).await?;
+                self.store.stop_tracking(&due).await?;
                 return Err(error.into());
             }
         }
         self.get(project, job).await
     }
 
-    async fn read(&self, due: DueRead) -> anyhow::Result<bool> {
+    async fn poll(&self, due: DuePoll) -> anyhow::Result<bool> {
         let now = self.clock.now();
-        let due = self.without_absence(due, now);
-        let next = self.next_read(&due, now);
-        let permit = match self.governor.acquire_read(&due.project).await? {
+        let due = self.adjusted_for_downtime(due, now);
+        let next = self.planned_poll(&due, now);
+        let permit = match self.governor.acquire_poll(&due.project).await? {
             Ok(permit) => permit,
             Err(until) => {
-                // No plan is later than the longest pause: see `without_absence`.
+                // No plan is later than the longest pause: see `adjusted_for_downtime`.
                 let until = until.min(later(now, self.longest_pause()));
-                self.store.postpone_read(&due, next.max(until)).await?;
+                self.store.postpone_poll(&due, next.max(until)).await?;
                 return Ok(false);
             }
         };
-        if !self.store.claim_read(&due, next, now).await? {
+        if !self.store.claim_poll(&due, next, now).await? {
             return Ok(false);
         }
-        let said = self.upstream.job(permit, &due.project, &due.remote_id).await;
-        if let Some(error) = self.conclude(&due, said).await? {
-            // The next read is planned already; the last known state stays.
+        let answer = self.upstream.job(permit, &due.project, &due.remote_id).await;
+        if let Some(error) = self.record_answer(&due, answer).await? {
+            // The next poll is planned already; the last known state stays.
             tracing::warn!(job = %due.job, %error, "job could not be read");
-            if now.seconds_since(due.followed_since) >= NO_END_SECONDS {
+            if now.seconds_since(due.tracked_since) >= NO_END_SECONDS {
                 self.record_no_end(&due, "Lately it gave no answer that could be used.").await?;
             }
         }
         Ok(true)
     }
 
-    /// A read that comes at quite another time than planned shows that the clock was set, or that nobody was there to
-    /// read. Such a time is no time in which the job was followed: it makes it no older, and confirms nothing.
-    fn without_absence(&self, mut due: DueRead, now: Timestamp) -> DueRead {
+    /// A poll that comes at quite another time than planned shows that the clock was set, or that nobody was there to
+    /// poll. Such a time is no time in which the job was tracked: it makes it no older, and confirms nothing.
+    fn adjusted_for_downtime(&self, mut due: DuePoll, now: Timestamp) -> DuePoll {
         let late = now.as_millis() - due.planned_at.as_millis();
         if u128::from(late.unsigned_abs()) > self.longest_pause().as_millis() {
-            due.followed_since = Timestamp::from_millis(due.followed_since.as_millis().saturating_add(late));
+            due.tracked_since = Timestamp::from_millis(due.tracked_since.as_millis().saturating_add(late));
             due.missing_since = None;
         }
         due
     }
 
-    /// Records what a read said, and gives the error that says nothing about the job.
-    async fn conclude(
+    /// Records what a poll said, and gives the error that says nothing about the job.
+    async fn record_answer(
         &self,
-        due: &DueRead,
-        said: Result<RemoteJob, UpstreamError>,
+        due: &DuePoll,
+        answer: Result<RemoteJob, UpstreamError>,
     ) -> anyhow::Result<Option<UpstreamError>> {
-        match said {
+        match answer {
             // The answer is about what was asked for, whatever it calls it.
-            Ok(remote) => self.record_read(due, &RemoteJob { id: due.remote_id.clone(), ..remote }).await?,
+            Ok(remote) => self.record_poll(due, &RemoteJob { id: due.remote_id.clone(), ..remote }).await?,
             Err(UpstreamError::Refused { status: 404, .. }) => self.record_missing(due).await?,
             Err(error) => return Ok(Some(error)),
         }
         Ok(None)
     }
 
-    async fn record_read(&self, due: &DueRead, remote: &RemoteJob) -> anyhow::Result<()> {
+    async fn record_poll(&self, due: &DuePoll, remote: &RemoteJob) -> anyhow::Result<()> {
         let now = self.clock.now();
         let state = JobState::of(DeliveryState::Accepted, Some(&remote.status));
-        let age = now.seconds_since(due.followed_since);
-        let settled = !due.after_follow_up || age >= SETTLING_SECONDS;
-        let over = settled && !state.is_moving();
-        let next = (!over).then(|| self.next_read(due, now));
-        if self.store.record_read(due, remote, next, now).await? {
+        let age = now.seconds_since(due.tracked_since);
+        let is_confirmed = !due.after_follow_up || age >= SETTLING_SECONDS;
+        let over = is_confirmed && !state.is_moving();
+        let next = (!over).then(|| self.planned_poll(due, now));
+        if self.store.record_poll(due, remote, next, now).await? {
             tracing::info!(job = %due.job, status = remote.status, "job changed");
         }
         if state.is_moving() && age >= NO_END_SECONDS {
@@ -155,17 +155,17 @@ impl Jobs {
         Ok(())
     }
 
-    async fn record_no_end(&self, due: &DueRead, last: &str) -> anyhow::Result<()> {
+    async fn record_no_end(&self, due: &DuePoll, last: &str) -> anyhow::Result<()> {
         tracing::warn!(job = %due.job, "job came to no end");
         let reason =
             format!("The platform reported no end in three days, so Docket no longer asks by itself. {last}");
         Ok(self.store.record_lost(due, NO_END, &reason, self.clock.now()).await?)
     }
 
-    async fn record_missing(&self, due: &DueRead) -> anyhow::Result<()> {
+    async fn record_missing(&self, due: &DuePoll) -> anyhow::Result<()> {
         let now = self.clock.now();
         if due.status.as_deref() == Some(NOT_FOUND) {
-            return Ok(self.store.stop_following(due).await?);
+            return Ok(self.store.stop_tracking(due).await?);
         }
         let since = due.missing_since.filter(|since| *since <= now).unwrap_or(now);
         if now.seconds_since(since) >= CONFIRMING_SECONDS {
@@ -174,17 +174,17 @@ impl Jobs {
                 "The platform says that there is no such job. It was asked twice, at least a minute apart.";
             return Ok(self.store.record_lost(due, NOT_FOUND, reason, now).await?);
         }
-        let next = self.next_read(due, now).max(since.plus_seconds(CONFIRMING_SECONDS));
+        let next = self.planned_poll(due, now).max(since.plus_seconds(CONFIRMING_SECONDS));
         Ok(self.store.record_missing(due, since, next).await?)
     }
 
-    fn next_read(&self, due: &DueRead, now: Timestamp) -> Timestamp {
-        let pause = pause(now.seconds_since(due.followed_since), self.timing.poll_interval);
+    fn planned_poll(&self, due: &DuePoll, now: Timestamp) -> Timestamp {
+        let pause = pause(now.seconds_since(due.tracked_since), self.timing.poll_interval);
         let jitter = pause.mul_f64(rand::rng().random_range(0.0..=JITTER));
         later(now, pause + jitter)
     }
 
-    /// The longest that any job waits for its next read.
+    /// The longest that any job waits for its next poll.
     pub(super) fn longest_pause(&self) -> Duration {
         let pause =
             self.timing.poll_interval.max(SLOWEST).max(Duration::from_secs(CONFIRMING_SECONDS as u64));
@@ -197,7 +197,7 @@ fn later(now: Timestamp, by: Duration) -> Timestamp {
     Timestamp::from_millis(now.as_millis().saturating_add(by))
 }
 
-/// The pause before the next read of a job that has been followed for `age_seconds`.
+/// The pause before the next poll of a job that has been tracked for `age_seconds`.
 fn pause(age_seconds: i64, shortest: Duration) -> Duration {
     let by_age = match age_seconds {
         ..120 => Duration::ZERO,

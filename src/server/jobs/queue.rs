@@ -2,7 +2,7 @@
 
 use crate::error::AppError;
 use crate::model::id::{MessageId, ProjectId};
-use crate::model::queue::{Queue, Waiting, Why};
+use crate::model::queue::{Queue, QueueEntry, WaitReason};
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -14,25 +14,25 @@ impl Jobs {
     pub async fn queue(&self, project: &ProjectId) -> Result<Queue, AppError> {
         let queued = self.store.queued(project).await?;
         let mut waiting = Vec::with_capacity(queued.len());
-        let mut lines =
+        let mut forecasts =
             [self.forecast(project, &queued, 0).await?, self.forecast(project, &queued, 1).await?];
         for message in queued {
-            let line = &mut lines[usize::from(message.position > 0)];
-            let (why, expected_at) = match (message.is_held_up, message.in_line) {
-                (true, _) => (Why::JobBefore, None),
-                (false, false) => (Why::Sending, None),
-                (false, true) => line.next(),
+            let forecast = &mut forecasts[usize::from(message.position > 0)];
+            let (why, expected_at) = match (message.is_held_up, message.in_queue) {
+                (true, _) => (WaitReason::JobBefore, None),
+                (false, false) => (WaitReason::Sending, None),
+                (false, true) => forecast.next(),
             };
             waiting.push(entry(message, why, expected_at));
         }
         Ok(Queue { waiting })
     }
 
-    /// Moves a prompt that waits in line: `to` is `first`, `up` or `down`.
+    /// Moves a prompt that waits in the queue: `to` is `first`, `up` or `down`.
     pub async fn move_queued(&self, project: &ProjectId, message: &str, to: &str) -> Result<Queue, AppError> {
         let message: MessageId = message.parse().map_err(AppError::bad_input)?;
         let to = to.parse().map_err(AppError::bad_input)?;
-        if !self.store.move_in_line(project, &message, to).await? {
+        if !self.store.move_in_queue(project, &message, to).await? {
             return Err(self.not_waiting(project, &message).await?);
         }
         self.queue(project).await
@@ -50,7 +50,7 @@ impl Jobs {
         if self.store.cancel(project, std::slice::from_ref(&message), &by, &reason, now).await? == 0 {
             return Err(self.not_waiting(project, &message).await?);
         }
-        self.announce_settled();
+        self.announce_outcome();
         self.queue(project).await
     }
 
@@ -70,13 +70,13 @@ impl Jobs {
         position: i64,
     ) -> Result<Forecast, AppError> {
         let in_this_line = |message: &&QueuedMessage| {
-            message.in_line && !message.is_held_up && (message.position > 0) == (position > 0)
+            message.in_queue && !message.is_held_up && (message.position > 0) == (position > 0)
         };
         let count = queued.iter().filter(in_this_line).count();
         if count == 0 {
-            return Ok(Forecast { why: Why::Turn, times: Vec::new().into_iter() });
+            return Ok(Forecast { why: WaitReason::Turn, times: Vec::new().into_iter() });
         }
-        let (why, times) = self.governor.line(&Scope::of_message(project, position), count).await?;
+        let (why, times) = self.governor.queue_forecast(&Scope::of_message(project, position), count).await?;
         Ok(Forecast { why, times: times.into_iter() })
     }
 }
@@ -86,22 +86,22 @@ pub(super) fn cancelled_by(caller: &Caller) -> String {
     format!("Cancelled by {} before it was sent.", caller.user.name)
 }
 
-/// Gives each message of a line, in order, its reason and time.
+/// Gives each message of a queue, in order, its reason and time.
 struct Forecast {
-    why: Why,
+    why: WaitReason,
     times: std::vec::IntoIter<Timestamp>,
 }
 
 impl Forecast {
-    fn next(&mut self) -> (Why, Option<Timestamp>) {
+    fn next(&mut self) -> (WaitReason, Option<Timestamp>) {
         let expected = self.times.next();
         // What keeps the first one keeps the others as well; behind it they wait for their turn.
-        (std::mem::replace(&mut self.why, Why::Turn), expected)
+        (std::mem::replace(&mut self.why, WaitReason::Turn), expected)
     }
 }
 
-fn entry(message: QueuedMessage, why: Why, expected_at: Option<Timestamp>) -> Waiting {
-    Waiting {
+fn entry(message: QueuedMessage, why: WaitReason, expected_at: Option<Timestamp>) -> QueueEntry {
+    QueueEntry {
         message: message.message,
         job: message.job,
         position: u32::try_from(message.position).unwrap_or(u32::MAX),

@@ -1,5 +1,5 @@
 //! Deliveries whose outcome is not known, decided by a person: it was not started and is sent again, or it was and is
-//! followed. Must not decide by itself.
+//! tracked. Must not decide by itself.
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId, RemoteId};
@@ -8,7 +8,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
 use crate::server::store::intents::Intent;
-use crate::server::store::resolved::{Doubt, Started};
+use crate::server::store::unresolved::{AcceptedAs, UnresolvedDelivery};
 use crate::server::upstream::UpstreamError;
 
 /// A decision as posted: nothing in it is checked but the project.
@@ -31,7 +31,7 @@ impl Jobs {
         let message = self.store.message_at(&decision.project, &job, decision.message).await?;
         let message =
             message.ok_or_else(|| AppError::not_found("That prompt does not exist in this project."))?;
-        let doubt = Doubt {
+        let delivery = UnresolvedDelivery {
             by: &caller.actor(),
             project: &decision.project,
             job: &job,
@@ -39,8 +39,8 @@ impl Jobs {
             attempt: decision.attempt,
         };
         match decision.outcome.as_str() {
-            "not_started" => self.send_again(caller, &doubt, &message).await,
-            "started" => self.was_started(caller, &doubt, &message, decision.remote_id.as_deref()).await,
+            "not_started" => self.send_again(caller, &delivery, &message).await,
+            "started" => self.mark_accepted(caller, &delivery, &message, decision.remote_id.as_deref()).await,
             _ => Err(AppError::bad_input("An outcome is one of not_started, started.")),
         }
     }
@@ -48,61 +48,65 @@ impl Jobs {
     async fn send_again(
         &self,
         caller: &Caller,
-        doubt: &Doubt<'_>,
+        delivery: &UnresolvedDelivery<'_>,
         message: &Intent,
     ) -> Result<Job, AppError> {
         let note = format!("{} found that it was not started: it is sent again.", caller.user.name);
-        if self.store.send_again(doubt, &note, self.clock.now()).await? {
+        if self.store.send_again(delivery, &note, self.clock.now()).await? {
             self.start_delivery(message.message_id.clone());
         } else {
             // Two clicks, or two people of one mind: the first one counts, and both see what came of it.
-            let now = self.store.message_at(doubt.project, doubt.job, doubt.position).await?;
-            if now.is_none_or(|now| now.attempt <= doubt.attempt) {
-                return Err(decided());
+            let now = self.store.message_at(delivery.project, delivery.job, delivery.position).await?;
+            if now.is_none_or(|now| now.attempt <= delivery.attempt) {
+                return Err(already_resolved());
             }
         }
-        self.settled_job(message).await
+        self.job_after_delivery(message).await
     }
 
-    async fn was_started(
+    async fn mark_accepted(
         &self,
         caller: &Caller,
-        doubt: &Doubt<'_>,
+        delivery: &UnresolvedDelivery<'_>,
         message: &Intent,
         remote_id: Option<&str>,
     ) -> Result<Job, AppError> {
-        if message.state != DeliveryState::Unknown || message.attempt != doubt.attempt {
-            return Err(decided());
+        if message.state != DeliveryState::Unknown || message.attempt != delivery.attempt {
+            return Err(already_resolved());
         }
         let name = &caller.user.name;
         let (remote, note);
-        let started = match doubt.position {
+        let accepted_as = match delivery.position {
             0 => {
-                remote = self.read_to_take(doubt.project, remote_id.unwrap_or_default()).await?;
+                remote = self.fetch_untracked(delivery.project, remote_id.unwrap_or_default()).await?;
                 note = format!("{name} found that it was started, as {}.", remote.id);
-                Started::Job(&remote)
+                AcceptedAs::Job(&remote)
             }
             _ => {
                 note = format!("{name} found that it was taken.");
-                Started::FollowUp
+                AcceptedAs::FollowUp
             }
         };
-        let (now, next_read_at) = (self.clock.now(), self.next_poll());
-        match self.store.was_started(doubt, started, &note, next_read_at, now).await {
+        let (now, next_poll_at) = (self.clock.now(), self.next_poll());
+        match self.store.mark_accepted(delivery, accepted_as, &note, next_poll_at, now).await {
             Ok(true) => {
-                self.announce_settled();
-                self.settled_job(message).await
+                self.announce_outcome();
+                self.job_after_delivery(message).await
             }
-            Ok(false) => Err(decided()),
-            Err(error) => Err(taken_or(error)),
+            Ok(false) => Err(already_resolved()),
+            Err(error) => Err(conflict_or(error)),
         }
     }
 
     /// What the upstream says of the job with the id that a person typed, if no job of ours has that id.
-    pub(super) async fn read_to_take(&self, project: &ProjectId, typed: &str) -> Result<RemoteJob, AppError> {
+    pub(super) async fn fetch_untracked(
+        &self,
+        project: &ProjectId,
+        typed: &str,
+    ) -> Result<RemoteJob, AppError> {
         let id: RemoteId = typed.trim().parse().map_err(AppError::bad_input)?;
-        self.must_be_free(project, id.as_str()).await?;
-        let permit = self.governor.acquire_asked_read(project).await?;
+        self.must_be_untracked(project, id.as_str()).await?;
+        let permit = self.governor.acquire_lookup(project).await?;
         let remote = self.upstream.job(permit, project, id.as_str()).await.map_err(|error| match error {
             UpstreamError::Refused { status: 404, .. } => AppError::not_found(format!(
                 "The platform has no job with the id {id} in this project, so nothing was changed. Check the id."
@@ -110,11 +114,11 @@ impl Jobs {
             error => error.into(),
         })?;
         // The platform may know the same job by several spellings of its id.
-        self.must_be_free(project, &remote.id).await?;
+        self.must_be_untracked(project, &remote.id).await?;
         Ok(remote)
     }
 
-    async fn must_be_free(&self, project: &ProjectId, remote_id: &str) -> Result<(), AppError> {
+    async fn must_be_untracked(&self, project: &ProjectId, remote_id: &str) -> Result<(), AppError> {
         match self.store.job_of_remote(project, remote_id).await? {
             Some(job) => Err(AppError::conflict(format!(
                 "That id belongs to a job that is here already: /p/{project}/jobs/{job} is its page."
@@ -125,13 +129,13 @@ impl Jobs {
 }
 
 /// The error of writing a job under an id that another one got in the meantime.
-pub(super) fn taken_or(error: StoreError) -> AppError {
+pub(super) fn conflict_or(error: StoreError) -> AppError {
     match error.is_duplicate() {
         true => AppError::conflict("That id belongs to a job that is here already."),
         false => error.into(),
     }
 }
 
-fn decided() -> AppError {
+fn already_resolved() -> AppError {
     AppError::conflict("Somebody has decided this already. Reload the page to see what came of it.")
 }

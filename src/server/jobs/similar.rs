@@ -5,12 +5,12 @@ use anyhow::Context;
 use crate::error::AppError;
 use crate::model::id::ProjectId;
 use crate::model::job::EXCERPT_CHARS;
-use crate::model::likeness::{COMPARED_CHARS, Gist};
 use crate::model::page_path;
 use crate::model::similar::SimilarJob;
+use crate::model::trigrams::{COMPARED_CHARS, Trigrams};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::DraftOf;
+use crate::server::store::drafts::DraftKey;
 use crate::server::store::similar::Candidate;
 
 /// The most jobs that are named.
@@ -34,7 +34,8 @@ impl Jobs {
         let paths = page_path::of_job(page_path::typed(paths).unwrap_or_default(), prompt);
         let prompt = prompt.to_owned();
         // Comparing long texts takes a while, during which others want answers.
-        let compared = tokio::task::spawn_blocking(move || resembling(&prompt, &paths, candidates)).await;
+        let compared =
+            tokio::task::spawn_blocking(move || similar_jobs_of(&prompt, &paths, candidates)).await;
         compared.context("comparing prompts").map_err(|error| {
             tracing::error!(error = format!("{error:#}"), "similar jobs");
             AppError::internal()
@@ -47,27 +48,27 @@ impl Jobs {
         caller: &Caller,
         project: &ProjectId,
     ) -> Result<Vec<SimilarJob>, AppError> {
-        let of = DraftOf { user_id: &caller.user.id, project, subject: "" };
+        let of = DraftKey { user_id: &caller.user.id, project, subject: "" };
         let draft = self.store.draft(of).await?.map(|(draft, _)| draft).unwrap_or_default();
         self.similar(project, &draft.text, &draft.paths).await
     }
 }
 
-fn resembling(prompt: &str, paths: &[String], candidates: Vec<Candidate>) -> Vec<SimilarJob> {
-    let gist = Gist::of(prompt);
+fn similar_jobs_of(prompt: &str, paths: &[String], candidates: Vec<Candidate>) -> Vec<SimilarJob> {
+    let trigrams = Trigrams::of(prompt);
     let mut found: Vec<SimilarJob> =
-        candidates.into_iter().filter_map(|candidate| resemblance(&gist, paths, candidate)).collect();
+        candidates.into_iter().filter_map(|candidate| similar_job(&trigrams, paths, candidate)).collect();
     // Stable: the newest stay in front of each kind.
     found.sort_by_key(|job| (!job.is_running_already(), !job.same_text));
     found.truncate(NAMED_MAX);
     found
 }
 
-fn resemblance(gist: &Gist, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
+fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
     let page = candidate.paths.iter().find(|path| paths.contains(path)).cloned();
     // The same words about other pages are another task: that is what templates are for.
     let other_pages = page.is_none() && !paths.is_empty() && !candidate.paths.is_empty();
-    let same_text = !other_pages && gist.is_like(&Gist::of(&candidate.prompt));
+    let same_text = !other_pages && trigrams.is_similar(&Trigrams::of(&candidate.prompt));
     let title = candidate.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     (same_text || page.is_some()).then(|| SimilarJob {
         id: candidate.id,
@@ -102,12 +103,12 @@ mod tests {
     fn the_same_words_about_another_page_are_another_task() {
         let text = "Check the page against the current SDK and fix what is out of date";
         let other = candidate(1, text, JobState::Active, &["/b"]);
-        assert!(resembling(text, &["/a".to_owned()], vec![other]).is_empty());
+        assert!(similar_jobs_of(text, &["/a".to_owned()], vec![other]).is_empty());
         let same = candidate(1, text, JobState::Active, &["/a", "/b"]);
-        let found = resembling(text, &["/a".to_owned()], vec![same]);
+        let found = similar_jobs_of(text, &["/a".to_owned()], vec![same]);
         assert!(found[0].is_running_already() && found[0].page.as_deref() == Some("/a"));
         let without = candidate(1, text, JobState::Active, &[]);
-        assert!(resembling(text, &["/a".to_owned()], vec![without])[0].same_text);
+        assert!(similar_jobs_of(text, &["/a".to_owned()], vec![without])[0].same_text);
     }
 
     #[test]
@@ -117,7 +118,7 @@ mod tests {
             (1..9).map(|n| candidate(n, "Another task", JobState::Completed, &["/a"])).collect();
         candidates.push(candidate(9, text, JobState::Completed, &[]));
         candidates.push(candidate(10, text, JobState::Queued, &["/a"]));
-        let found = resembling(text, &["/a".to_owned()], candidates);
+        let found = similar_jobs_of(text, &["/a".to_owned()], candidates);
         let ids: Vec<_> = found.iter().map(|job| &job.id.as_str()[34..]).collect();
         assert_eq!(ids, ["10", "09", "01", "02", "03"]);
     }

@@ -3,19 +3,19 @@
 use crate::error::AppError;
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::name::is_plain;
-use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACES, SavedTemplate, TemplateForm};
-use crate::model::template::places;
+use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm};
+use crate::model::template::placeholders;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::drafts::{Draft, DraftOf};
+use crate::server::store::drafts::{Draft, DraftKey};
 
 /// The most templates of a project.
 const TEMPLATES_MAX: u32 = 100;
 /// The most places of a template.
-const PLACES_MAX: usize = 20;
+const PLACEHOLDERS_MAX: usize = 20;
 
 /// A template as posted: nothing in it is checked.
-pub struct Posted {
+pub struct PostedTemplate {
     /// Nothing or empty for a new one.
     pub template: Option<String>,
     pub name: String,
@@ -40,7 +40,7 @@ impl Jobs {
             None => None,
         };
         let (name, text) = saved.unwrap_or_default();
-        let kept = self.store.draft(draft_of(caller, project, &subject(id.as_ref()))).await?;
+        let kept = self.store.draft(draft_key(caller, project, &subject(id.as_ref()))).await?;
         let (name, text) = match kept {
             Some((kept, _)) => (kept.paths, kept.text),
             None => (name, text),
@@ -53,11 +53,11 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        posted: Posted,
+        posted: PostedTemplate,
     ) -> Result<TemplateId, AppError> {
         let id = template_id(posted.template.as_deref())?;
         let subject = subject(id.as_ref());
-        let of = draft_of(caller, project, &subject);
+        let of = draft_key(caller, project, &subject);
         let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
         let worth_keeping = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
@@ -78,7 +78,7 @@ impl Jobs {
         caller: &Caller,
         project: &ProjectId,
         id: Option<&TemplateId>,
-        posted: &Posted,
+        posted: &PostedTemplate,
     ) -> Result<TemplateId, AppError> {
         let name = name(&posted.name)?;
         let text = text(&posted.text, self.prompt_max)?;
@@ -143,8 +143,8 @@ fn subject(id: Option<&TemplateId>) -> String {
     format!("template/{}", id.map(TemplateId::as_str).unwrap_or_default())
 }
 
-fn draft_of<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) -> DraftOf<'a> {
-    DraftOf { user_id: &caller.user.id, project, subject }
+fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) -> DraftKey<'a> {
+    DraftKey { user_id: &caller.user.id, project, subject }
 }
 
 fn name(name: &str) -> Result<&str, AppError> {
@@ -165,11 +165,13 @@ fn text(text: &str, most: u32) -> Result<String, AppError> {
             "A template's text has 1 to {most} characters, and no NUL character; this one has {length}."
         )));
     }
-    let places = places(&text);
-    if places.len() > PLACES_MAX {
-        return Err(AppError::bad_input(format!("A template has at most {PLACES_MAX} placeholders.")));
+    let placeholders = placeholders(&text);
+    if placeholders.len() > PLACEHOLDERS_MAX {
+        return Err(AppError::bad_input(format!("A template has at most {PLACEHOLDERS_MAX} placeholders.")));
     }
-    if let Some(reserved) = places.iter().find(|place| RESERVED_PLACES.contains(place)) {
+    if let Some(reserved) =
+        placeholders.iter().find(|placeholder| RESERVED_PLACEHOLDERS.contains(placeholder))
+    {
         return Err(AppError::bad_input(format!(
             "A placeholder cannot be called {reserved}. Choose another name for it."
         )));
@@ -191,11 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_places_that_an_address_can_fill() {
+    fn a_text_has_placeholders_that_an_address_can_fill() {
         assert_eq!(text("Check {{page}}\r\nnow", 100).as_deref(), Ok("Check {{page}}\nnow"));
         assert!(text(" \n", 100).is_err() && text("a\0", 100).is_err() && text("abc", 2).is_err());
         assert!(text("Do {{prompt}}", 100).is_err());
-        let many: String = (0..=PLACES_MAX).map(|n| format!("{{{{p{n}}}}}")).collect();
+        let many: String = (0..=PLACEHOLDERS_MAX).map(|n| format!("{{{{p{n}}}}}")).collect();
         assert!(text(&many, 1_000).is_err());
     }
 }

@@ -14,19 +14,25 @@ use crate::model::audit_query::AuditQuery;
 use crate::model::user::Role;
 use crate::server::audit::export::export;
 use crate::server::auth::guard::Caller;
-use crate::server::panel::Panel;
 use crate::server::sheet::Format;
+use crate::server::state::AppState;
 
-type Asked = (RawQuery, Extension<Caller>);
+type ExportRequest = (RawQuery, Extension<Caller>);
 
-pub(super) fn routes() -> Router<Panel> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/admin/audit/export.csv", get(async |asked: Asked| answer(asked, Format::Csv).await))
-        .route("/admin/audit/export.json", get(async |asked: Asked| answer(asked, Format::Json).await))
+        .route("/admin/audit/export.csv", get(async |asked: ExportRequest| answer(asked, Format::Csv).await))
+        .route(
+            "/admin/audit/export.json",
+            get(async |asked: ExportRequest| answer(asked, Format::Json).await),
+        )
         .layer(from_fn(in_words))
 }
 
-async fn answer((RawQuery(query), Extension(caller)): Asked, format: Format) -> Result<Response, AppError> {
+async fn answer(
+    (RawQuery(query), Extension(caller)): ExportRequest,
+    format: Format,
+) -> Result<Response, AppError> {
     caller.must_be(Role::Admin)?;
     let query = query.unwrap_or_default();
     // Of a field that is there twice, the last counts, as on the page.
@@ -36,5 +42,5 @@ async fn answer((RawQuery(query), Extension(caller)): Asked, format: Format) -> 
     };
     let query = AuditQuery::of(value);
     let body = export(&caller, &query, format).await?;
-    Ok(file(&format!("audit-{}.{format}", caller.panel.today()), format, body))
+    Ok(file(&format!("audit-{}.{format}", caller.state.today()), format, body))
 }

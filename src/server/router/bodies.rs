@@ -12,17 +12,17 @@ use leptos::server_fn::ServerFn;
 
 use super::server_fns::answer;
 use crate::api::batches::PrepareBatch;
-use crate::api::jobs::{AdoptJob, CreateJob, KeepDraft, SendFollowUp, SimilarJobs};
+use crate::api::jobs::{CreateJob, ImportJob, KeepDraft, SendFollowUp, SimilarJobs};
 use crate::api::templates::SaveTemplate;
 use crate::error::AppError;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
 /// The most bytes of a body.
 const MOST_BYTES: usize = 256 * 1024;
 
 /// The endpoints that take a prompt, which may be longer than that.
 const TAKE_A_PROMPT: [&str; 7] = [
-    AdoptJob::PATH,
+    ImportJob::PATH,
     CreateJob::PATH,
     SendFollowUp::PATH,
     KeepDraft::PATH,
@@ -67,11 +67,11 @@ fn is_url_encoded(request: &Request) -> bool {
 }
 
 /// Reads the body of a post to its end, or says why not.
-pub(super) async fn whole(State(panel): State<Panel>, request: Request, next: Next) -> Response {
+pub(super) async fn whole(State(state): State<AppState>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
     }
-    let most = most_bytes(request.uri().path(), panel.prompt_max);
+    let most = most_bytes(request.uri().path(), state.prompt_max);
     let (parts, body) = request.into_parts();
     match tokio::time::timeout(PATIENCE, read(body, most)).await {
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,

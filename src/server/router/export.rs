@@ -12,15 +12,15 @@ use axum::{Extension, Json, Router};
 use serde::Deserialize;
 
 use crate::error::AppError;
-use crate::model::audit::{Action, Deed};
+use crate::model::audit::{Action, AuditEvent};
 use crate::server::analytics::Analytics;
-use crate::server::analytics::export::Of;
+use crate::server::analytics::export::ExportKind;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
 use crate::server::forms::accepts_html;
-use crate::server::panel::Panel;
 use crate::server::sheet::{Chunks, Format};
-use crate::server::upstream::views::ViewsQuestion;
+use crate::server::state::AppState;
+use crate::server::upstream::page_views::PageViewsQuery;
 
 /// The query of a page of analytics; its paging does not matter here.
 #[derive(Debug, Deserialize)]
@@ -33,39 +33,39 @@ struct Fields {
     of: Option<String>,
 }
 
-type Asked = (Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
+type ExportRequest = (Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
 
-pub(super) fn routes() -> Router<Panel> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(
             "/p/{project}/analytics/export.csv",
-            get(async |asked: Asked| export(asked, Format::Csv).await),
+            get(async |asked: ExportRequest| export(asked, Format::Csv).await),
         )
         .route(
             "/p/{project}/analytics/export.json",
-            get(async |asked: Asked| export(asked, Format::Json).await),
+            get(async |asked: ExportRequest| export(asked, Format::Json).await),
         )
         .layer(from_fn(in_words))
 }
 
-async fn export(asked: Asked, format: Format) -> Result<Response, AppError> {
+async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppError> {
     let (Path(project), fields, Extension(caller)) = asked;
     let Query(fields) =
         fields.map_err(|_| AppError::bad_input("Each field of the address may be there once."))?;
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
-    let views = ViewsQuestion::parse(project.clone(), from, to, None, None, caller.panel.today())?;
+    let views = PageViewsQuery::parse(project.clone(), from, to, None, None, caller.state.today())?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let question = TableQuestion::parse(views, q, folder, sort)?;
-    let of: Option<Of> = fields
+    let of: Option<ExportKind> = fields
         .of
         .filter(|of| !of.is_empty())
         .map(|of| of.parse())
         .transpose()
         .map_err(AppError::bad_input)?;
-    let export = Analytics::of(&caller.panel).export(question, of.unwrap_or_default(), format).await?;
-    let deed = Deed::new(Action::Export).in_project(&project).saying(&export.name);
-    caller.panel.store.record_often(&caller.actor(), &deed, caller.panel.clock.now()).await?;
+    let export = Analytics::of(&caller.state).export(question, of.unwrap_or_default(), format).await?;
+    let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
+    caller.state.store.record_often(&caller.actor(), &event, caller.state.clock.now()).await?;
     Ok(file(&export.name, format, export.body))
 }
 

@@ -12,46 +12,46 @@ use url::form_urlencoded;
 
 use super::server_fns::error_in;
 use crate::api::REFRESH_HEADER;
-use crate::api::flash::{FlashMessage, Waiting};
+use crate::api::flash::{FlashMessage, PendingFlash};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;
-use crate::server::flash::{Done, KEPT_FOR, kept};
+use crate::server::flash::{ConfirmationSlot, KEPT_FOR, kept};
 use crate::server::forms;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
-pub(super) async fn carry(State(panel): State<Panel>, request: Request, next: Next) -> Response {
+pub(super) async fn carry(State(state): State<AppState>, request: Request, next: Next) -> Response {
     match *request.method() {
-        Method::GET if is_navigation(request.headers()) => deliver(&panel, request, next).await,
-        Method::POST if is_plain_form(&request) => collect(&panel, request, next).await,
+        Method::GET if is_navigation(request.headers()) => deliver(&state, request, next).await,
+        Method::POST if is_plain_form(&request) => collect(&state, request, next).await,
         _ => next.run(request).await,
     }
 }
 
 /// Hands the message that waits for this browser to the page it asks for. If that does not show it, it goes on waiting.
-async fn deliver(panel: &Panel, mut request: Request, next: Next) -> Response {
-    let Some(id) = id_in(request.headers(), &panel.public_url) else { return next.run(request).await };
+async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response {
+    let Some(id) = id_in(request.headers(), &state.public_url) else { return next.run(request).await };
     let person = person(&request);
-    let waiting = panel.flash.take(person.as_deref(), &id).await.map(Waiting::new);
-    if let Some(waiting) = &waiting {
-        request.extensions_mut().insert(waiting.clone());
+    let pending = state.flash.take(person.as_deref(), &id).await.map(PendingFlash::new);
+    if let Some(pending) = &pending {
+        request.extensions_mut().insert(pending.clone());
     }
     let mut response = next.run(request).await;
-    match waiting.and_then(|waiting| waiting.left()) {
-        Some(message) => panel.flash.put(person.as_deref(), &id, message).await,
-        None => set_cookie(&mut response, String::new(), 0, &panel.public_url),
+    match pending.and_then(|pending| pending.unshown()) {
+        Some(message) => state.flash.put(person.as_deref(), &id, message).await,
+        None => set_cookie(&mut response, String::new(), 0, &state.public_url),
     }
     response
 }
 
 /// Keeps what came of a form, and leads to the page it was on.
-async fn collect(panel: &Panel, request: Request, next: Next) -> Response {
+async fn collect(state: &AppState, request: Request, next: Next) -> Response {
     let person = person(&request);
     let (mut parts, body) = request.into_parts();
     // Whole already, and of a bounded size.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let done = Done::default();
-    parts.extensions.insert(done.clone());
+    let slot = ConfirmationSlot::default();
+    parts.extensions.insert(slot.clone());
     let (form, came_from) = (parts.uri.path().to_owned(), came_from(&parts.headers));
     let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
     let (outcome, typed) = if response.headers().contains_key(SERVER_FN_ERROR_HEADER) {
@@ -61,11 +61,11 @@ async fn collect(panel: &Panel, request: Request, next: Next) -> Response {
         response = (StatusCode::SEE_OTHER, [(header::LOCATION, came_from)]).into_response();
         (Err(error), kept(person.is_some(), typed))
     } else {
-        let Some(said) = done.take() else { return response };
-        (Ok(said), Vec::new())
+        let Some(confirmation) = slot.take() else { return response };
+        (Ok(confirmation), Vec::new())
     };
-    let id = panel.flash.keep(person.as_deref(), FlashMessage { form, outcome, typed }).await;
-    set_cookie(&mut response, id, KEPT_FOR.as_secs() as i64, &panel.public_url);
+    let id = state.flash.keep(person.as_deref(), FlashMessage { form, outcome, typed }).await;
+    set_cookie(&mut response, id, KEPT_FOR.as_secs() as i64, &state.public_url);
     response
 }
 
@@ -76,13 +76,15 @@ fn person(request: &Request) -> Option<String> {
 
 /// Whether a person goes to a page. What a script fetches, or the browser to have it ready, leaves the message for that.
 fn is_navigation(headers: &HeaderMap) -> bool {
-    let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let header_value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     // Browsers say the mode over https and on their own machine only; our scripts say it themselves.
-    let is_fetched = said("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
-        || said("sec-fetch-dest").is_some_and(|destination| destination != "document")
-        || said(REFRESH_HEADER).is_some();
-    let is_ahead =
-        ["sec-purpose", "purpose", "x-moz"].into_iter().filter_map(said).any(|why| why.contains("prefetch"));
+    let is_fetched = header_value("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
+        || header_value("sec-fetch-dest").is_some_and(|destination| destination != "document")
+        || header_value(REFRESH_HEADER).is_some();
+    let is_ahead = ["sec-purpose", "purpose", "x-moz"]
+        .into_iter()
+        .filter_map(header_value)
+        .any(|why| why.contains("prefetch"));
     !is_fetched && !is_ahead
 }
 

@@ -13,10 +13,10 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
-use crate::api::flash::Waiting;
+use crate::api::flash::PendingFlash;
 use crate::app::{App, shell};
 use crate::server::auth::guard::Caller;
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::pages::login::Provider;
 
@@ -24,9 +24,9 @@ use crate::ui::pages::login::Provider;
 /// that is being rendered then would never end.
 static PAGES: LazyLock<Vec<AxumRouteListing>> = LazyLock::new(|| generate_route_list(App));
 
-pub(super) fn routes(panel: &Panel) -> Router<Panel> {
-    let document = document(panel);
-    Router::new().leptos_routes_with_context(panel, PAGES.clone(), context(panel), document)
+pub(super) fn routes(state: &AppState) -> Router<AppState> {
+    let document = document(state);
+    Router::new().leptos_routes_with_context(state, PAGES.clone(), context(state), document)
 }
 
 /// The path of each page, as it is routed.
@@ -35,8 +35,8 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
 }
 
 /// Any other path: the app's own page that says so, as a 404.
-pub(super) fn not_found(panel: &Panel) -> MethodRouter<Panel> {
-    let render = leptos_axum::render_app_async_with_context(context(panel), document(panel));
+pub(super) fn not_found(state: &AppState) -> MethodRouter<AppState> {
+    let render = leptos_axum::render_app_async_with_context(context(state), document(state));
     any(async move |request: Request| {
         let mut response = render(request).await.into_response();
         *response.status_mut() = StatusCode::NOT_FOUND;
@@ -44,26 +44,26 @@ pub(super) fn not_found(panel: &Panel) -> MethodRouter<Panel> {
     })
 }
 
-fn document(panel: &Panel) -> impl Fn() -> leptos::prelude::AnyView + Clone + Send + Sync + 'static {
-    let options = panel.leptos().clone();
+fn document(state: &AppState) -> impl Fn() -> leptos::prelude::AnyView + Clone + Send + Sync + 'static {
+    let options = state.leptos().clone();
     move || leptos::prelude::IntoAny::into_any(shell(options.clone(), chosen_theme()).into_view())
 }
 
 /// What every page and server function finds in its context.
-pub(super) fn context(panel: &Panel) -> impl Fn() + Clone + Send + Sync + 'static {
-    let panel = panel.clone();
+pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'static {
+    let state = state.clone();
     move || {
-        provide_context(panel.clone());
-        provide_context(RequestTime(panel.clock.now()));
+        provide_context(state.clone());
+        provide_context(RequestTime(state.clock.now()));
         if let Some(parts) = use_context::<Parts>() {
             if let Some(caller) = parts.extensions.get::<Caller>() {
                 provide_context(caller.session());
             }
-            if let Some(waiting) = parts.extensions.get::<Waiting>() {
-                provide_context(waiting.clone());
+            if let Some(pending) = parts.extensions.get::<PendingFlash>() {
+                provide_context(pending.clone());
             }
         }
-        if let Some(single_sign_on) = &panel.single_sign_on {
+        if let Some(single_sign_on) = &state.single_sign_on {
             provide_context(Provider(single_sign_on.name().to_owned()));
         }
         if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {

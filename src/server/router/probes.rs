@@ -5,14 +5,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 
-pub(super) fn routes() -> Router<Panel> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready))
 }
 
-async fn ready(State(panel): State<Panel>) -> (StatusCode, &'static str) {
-    match panel.store.ready().await {
+async fn ready(State(state): State<AppState>) -> (StatusCode, &'static str) {
+    match state.store.ready().await {
         Ok(()) => (StatusCode::OK, "ready\n"),
         Err(error) => {
             tracing::error!(%error, "not ready");

@@ -10,7 +10,7 @@ use leptos::server_fn::ServerFn;
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
-use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::users::{ChangePerson, InvitePerson};
 use crate::error::AppError;
 

@@ -13,15 +13,15 @@ use leptos::server_fn::ServerFn;
 use serde::Deserialize;
 
 use super::pages::theme_of;
-use crate::api::flash::Waiting;
+use crate::api::flash::PendingFlash;
 use crate::api::session::EnterCode;
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::auth::address;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
-use crate::server::auth::single_sign_on::{CALLBACK, Returned, UNDER_WAY_SECONDS};
+use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::ui::pages::sign_in_step::{self, Document};
 
 /// These pages have no scripts at all.
@@ -30,94 +30,110 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
 /// Where the browser sets out for the provider.
 const SETTING_OUT: &str = "/login/sso";
 
-pub(super) fn routes() -> Router<Panel> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(CODE_PAGE, get(code_page))
-        .route(SETTING_OUT, get(set_out))
-        .route(CALLBACK, get(come_back))
+        .route(SETTING_OUT, get(start_sign_in))
+        .route(CALLBACK, get(finish_sign_in))
 }
 
 /// The fields of an address; one in which a field is there twice has none.
 type Fields<T> = Result<Query<T>, QueryRejection>;
 
 async fn code_page(
-    State(panel): State<Panel>,
+    State(state): State<AppState>,
     headers: HeaderMap,
-    told: Option<Extension<Waiting>>,
+    pending: Option<Extension<PendingFlash>>,
 ) -> Result<Response, AppError> {
-    let token = step_cookie::get(Purpose::SecondFactor, &headers, &panel.public_url);
-    if !panel.second_factors.waits(&token.unwrap_or_default()).await? {
+    let token = step_cookie::get(Purpose::SecondFactor, &headers, &state.public_url);
+    if !state.second_factors.waits(&token.unwrap_or_default()).await? {
         return Ok(Redirect::to("/login").into_response());
     }
-    let message = told.and_then(|Extension(waiting)| waiting.about(EnterCode::PATH));
+    let message = pending.and_then(|Extension(pending)| pending.for_form(EnterCode::PATH));
     let refused = message.and_then(|message| message.problem().map(|error| error.message.clone()));
-    Ok(shown(StatusCode::OK, sign_in_step::code(&document(&panel, &headers), refused)))
+    Ok(shown(StatusCode::OK, sign_in_step::code(&document(&state, &headers), refused)))
 }
 
 #[derive(Default, Deserialize)]
-struct Wanted {
+struct NextPage {
     next: Option<String>,
 }
 
-async fn set_out(State(panel): State<Panel>, headers: HeaderMap, wanted: Fields<Wanted>) -> Response {
-    let Query(wanted) = wanted.unwrap_or_default();
-    let begun = match &panel.single_sign_on {
-        Some(single_sign_on) => single_sign_on.begin(wanted.next.as_deref()).await,
+async fn start_sign_in(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    next_page: Fields<NextPage>,
+) -> Response {
+    let Query(next_page) = next_page.unwrap_or_default();
+    let redirect = match &state.single_sign_on {
+        Some(single_sign_on) => single_sign_on.begin(next_page.next.as_deref()).await,
         None => Err(AppError::not_found("Docket does not know another place to sign in.")),
     };
-    match begun {
-        Ok(begun) => {
-            let kept =
-                step_cookie::set(Purpose::SingleSignOn, &begun.kept, UNDER_WAY_SECONDS, &panel.public_url);
-            (AppendHeaders([(SET_COOKIE, kept)]), Redirect::to(&begun.address)).into_response()
+    match redirect {
+        Ok(redirect) => {
+            let kept = step_cookie::set(
+                Purpose::SingleSignOn,
+                &redirect.kept,
+                PENDING_SIGN_IN_SECONDS,
+                &state.public_url,
+            );
+            (AppendHeaders([(SET_COOKIE, kept)]), Redirect::to(&redirect.address)).into_response()
         }
-        Err(error) => refused(&panel, &headers, &error),
+        Err(error) => refused(&state, &headers, &error),
     }
 }
 
 /// The provider has sent the browser back. Whatever comes of it, this sign-in is not under way any more.
-async fn come_back(State(panel): State<Panel>, parts: Parts, returned: Fields<Returned>) -> Response {
-    let Query(returned) = returned.unwrap_or_default();
-    let answer = match signed_in(&panel, &parts, returned).await {
+async fn finish_sign_in(
+    State(state): State<AppState>,
+    parts: Parts,
+    response: Fields<AuthorizationResponse>,
+) -> Response {
+    let Query(response) = response.unwrap_or_default();
+    let answer = match signed_in(&state, &parts, response).await {
         Ok(next) => Redirect::to(&next).into_response(),
         Err(error) => {
-            note_refusal(&panel, &parts, &error).await;
-            refused(&panel, &parts.headers, &error)
+            note_refusal(&state, &parts, &error).await;
+            refused(&state, &parts.headers, &error)
         }
     };
-    let forgotten = step_cookie::set(Purpose::SingleSignOn, "", 0, &panel.public_url);
+    let forgotten = step_cookie::set(Purpose::SingleSignOn, "", 0, &state.public_url);
     (AppendHeaders([(SET_COOKIE, forgotten)]), answer).into_response()
 }
 
-async fn signed_in(panel: &Panel, parts: &Parts, returned: Returned) -> Result<String, AppError> {
-    let single_sign_on = panel.single_sign_on.as_ref();
+async fn signed_in(
+    state: &AppState,
+    parts: &Parts,
+    response: AuthorizationResponse,
+) -> Result<String, AppError> {
+    let single_sign_on = state.single_sign_on.as_ref();
     let single_sign_on = single_sign_on
         .ok_or_else(|| AppError::not_found("Docket does not know another place to sign in."))?;
-    let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &panel.public_url);
-    let (user, next) = single_sign_on.finish(kept.as_deref(), returned).await?;
-    sign_in::open_for(panel, parts, &user).await?;
+    let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
+    let (user, next) = single_sign_on.finish(kept.as_deref(), response).await?;
+    sign_in::open_for(state, parts, &user).await?;
     Ok(next)
 }
 
 /// Writes down that the provider vouched for somebody who is not let in. What anybody can make up leads to other errors.
-async fn note_refusal(panel: &Panel, parts: &Parts, error: &AppError) {
+async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
     if error.code != ErrorCode::Forbidden {
         return;
     }
     let by = Actor::unknown(&address::of(&parts.extensions).to_string());
-    let deed = Deed::new(Action::SignIn).refused().saying("single sign-on");
-    if let Err(error) = panel.store.record_often(&by, &deed, panel.clock.now()).await {
+    let event = AuditEvent::new(Action::SignIn).refused().with_detail("single sign-on");
+    if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
         tracing::error!(%error, "a refusal could not be written down");
     }
 }
 
-fn refused(panel: &Panel, headers: &HeaderMap, error: &AppError) -> Response {
+fn refused(state: &AppState, headers: &HeaderMap, error: &AppError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    shown(status, sign_in_step::refused(&document(panel, headers), &error.message))
+    shown(status, sign_in_step::refused(&document(state, headers), &error.message))
 }
 
-fn document<'a>(panel: &'a Panel, headers: &HeaderMap) -> Document<'a> {
-    Document { options: panel.leptos(), theme: theme_of(headers) }
+fn document<'a>(state: &'a AppState, headers: &HeaderMap) -> Document<'a> {
+    Document { options: state.leptos(), theme: theme_of(headers) }
 }
 
 fn shown(status: StatusCode, html: String) -> Response {

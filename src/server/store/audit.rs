@@ -12,14 +12,14 @@ use sqlx::{Any, Row, Transaction};
 
 use super::users::User;
 use super::{Store, StoreError};
-use crate::model::audit::{Actor, Deed, Record};
+use crate::model::audit::{Actor, AuditEvent, Record};
 use crate::model::time::Timestamp;
 
 pub use listed::AuditFilter;
 
 /// The number and the hash of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct ChainLink {
     pub number: i64,
     pub hash: String,
 }
@@ -30,9 +30,9 @@ const REMOVED: &str = "removed";
 
 impl Store {
     /// Writes down what changes nothing in the ledger by itself.
-    pub async fn record(&self, by: &Actor, deed: &Deed, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn record(&self, by: &Actor, event: &AuditEvent, now: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        record(&mut tx, by, deed, now).await?;
+        record(&mut tx, by, event, now).await?;
         Ok(tx.commit().await?)
     }
 }
@@ -44,11 +44,11 @@ impl User {
     }
 }
 
-/// Adds a row for `deed` in the transaction that does it.
+/// Adds a row for `event`, in the transaction that makes the change.
 pub(super) async fn record(
     tx: &mut Transaction<'static, Any>,
     by: &Actor,
-    deed: &Deed,
+    event: &AuditEvent,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     // Nothing changes here: it takes the row's lock, where the transaction has not locked everything at its beginning.
@@ -63,13 +63,13 @@ pub(super) async fn record(
         actor_id: by.id.clone(),
         actor: by.name.clone(),
         address: by.address.clone(),
-        action: deed.action.as_str().to_owned(),
-        outcome: deed.outcome.as_str().to_owned(),
-        project: deed.project.as_ref().map(ToString::to_string).unwrap_or_default(),
-        subject: deed.subject.clone(),
-        detail: deed.detail.clone(),
+        action: event.action.as_str().to_owned(),
+        outcome: event.outcome.as_str().to_owned(),
+        project: event.project.as_ref().map(ToString::to_string).unwrap_or_default(),
+        subject: event.subject.clone(),
+        detail: event.detail.clone(),
     };
-    let next = Link { number: record.number, hash: chain::hash(&last.hash, &record) };
+    let next = ChainLink { number: record.number, hash: chain::hash(&last.hash, &record) };
     sqlx::query(
         "INSERT INTO audit (number, at, actor_id, actor, address, action, outcome, project, subject, detail, previous, hash)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
@@ -91,7 +91,7 @@ pub(super) async fn record(
     move_end(tx, LAST, &next).await
 }
 
-async fn move_end(tx: &mut Transaction<'static, Any>, name: &str, to: &Link) -> Result<(), StoreError> {
+async fn move_end(tx: &mut Transaction<'static, Any>, name: &str, to: &ChainLink) -> Result<(), StoreError> {
     sqlx::query("UPDATE audit_ends SET number = $2, hash = $3 WHERE name = $1")
         .bind(name)
         .bind(to.number)
@@ -101,7 +101,7 @@ async fn move_end(tx: &mut Transaction<'static, Any>, name: &str, to: &Link) -> 
     Ok(())
 }
 
-async fn end(tx: &mut Transaction<'static, Any>, name: &str) -> Result<Option<Link>, StoreError> {
+async fn end(tx: &mut Transaction<'static, Any>, name: &str) -> Result<Option<ChainLink>, StoreError> {
     let row = sqlx::query("SELECT number, hash FROM audit_ends WHERE name = $1")
         .bind(name)
         .fetch_optional(&mut **tx)
@@ -109,8 +109,8 @@ async fn end(tx: &mut Transaction<'static, Any>, name: &str) -> Result<Option<Li
     row.as_ref().map(link).transpose()
 }
 
-fn link(row: &AnyRow) -> Result<Link, StoreError> {
-    Ok(Link { number: row.try_get("number")?, hash: row.try_get("hash")? })
+fn link(row: &AnyRow) -> Result<ChainLink, StoreError> {
+    Ok(ChainLink { number: row.try_get("number")?, hash: row.try_get("hash")? })
 }
 
 fn from_row(row: &AnyRow) -> Result<Record, StoreError> {
@@ -128,14 +128,14 @@ fn from_row(row: &AnyRow) -> Result<Record, StoreError> {
     })
 }
 
-impl std::fmt::Display for Link {
+impl std::fmt::Display for ChainLink {
     /// `17:` and the hash, as people keep it elsewhere.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.number, self.hash)
     }
 }
 
-impl std::str::FromStr for Link {
+impl std::str::FromStr for ChainLink {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

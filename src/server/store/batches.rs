@@ -2,9 +2,9 @@
 
 use sqlx::{AssertSqlSafe, Row};
 
-use super::intents::{NewIntent, Place, insert};
+use super::intents::{NewIntent, Scheduling, insert};
 use super::{Store, StoreError, audit, jobs, new_id, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
 use crate::model::job::Job;
@@ -88,7 +88,7 @@ impl Store {
         row.as_ref().map(prepared).transpose()
     }
 
-    /// Puts every entry in line as a job of `author`, all or none; nothing if the batch was started already.
+    /// Puts every entry in the queue as a job of `author`, all or none; nothing if the batch was started already.
     pub async fn start_batch(
         &self,
         batch: &PreparedBatch,
@@ -118,13 +118,13 @@ impl Store {
                 paths: &entry.paths,
                 template: batch.template_id.as_ref(),
             };
-            if insert(&mut tx, &new, Place::InLine(Some(&batch.id)), now).await?.is_none() {
+            if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), now).await?.is_none() {
                 return Err(StoreError::Corrupt(format!("the intent {intent}")));
             }
         }
-        let deed = Deed::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
-        let deed = deed.saying(format!("{} jobs", entries.len()));
-        audit::record(&mut tx, author, &deed, now).await?;
+        let event = AuditEvent::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
+        let event = event.with_detail(format!("{} jobs", entries.len()));
+        audit::record(&mut tx, author, &event, now).await?;
         Ok(tx.commit().await?)
     }
 

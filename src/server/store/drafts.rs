@@ -18,7 +18,7 @@ pub struct Draft {
 
 /// Which form a draft belongs to.
 #[derive(Clone, Copy)]
-pub struct DraftOf<'a> {
+pub struct DraftKey<'a> {
     pub user_id: &'a str,
     pub project: &'a ProjectId,
     /// A job's id, or empty for a new job.
@@ -31,7 +31,7 @@ impl Store {
     /// whether it was kept.
     pub async fn keep_draft(
         &self,
-        of: DraftOf<'_>,
+        of: DraftKey<'_>,
         draft: &Draft,
         unless_sent: Option<&IntentId>,
         now: Timestamp,
@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// The draft, and when it was kept.
-    pub async fn draft(&self, of: DraftOf<'_>) -> Result<Option<(Draft, Timestamp)>, StoreError> {
+    pub async fn draft(&self, of: DraftKey<'_>) -> Result<Option<(Draft, Timestamp)>, StoreError> {
         let row = sqlx::query(
             "SELECT text, paths, template_id, updated_at FROM drafts WHERE user_id = $1 AND project = $2 AND subject = $3",
         )
@@ -73,7 +73,7 @@ impl Store {
         Ok(Some((draft, jobs::instant(&row, "updated_at")?)))
     }
 
-    pub async fn drop_draft(&self, of: DraftOf<'_>) -> Result<(), StoreError> {
+    pub async fn drop_draft(&self, of: DraftKey<'_>) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM drafts WHERE user_id = $1 AND project = $2 AND subject = $3")
             .bind(of.user_id)
             .bind(of.project.as_str())

@@ -1,36 +1,36 @@
-//! The daily history, its writing side: which days are here and how they were read, which ones people want first.
-//! What makes a day due or settled is decided by `server::history`.
+//! The daily history, its writing side: which days are here and how they were fetched, which ones people want first.
+//! What makes a day due or final is decided by `server::history`.
 
 mod lease;
-mod reading;
+mod partial_day;
 mod write;
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-pub use self::reading::{KeptPage, Reading};
-pub use self::write::{NewReading, Verdict, Written};
+pub use self::partial_day::{FetchedPage, PartialDay};
+pub use self::write::{DayDecision, NewFetch, Written};
 use super::{Store, StoreError, audit, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Mark, MarkedDay};
 use crate::model::id::ProjectId;
+use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::model::views::ViewCounts;
 
-/// A day that is here, as it was last read.
+/// A day that is here, as it was last fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadDay {
+pub struct FetchedDay {
     pub day: Day,
     /// As the upstream gave them.
     pub totals: ViewCounts,
     pub rows: u64,
     pub digest: String,
-    /// When its reading began.
-    pub read_at: Timestamp,
-    /// How many readings in a row agreed, since the day was over.
+    /// When its fetch began.
+    pub fetched_at: Timestamp,
+    /// How many fetches in a row agreed, since the day was over.
     pub agreed: u32,
-    pub settled_at: Option<Timestamp>,
+    pub final_at: Option<Timestamp>,
     pub mark: Option<Mark>,
 }
 
@@ -44,7 +44,11 @@ pub struct Extent {
 
 impl Store {
     /// The days of `range` that are here, newest first.
-    pub async fn read_days(&self, project: &ProjectId, range: DayRange) -> Result<Vec<ReadDay>, StoreError> {
+    pub async fn fetched_days(
+        &self,
+        project: &ProjectId,
+        range: DayRange,
+    ) -> Result<Vec<FetchedDay>, StoreError> {
         let rows = sqlx::query(
             "SELECT * FROM history_days WHERE project = $1 AND day >= $2 AND day <= $3 ORDER BY day DESC",
         )
@@ -53,7 +57,7 @@ impl Store {
         .bind(range.to().to_string())
         .fetch_all(&self.pool)
         .await?;
-        rows.iter().map(read_day).collect()
+        rows.iter().map(fetched_day).collect()
     }
 
     /// How many days of `range` are here, and how many calls of `page_size` rows they hold.
@@ -88,7 +92,7 @@ impl Store {
         row.map(|row| Ok((word(&row, "first")?, word(&row, "last")?))).transpose()
     }
 
-    /// When a day was last read after it had settled, as far as that lies before `latest`.
+    /// When a day was last fetched after it was final, as far as that lies before `latest`.
     pub async fn last_check(
         &self,
         project: &ProjectId,
@@ -121,8 +125,8 @@ impl Store {
         marked.filter_map(Result::transpose).collect()
     }
 
-    /// Puts days to the front of what is read.
-    pub async fn want_days(
+    /// Puts days to the front of what is fetched.
+    pub async fn add_requested_days(
         &self,
         project: &ProjectId,
         days: &[Day],
@@ -144,14 +148,16 @@ impl Store {
             added += inserted.rows_affected();
         }
         if added > 0 {
-            let deed = Deed::new(Action::HistoryFetch).in_project(project).saying(format!("{added} days"));
-            audit::record(&mut tx, by, &deed, now).await?;
+            let event = AuditEvent::new(Action::HistoryFetch)
+                .in_project(project)
+                .with_detail(format!("{added} days"));
+            audit::record(&mut tx, by, &event, now).await?;
         }
         Ok(tx.commit().await?)
     }
 
     /// The days that people want first, newest first.
-    pub async fn wanted_days(&self, project: &ProjectId) -> Result<Vec<Day>, StoreError> {
+    pub async fn requested_days(&self, project: &ProjectId) -> Result<Vec<Day>, StoreError> {
         let rows = sqlx::query("SELECT day FROM history_wanted WHERE project = $1 ORDER BY day DESC")
             .bind(project.as_str())
             .fetch_all(&self.pool)
@@ -160,16 +166,16 @@ impl Store {
     }
 }
 
-fn read_day(row: &AnyRow) -> Result<ReadDay, StoreError> {
+fn fetched_day(row: &AnyRow) -> Result<FetchedDay, StoreError> {
     let number = |column| Ok::<_, StoreError>(row.try_get::<i64, _>(column)?.unsigned_abs());
-    Ok(ReadDay {
+    Ok(FetchedDay {
         day: word(row, "day")?,
         totals: ViewCounts { human: number("human")?, ai: number("ai")?, total: number("total")? },
         rows: number("pages")?,
         digest: row.try_get("digest")?,
-        read_at: Timestamp::from_millis(row.try_get("read_at")?),
+        fetched_at: Timestamp::from_millis(row.try_get("read_at")?),
         agreed: count(row, "agreed")?,
-        settled_at: row.try_get::<Option<i64>, _>("settled_at")?.map(Timestamp::from_millis),
+        final_at: row.try_get::<Option<i64>, _>("settled_at")?.map(Timestamp::from_millis),
         mark: mark(row)?,
     })
 }

@@ -13,8 +13,8 @@ use super::{Store, StoreError, jobs, word};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Annotation, Mark};
 use crate::model::id::ProjectId;
+use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::model::views::ViewCounts;
 
 /// The most annotations that one question is answered with.
 const ANNOTATIONS_MAX: i64 = 500;

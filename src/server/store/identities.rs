@@ -2,7 +2,7 @@
 
 use super::users::{self, User};
 use super::{Store, StoreError, audit};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
 
@@ -48,8 +48,9 @@ impl Store {
         if known.rows_affected() != 1 {
             return Ok(false);
         }
-        let deed = Deed::new(Action::UserAdd).on(name).saying(format!("{role}, by single sign-on"));
-        audit::record(&mut tx, &Actor::docket(), &deed, now).await?;
+        let event =
+            AuditEvent::new(Action::UserAdd).on(name).with_detail(format!("{role}, by single sign-on"));
+        audit::record(&mut tx, &Actor::docket(), &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }

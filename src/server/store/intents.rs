@@ -1,4 +1,4 @@
-//! Intents: prompts committed before a byte is sent, claimed by exactly one sender, settled once.
+//! Intents: prompts committed before a byte is sent, claimed by exactly one sender, with one recorded outcome.
 
 mod commit;
 
@@ -11,7 +11,7 @@ use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
 pub use commit::NewIntent;
-pub(super) use commit::{Place, insert};
+pub(super) use commit::{Scheduling, insert};
 
 /// A committed intent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub struct Intent {
     pub state: DeliveryState,
     /// How often a person had it sent again.
     pub attempt: i64,
-    /// Whether it waits in line, or did until it was sent.
-    pub in_line: bool,
+    /// Whether it waits in the queue, or did until it was sent.
+    pub in_queue: bool,
 }
 
 /// What came of trying to claim a queued message.
@@ -35,18 +35,18 @@ pub enum Claim {
     Sending { intent: Intent, remote_id: Option<String> },
     /// The hour's budget is spent; the message stays queued.
     BudgetSpent,
-    /// Somebody else has it, it is settled, or it is not its turn.
-    Taken,
+    /// Somebody else has it, its outcome is recorded, or it is not its turn.
+    NotClaimed,
 }
 
 /// How a delivery ended.
-pub enum Settlement<'a> {
-    /// The upstream took it and answered with the job; read it again at the given instant.
+pub enum DeliveryOutcome<'a> {
+    /// The upstream took it and answered with the job; poll it again at the given instant.
     Accepted(&'a RemoteJob, Timestamp),
     /// The upstream surely did not take it.
     Rejected(&'a str),
     /// The upstream surely did not take it yet: it waits on, in its place.
-    Later(&'a str),
+    Requeued(&'a str),
     /// The upstream may have taken it.
     Unknown(&'a str),
 }
@@ -116,7 +116,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         if claimed.rows_affected() != 1 {
-            return Ok(Claim::Taken);
+            return Ok(Claim::NotClaimed);
         }
         if !budget::acquire_in(&mut tx, scope, limit, now).await? {
             return Ok(Claim::BudgetSpent);
@@ -126,31 +126,31 @@ impl Store {
             .fetch_one(&mut *tx)
             .await?;
         let intent = from_row(&row)?;
-        if intent.in_line && !queue::leave_line(&mut tx, &intent, scope, limit, now).await? {
-            return Ok(Claim::Taken);
+        if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
+            return Ok(Claim::NotClaimed);
         }
-        enter(&mut tx, &intent, DeliveryState::Sending, None, now).await?;
+        record_state(&mut tx, &intent, DeliveryState::Sending, None, now).await?;
         tx.commit().await?;
         Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
     }
 
     /// Records how the delivery of a message ended, once, or that it waits on. Who sent it knows better than another process that found it
     /// being sent at its own start, and called it unknown.
-    pub async fn settle(
+    pub async fn record_outcome(
         &self,
         intent: &Intent,
-        end: &Settlement<'_>,
+        end: &DeliveryOutcome<'_>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let (state, reason) = match end {
-            Settlement::Accepted(..) => (DeliveryState::Accepted, None),
-            Settlement::Rejected(reason) => (DeliveryState::Rejected, Some(*reason)),
-            Settlement::Unknown(reason) => (DeliveryState::Unknown, Some(*reason)),
-            Settlement::Later(reason) => (DeliveryState::Queued, Some(*reason)),
+            DeliveryOutcome::Accepted(..) => (DeliveryState::Accepted, None),
+            DeliveryOutcome::Rejected(reason) => (DeliveryState::Rejected, Some(*reason)),
+            DeliveryOutcome::Unknown(reason) => (DeliveryState::Unknown, Some(*reason)),
+            DeliveryOutcome::Requeued(reason) => (DeliveryState::Queued, Some(*reason)),
         };
         let settled_at = Some(now).filter(|_| state != DeliveryState::Queued);
         let mut tx = self.begin().await?;
-        let settled = sqlx::query(
+        let recorded = sqlx::query(
             "UPDATE messages SET state = $2, reason = $3, settled_at = $4
              WHERE id = $1 AND state IN ('sending', 'unknown') AND attempt = $5",
         )
@@ -161,24 +161,24 @@ impl Store {
         .bind(intent.attempt)
         .execute(&mut *tx)
         .await?;
-        if settled.rows_affected() != 1 {
+        if recorded.rows_affected() != 1 {
             return Ok(());
         }
         let before = jobs::state(&mut tx, &intent.job).await?;
-        if let Settlement::Accepted(remote, next_read_at) = end {
-            jobs::follow(&mut tx, &intent.job, remote, *next_read_at, now).await?;
+        if let DeliveryOutcome::Accepted(remote, next_poll_at) = end {
+            jobs::track(&mut tx, &intent.job, remote, *next_poll_at, now).await?;
         }
-        enter(&mut tx, intent, state, reason, now).await?;
+        record_state(&mut tx, intent, state, reason, now).await?;
         if intent.position == 0 && state == DeliveryState::Rejected {
             queue::reject_follow_ups(&mut tx, &intent.job, now).await?;
         }
         let after = jobs::state(&mut tx, &intent.job).await?;
         if before.is_moving() && !after.is_moving() {
-            if let Settlement::Accepted(remote, _) = end {
+            if let DeliveryOutcome::Accepted(remote, _) = end {
                 let job = intent.job.as_str();
                 jobs::record_event(&mut tx, job, intent.position, now, &remote.status, None).await?;
             }
-            webhook_events::rested(&mut tx, &intent.job, now).await?;
+            webhook_events::job_finished(&mut tx, &intent.job, now).await?;
         }
         tx.commit().await?;
         Ok(())
@@ -207,7 +207,7 @@ impl Store {
 }
 
 /// Writes the new state of a delivery into the history and, for a job's first prompt, into the job.
-pub(super) async fn enter(
+pub(super) async fn record_state(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
     state: DeliveryState,
@@ -241,6 +241,6 @@ pub(super) fn from_row(row: &AnyRow) -> Result<Intent, StoreError> {
         prompt: row.try_get("prompt")?,
         state: word(row, "state")?,
         attempt: row.try_get("attempt")?,
-        in_line: row.try_get::<i64, _>("in_line")? == 1,
+        in_queue: row.try_get::<i64, _>("in_line")? == 1,
     })
 }

@@ -4,7 +4,7 @@ use sqlx::Row;
 
 use super::users::{User, access, insert, user};
 use super::{Store, StoreError, audit, new_id};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
@@ -81,8 +81,8 @@ impl Store {
             .bind(expires_at.as_millis())
             .execute(&mut *tx)
             .await?;
-        let deed = Deed::new(Action::UserInvite).on(name).saying(access(role, projects));
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event = AuditEvent::new(Action::UserInvite).on(name).with_detail(access(role, projects));
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -106,7 +106,7 @@ impl Store {
         .fetch_optional(&mut *tx)
         .await?;
         let Some(name) = renewed else { return Ok(false) };
-        audit::record(&mut tx, by, &Deed::new(Action::UserInviteAgain).on(name), now).await?;
+        audit::record(&mut tx, by, &AuditEvent::new(Action::UserInviteAgain).on(name), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -131,7 +131,7 @@ impl Store {
             .bind(user)
             .fetch_one(&mut *tx)
             .await?;
-        audit::record(&mut tx, by, &Deed::new(Action::UserWithdraw).on(name), now).await?;
+        audit::record(&mut tx, by, &AuditEvent::new(Action::UserWithdraw).on(name), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -168,7 +168,7 @@ impl Store {
             .bind(&user.session_stamp)
             .execute(&mut *tx)
             .await?;
-        audit::record(&mut tx, &user.actor(address), &Deed::new(Action::UserJoin), now).await?;
+        audit::record(&mut tx, &user.actor(address), &AuditEvent::new(Action::UserJoin), now).await?;
         tx.commit().await?;
         Ok(Some(user))
     }

@@ -1,7 +1,7 @@
 //! What narrows the list of jobs down, in which order it comes, and where a page of it begins.
 
 use super::search::Search;
-use super::select::{Lead, Select, Set};
+use super::select::{ScanBy, Select, Set};
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 
@@ -21,7 +21,7 @@ pub struct JobFilter {
     /// Whether it was archived here.
     pub archived: Option<bool>,
     pub sort: Sort,
-    pub place: Place,
+    pub page_start: PageStart,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum Sort {
 
 /// Where in the list a page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PageStart {
     /// After so many jobs of the list as it is now.
     Start(u64),
     At(Cursor),
@@ -55,15 +55,15 @@ pub struct Cursor {
     pub before: u64,
 }
 
-impl Default for Place {
+impl Default for PageStart {
     fn default() -> Self {
         Self::Start(0)
     }
 }
 
 /// The filter as conditions, all but its state and place.
-pub(super) fn select(project: &ProjectId, filter: &JobFilter, lead: Lead) -> Select {
-    let mut select = Select::of(project.as_str(), lead);
+pub(super) fn select(project: &ProjectId, filter: &JobFilter, scan_by: ScanBy) -> Select {
+    let mut select = Select::of(project.as_str(), scan_by);
     if let Some(text) = &filter.text {
         Search::parse(text).narrow(&mut select);
     }

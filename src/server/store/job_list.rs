@@ -6,12 +6,12 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::job_filter::{after, in_state, order, select, up_to};
-use super::select::{Lead, Statement, places};
+use super::select::{ScanBy, Statement, sql_placeholders};
 use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{EXCERPT_CHARS, Job, JobBadge, JobState, cut};
 
-pub use super::job_filter::{Cursor, JobFilter, Place, Sort};
+pub use super::job_filter::{Cursor, JobFilter, PageStart, Sort};
 
 /// Jobs on one page of the list.
 pub const PAGE_JOBS: usize = 50;
@@ -30,7 +30,7 @@ pub struct Listed {
 }
 
 /// A job's place in the list.
-struct Spot {
+struct JobPosition {
     job: JobId,
     number: i64,
     changed_at: i64,
@@ -40,19 +40,19 @@ impl Store {
     /// A page of jobs with prompts cut to an excerpt, and the counts, all as of one moment.
     pub async fn jobs(&self, project: &ProjectId, filter: &JobFilter) -> Result<Listed, StoreError> {
         let mut tx = self.pool.begin().await?;
-        let top = match filter.place {
-            Place::At(cursor) => cursor.top,
-            Place::Start(_) => top(&mut tx).await?,
+        let top = match filter.page_start {
+            PageStart::At(cursor) => cursor.top,
+            PageStart::Start(_) => top(&mut tx).await?,
         };
         let (counts, attention) = count(&mut tx, project, filter, top).await?;
         // To look for jobs of which there are none takes as long as counting all others.
         let is_empty = filter.state.is_some_and(|state| !counts.contains_key(&state));
-        let spots = if is_empty {
+        let positions = if is_empty {
             Vec::new()
         } else {
-            spots_on(&mut tx, project, filter, top, PAGE_JOBS + 1).await?
+            positions_in(&mut tx, project, filter, top, PAGE_JOBS + 1).await?
         };
-        let mut listed = page(&mut tx, filter, top, spots).await?;
+        let mut listed = page(&mut tx, filter, top, positions).await?;
         (listed.counts, listed.attention) = (counts, attention);
         tx.commit().await?;
         self.attach(&mut listed.jobs).await?;
@@ -70,17 +70,18 @@ impl Store {
         let top = top(&mut tx).await?;
         let everything = JobFilter { archived: Some(false), ..JobFilter::default() };
         let (counts, attention) = count(&mut tx, project, &everything, top).await?;
-        let (mut spots, mut lengths) = (Vec::new(), [0; 3]);
+        let (mut positions, mut lengths) = (Vec::new(), [0; 3]);
         for (length, (filter, most)) in lengths.iter_mut().zip(sections) {
-            let found = spots_on(&mut tx, project, filter, top, most).await?;
+            let found = positions_in(&mut tx, project, filter, top, most).await?;
             *length = found.len();
-            spots.extend(found);
+            positions.extend(found);
         }
-        let mut jobs = jobs_at(&mut tx, &spots).await?;
+        let mut jobs = jobs_at(&mut tx, &positions).await?;
         tx.commit().await?;
         self.attach(&mut jobs).await?;
         // A job may be in two sections, and is read once.
-        let mut places = spots.iter().map(|spot| jobs.iter().find(|job| job.id == spot.job).cloned());
+        let mut places =
+            positions.iter().map(|position| jobs.iter().find(|job| job.id == position.job).cloned());
         let sections = lengths.map(|length| places.by_ref().take(length).flatten().collect());
         Ok((sections, counts, attention))
     }
@@ -103,7 +104,7 @@ impl Store {
                     status: row.try_get("remote_status")?,
                     pr_link: row.try_get("pr_link")?,
                     changed_at: jobs::instant(row, "changed_at")?,
-                    followed: jobs::is_followed(row)?,
+                    followed: jobs::is_tracked(row)?,
                 })
             })
             .collect()
@@ -149,7 +150,8 @@ impl Store {
         if ids.len() == 0 {
             return Ok(Vec::new());
         }
-        let mut query = sqlx::query(AssertSqlSafe(format!("{before}{}{after}", places(1, ids.len()))));
+        let mut query =
+            sqlx::query(AssertSqlSafe(format!("{before}{}{after}", sql_placeholders(1, ids.len()))));
         for id in ids {
             query = query.bind(id.as_str());
         }
@@ -170,18 +172,18 @@ async fn top(tx: &mut Transaction<'static, Any>) -> Result<i64, StoreError> {
     Ok(sqlx::query_scalar("SELECT COALESCE(MAX(number), 0) FROM listed_jobs").fetch_one(&mut **tx).await?)
 }
 
-/// The first `most` spots of the filter, or those at its place. A page reads one more than it has, to know whether there is another.
-pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64, most: usize) -> Statement {
+/// The first `most` positions of the filter, or those at its place. A page reads one more than it has, to know whether there is another.
+pub(super) fn positions(project: &ProjectId, filter: &JobFilter, top: i64, most: usize) -> Statement {
     // A set has the order of the numbers; what changed last is found by its index, which ends with the page.
-    let lead = if filter.sort == Sort::Changed { Lead::Index } else { Lead::Set };
-    let mut select = select(project, filter, lead);
+    let scan_by = if filter.sort == Sort::Changed { ScanBy::Index } else { ScanBy::Set };
+    let mut select = select(project, filter, scan_by);
     up_to(&mut select, top);
     if let Some(state) = filter.state {
         in_state(&mut select, state);
     }
-    let (offset, backward) = match filter.place {
-        Place::Start(before) => (before, false),
-        Place::At(cursor) => {
+    let (offset, backward) = match filter.page_start {
+        PageStart::Start(before) => (before, false),
+        PageStart::At(cursor) => {
             after(&mut select, filter.sort, cursor);
             (0, cursor.backward)
         }
@@ -194,7 +196,7 @@ pub(super) fn spots(project: &ProjectId, filter: &JobFilter, top: i64, most: usi
 /// Counts the jobs in each of `states`, whatever the state filter, and after those the jobs that need a person. To group by
 /// state would sort whatever a search finds.
 pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64, states: &[JobState]) -> Statement {
-    let mut select = select(project, filter, Lead::Set);
+    let mut select = select(project, filter, ScanBy::Set);
     up_to(&mut select, top);
     let conditions = states.iter().map(|state| format!("l.state = '{}'", state.as_str()));
     let columns: Vec<_> = conditions
@@ -204,47 +206,53 @@ pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64, states: 
     select.statement(&columns.join(", "), "")
 }
 
-async fn spots_on(
+async fn positions_in(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     filter: &JobFilter,
     top: i64,
     most: usize,
-) -> Result<Vec<Spot>, StoreError> {
-    spots(project, filter, top, most).query().fetch_all(&mut **tx).await?.iter().map(spot).collect()
+) -> Result<Vec<JobPosition>, StoreError> {
+    positions(project, filter, top, most).query().fetch_all(&mut **tx).await?.iter().map(position).collect()
 }
 
-/// The page that begins with `spots`, without counts.
+/// The page that begins with `positions`, without counts.
 async fn page(
     tx: &mut Transaction<'static, Any>,
     filter: &JobFilter,
     top: i64,
-    mut spots: Vec<Spot>,
+    mut positions: Vec<JobPosition>,
 ) -> Result<Listed, StoreError> {
-    let backward = matches!(filter.place, Place::At(cursor) if cursor.backward);
-    let has_more = spots.len() > PAGE_JOBS;
-    spots.truncate(PAGE_JOBS);
+    let backward = matches!(filter.page_start, PageStart::At(cursor) if cursor.backward);
+    let has_more = positions.len() > PAGE_JOBS;
+    positions.truncate(PAGE_JOBS);
     if backward {
-        spots.reverse();
+        positions.reverse();
     }
-    let before = match filter.place {
-        Place::Start(before) => before,
-        Place::At(cursor) if !cursor.backward => cursor.before,
-        Place::At(cursor) if has_more => cursor.before.saturating_sub(PAGE_JOBS as u64),
-        Place::At(_) => 0,
+    let before = match filter.page_start {
+        PageStart::Start(before) => before,
+        PageStart::At(cursor) if !cursor.backward => cursor.before,
+        PageStart::At(cursor) if has_more => cursor.before.saturating_sub(PAGE_JOBS as u64),
+        PageStart::At(_) => 0,
     };
-    let beside = |spot: Option<&Spot>, backward: bool| {
-        let before = if backward { before } else { before + spots.len() as u64 };
-        spot.map(|spot| Cursor { backward, top, changed_at: spot.changed_at, number: spot.number, before })
+    let beside = |position: Option<&JobPosition>, backward: bool| {
+        let before = if backward { before } else { before + positions.len() as u64 };
+        position.map(|position| Cursor {
+            backward,
+            top,
+            changed_at: position.changed_at,
+            number: position.number,
+            before,
+        })
     };
     let (has_next, has_previous) = if backward { (true, has_more) } else { (has_more, before > 0) };
     Ok(Listed {
-        next: beside(spots.last(), false).filter(|_| has_next),
-        previous: beside(spots.first(), true).filter(|_| has_previous),
+        next: beside(positions.last(), false).filter(|_| has_next),
+        previous: beside(positions.first(), true).filter(|_| has_previous),
         before,
         counts: BTreeMap::new(),
         attention: 0,
-        jobs: jobs_at(tx, &spots).await?,
+        jobs: jobs_at(tx, &positions).await?,
     })
 }
 
@@ -282,24 +290,27 @@ async fn states(
     rows.iter().map(|row| word(row, "state")).collect()
 }
 
-/// The jobs themselves, in the order of their spots.
-async fn jobs_at(tx: &mut Transaction<'static, Any>, spots: &[Spot]) -> Result<Vec<Job>, StoreError> {
+/// The jobs themselves, in the order of their positions.
+async fn jobs_at(
+    tx: &mut Transaction<'static, Any>,
+    positions: &[JobPosition],
+) -> Result<Vec<Job>, StoreError> {
     // One character more than is shown, so that what is cut is known to be.
     let excerpt = format!("SUBSTR(m.prompt, 1, {}) AS prompt", EXCERPT_CHARS + 1);
     let select = jobs::SELECT_JOB.replacen("m.prompt", &excerpt, 1);
-    let sql = format!("{select} WHERE j.id IN ({})", places(1, spots.len()));
+    let sql = format!("{select} WHERE j.id IN ({})", sql_placeholders(1, positions.len()));
     let mut query = sqlx::query(AssertSqlSafe(sql));
-    for spot in spots {
-        query = query.bind(spot.job.as_str());
+    for position in positions {
+        query = query.bind(position.job.as_str());
     }
     let rows = query.fetch_all(&mut **tx).await?;
     let mut jobs = rows.iter().map(jobs::job).collect::<Result<Vec<Job>, _>>()?;
-    jobs.sort_by_key(|job| spots.iter().position(|spot| spot.job == job.id));
+    jobs.sort_by_key(|job| positions.iter().position(|position| position.job == job.id));
     Ok(jobs)
 }
 
-fn spot(row: &AnyRow) -> Result<Spot, StoreError> {
-    Ok(Spot {
+fn position(row: &AnyRow) -> Result<JobPosition, StoreError> {
+    Ok(JobPosition {
         job: word(row, "job_id")?,
         number: row.try_get("number")?,
         changed_at: row.try_get("changed_at")?,

@@ -5,7 +5,7 @@ use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, new_id, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{ArchivedHere, DeliveryState, FollowUp, HistoryEntry, Job, JobState, RemoteJob};
+use crate::model::job::{DeliveryState, FollowUp, Job, JobState, LocalArchive, RemoteJob, TimelineEntry};
 use crate::model::time::Timestamp;
 
 /// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), and who archived the job (as `a`).
@@ -29,7 +29,7 @@ impl Store {
         job.paths = self.paths(id).await?;
         job.template = self.template_of(id).await?;
         job.tags = self.tags(id).await?;
-        job.history = self.history(id).await?;
+        job.history = self.timeline(id).await?;
         Ok(Some(job))
     }
 
@@ -58,7 +58,7 @@ impl Store {
             .await?)
     }
 
-    async fn history(&self, id: &JobId) -> Result<Vec<HistoryEntry>, StoreError> {
+    async fn timeline(&self, id: &JobId) -> Result<Vec<TimelineEntry>, StoreError> {
         let rows =
             sqlx::query("SELECT at, position, state, detail FROM job_events WHERE job_id = $1 ORDER BY id")
                 .bind(id.as_str())
@@ -66,7 +66,7 @@ impl Store {
                 .await?;
         rows.iter()
             .map(|row| {
-                Ok(HistoryEntry {
+                Ok(TimelineEntry {
                     at: instant(row, "at")?,
                     message: u32::try_from(row.try_get::<i64, _>("position")?).unwrap_or(u32::MAX),
                     state: row.try_get("state")?,
@@ -78,27 +78,27 @@ impl Store {
 }
 
 /// Writes what the upstream said when it accepted a prompt, and starts following the job.
-pub(super) async fn follow(
+pub(super) async fn track(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     remote: &RemoteJob,
-    next_read_at: Timestamp,
+    next_poll_at: Timestamp,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     write_remote(tx, job, remote, now).await?;
-    follow_from(tx, job, next_read_at, now).await
+    track_from(tx, job, next_poll_at, now).await
 }
 
 /// Starts following a job.
-pub(super) async fn follow_from(
+pub(super) async fn track_from(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
-    next_read_at: Timestamp,
+    next_poll_at: Timestamp,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     sqlx::query("UPDATE jobs SET next_read_at = $2, followed_since = $3, missing_since = NULL WHERE id = $1")
         .bind(job.as_str())
-        .bind(next_read_at.as_millis())
+        .bind(next_poll_at.as_millis())
         .bind(now.as_millis())
         .execute(&mut **tx)
         .await?;
@@ -173,7 +173,7 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
-        followed: is_followed(row)?,
+        followed: is_tracked(row)?,
         remote: remote(row)?,
         follow_ups: Vec::new(),
         paths: Vec::new(),
@@ -186,9 +186,9 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
     })
 }
 
-fn archived_here(row: &AnyRow) -> Result<Option<ArchivedHere>, StoreError> {
+fn archived_here(row: &AnyRow) -> Result<Option<LocalArchive>, StoreError> {
     let Some(at) = optional_instant(row, "archived_here_at")? else { return Ok(None) };
-    Ok(Some(ArchivedHere { at, by: row.try_get::<Option<String>, _>("archiver")?.unwrap_or_default() }))
+    Ok(Some(LocalArchive { at, by: row.try_get::<Option<String>, _>("archiver")?.unwrap_or_default() }))
 }
 
 /// A row with the columns `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.
@@ -222,7 +222,7 @@ pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
 }
 
 /// Whether a row with the column `next_read_at` is one of a job that is still asked about.
-pub(super) fn is_followed(row: &AnyRow) -> Result<bool, StoreError> {
+pub(super) fn is_tracked(row: &AnyRow) -> Result<bool, StoreError> {
     Ok(row.try_get::<Option<i64>, _>("next_read_at")?.is_some())
 }
 

@@ -1,9 +1,9 @@
-//! What waits to be sent: its order, its turn, and the pause between two that leave the line.
+//! What waits to be sent: its order, its turn, and the pause between two that leave the queue.
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::{Store, StoreError, audit, intents, jobs, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
 use crate::model::job::{DeliveryState, cut};
 use crate::model::queue::{Move, gap_millis};
@@ -18,18 +18,18 @@ pub(super) const NOTHING_BEFORE_IT: &str = "(messages.position = 0 OR (
          AND b.position < messages.position AND b.state IN ('queued', 'sending'))))";
 
 /// The rank behind all that wait, and behind what may come back from being sent.
-pub(super) const BEHIND_ALL: &str =
+pub(super) const LAST_RANK: &str =
     "(SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))";
 
-/// A prompt that leaves the line is given up for lost by those behind it after this long. Longer than any delivery takes.
+/// A prompt that leaves the queue is given up for lost by those behind it after this long. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
 
 /// Why a follow-up is rejected with the job it follows.
 const NOTHING_TO_FOLLOW: &str = "The job it follows was not taken, so this was not sent.";
 
-/// The next message of one line.
+/// The next message of one queue.
 #[derive(Debug)]
-pub struct Head {
+pub struct QueueHead {
     pub message_id: String,
     pub project: ProjectId,
     pub position: i64,
@@ -44,15 +44,15 @@ pub struct QueuedMessage {
     pub prompt: String,
     pub author: String,
     pub created_at: Timestamp,
-    pub in_line: bool,
+    pub in_queue: bool,
     /// Whether an earlier message of its job has to go first.
     pub is_held_up: bool,
     pub batch: Option<BatchId>,
 }
 
 impl Store {
-    /// The next message of each line, of every project.
-    pub async fn heads(&self) -> Result<Vec<Head>, StoreError> {
+    /// The next message of each queue, of every project.
+    pub async fn queue_heads(&self) -> Result<Vec<QueueHead>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT q.id, q.project, q.position FROM (
                  SELECT messages.id, j.project, messages.position, ROW_NUMBER() OVER (
@@ -67,13 +67,13 @@ impl Store {
         rows.iter()
             .map(|row| {
                 let (message_id, position) = (row.try_get("id")?, row.try_get("position")?);
-                Ok(Head { message_id, project: word(row, "project")?, position })
+                Ok(QueueHead { message_id, project: word(row, "project")?, position })
             })
             .collect()
     }
 
-    /// Puts a queued message that could not go at once in line.
-    pub async fn line_up(&self, message_id: &str) -> Result<(), StoreError> {
+    /// Puts a queued message that could not go at once in the queue.
+    pub async fn enqueue(&self, message_id: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued' AND in_line = 0")
             .bind(message_id)
             .execute(&self.pool)
@@ -81,8 +81,8 @@ impl Store {
         Ok(())
     }
 
-    /// When the line of `scope` may move again, if that is after `now`.
-    pub async fn line_rests_until(
+    /// When the queue of `scope` may move again, if that is after `now`.
+    pub async fn queue_paused_until(
         &self,
         scope: &str,
         limit: u32,
@@ -100,7 +100,7 @@ impl Store {
         Ok(ends_at.map(Timestamp::from_millis))
     }
 
-    /// What waits in `project`: the lines in their order, then what waits for its own job. Prompts are cut.
+    /// What waits in `project`: the queues in their order, then what waits for its own job. Prompts are cut.
     pub async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT messages.id, messages.job_id, messages.position, messages.prompt, messages.created_at,
@@ -125,7 +125,7 @@ impl Store {
                     prompt,
                     author: row.try_get("author")?,
                     created_at: jobs::instant(row, "created_at")?,
-                    in_line: row.try_get::<i64, _>("in_line")? == 1,
+                    in_queue: row.try_get::<i64, _>("in_line")? == 1,
                     is_held_up: row.try_get::<i64, _>("held_up")? == 1,
                     batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
                 })
@@ -145,8 +145,8 @@ impl Store {
         Ok(count == 1)
     }
 
-    /// Moves a message within its line; `false` if it does not wait in line any more.
-    pub async fn move_in_line(
+    /// Moves a message within its queue; `false` if it does not wait in the queue any more.
+    pub async fn move_in_queue(
         &self,
         project: &ProjectId,
         message: &MessageId,
@@ -206,8 +206,8 @@ impl Store {
             if intent.position == 0 {
                 reject_follow_ups(&mut tx, &intent.job, now).await?;
             }
-            let deed = Deed::new(Action::Cancel).in_project(project).on(&intent.job);
-            audit::record(&mut tx, by, &deed, now).await?;
+            let event = AuditEvent::new(Action::Cancel).in_project(project).on(&intent.job);
+            audit::record(&mut tx, by, &event, now).await?;
             cancelled += 1;
         }
         tx.commit().await?;
@@ -215,8 +215,8 @@ impl Store {
     }
 }
 
-/// Lets a message out of its line, if nobody else is on the way out and the pause is over; the next pause begins.
-pub(super) async fn leave_line(
+/// Lets a message out of its queue, if nobody else is on the way out and the pause is over; the next pause begins.
+pub(super) async fn dequeue(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
     scope: &str,
@@ -284,7 +284,7 @@ async fn reject(
         .bind(now.as_millis())
         .execute(&mut **tx)
         .await?;
-    intents::enter(tx, intent, DeliveryState::Rejected, Some(reason), now).await
+    intents::record_state(tx, intent, DeliveryState::Rejected, Some(reason), now).await
 }
 
 async fn swap(

@@ -9,7 +9,7 @@ use sqlx::{Any, Row, Transaction};
 use super::{Store, StoreError};
 use crate::model::day::Day;
 use crate::model::id::ProjectId;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 
 /// The views of a page on a day, by the number of its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

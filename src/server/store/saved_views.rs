@@ -5,17 +5,17 @@ use sqlx::any::AnyRow;
 
 use super::{Store, StoreError, new_id};
 use crate::model::id::ProjectId;
-use crate::model::saved_view::{SavedView, ViewName, ViewsOf};
+use crate::model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 use crate::model::time::Timestamp;
 
 /// The most views of one person of one page of a project.
-pub const VIEWS_MAX: i64 = 100;
+pub const SAVED_VIEWS_MAX: i64 = 100;
 
 /// Whose views, and of which page.
 #[derive(Debug, Clone, Copy)]
-pub struct Shelf<'a> {
+pub struct SavedViewScope<'a> {
     pub project: &'a ProjectId,
-    pub of: ViewsOf,
+    pub of: SavedViewPage,
     pub user_id: &'a str,
 }
 
@@ -28,7 +28,7 @@ impl Store {
     /// The views that this person may see: their own first, then what others share, by name.
     pub async fn saved_views(
         &self,
-        Shelf { project, of, user_id }: Shelf<'_>,
+        SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
     ) -> Result<Vec<SavedView>, StoreError> {
         let rows = sqlx::query(
             "SELECT v.*, u.name AS owner FROM saved_views v JOIN users u ON u.id = v.owner_id
@@ -46,8 +46,8 @@ impl Store {
     /// Keeps a view under a name of this person's; one of that name is replaced. `false` if there is no room for another.
     pub async fn save_view(
         &self,
-        Shelf { project, of, user_id }: Shelf<'_>,
-        name: &ViewName,
+        SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
+        name: &SavedViewName,
         query: &str,
         shared: bool,
         now: Timestamp,
@@ -66,7 +66,7 @@ impl Store {
         .bind(query)
         .bind(flag(shared))
         .bind(now.as_millis())
-        .bind(VIEWS_MAX)
+        .bind(SAVED_VIEWS_MAX)
         .bind(of.as_str())
         .execute(&self.pool)
         .await?;
@@ -74,11 +74,11 @@ impl Store {
     }
 
     /// Gives a person's own view another name, and shares it or not; what is left out stays. `false` if there is no such view.
-    pub async fn update_view(
+    pub async fn update_saved_view(
         &self,
-        Shelf { project, of, user_id }: Shelf<'_>,
+        SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
         id: &str,
-        name: Option<&ViewName>,
+        name: Option<&SavedViewName>,
         shared: Option<bool>,
     ) -> Result<bool, StoreError> {
         let updated = sqlx::query(
@@ -88,7 +88,7 @@ impl Store {
         .bind(project.as_str())
         .bind(user_id)
         .bind(id)
-        .bind(name.map(ViewName::to_string))
+        .bind(name.map(SavedViewName::to_string))
         .bind(shared.map(flag))
         .bind(of.as_str())
         .execute(&self.pool)
@@ -97,9 +97,9 @@ impl Store {
     }
 
     /// Forgets a person's own view, or, for somebody who `administers`, any shared one. `false` if there is no such view.
-    pub async fn remove_view(
+    pub async fn remove_saved_view(
         &self,
-        Shelf { project, of, user_id }: Shelf<'_>,
+        SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
         id: &str,
         administers: bool,
     ) -> Result<bool, StoreError> {

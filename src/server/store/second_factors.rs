@@ -3,7 +3,7 @@
 use sqlx::Row;
 
 use super::{Store, StoreError, audit};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 
 /// What codes are computed from. Must not be shown or logged once it is confirmed.
@@ -93,7 +93,7 @@ impl Store {
             return Ok(false);
         }
         put_recovery_codes(&mut tx, &by.id, recovery).await?;
-        audit::record(&mut tx, by, &Deed::new(Action::SecondFactorOn), now).await?;
+        audit::record(&mut tx, by, &AuditEvent::new(Action::SecondFactorOn), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -137,7 +137,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         put_recovery_codes(&mut tx, &by.id, hashes).await?;
-        audit::record(&mut tx, by, &Deed::new(Action::RecoveryCodes), now).await?;
+        audit::record(&mut tx, by, &AuditEvent::new(Action::RecoveryCodes), now).await?;
         Ok(tx.commit().await?)
     }
 
@@ -162,7 +162,7 @@ impl Store {
         .fetch_optional(&mut *tx)
         .await?;
         if let Some(name) = &removed {
-            audit::record(&mut tx, by, &Deed::new(Action::SecondFactorOff).on(name), now).await?;
+            audit::record(&mut tx, by, &AuditEvent::new(Action::SecondFactorOff).on(name), now).await?;
         }
         tx.commit().await?;
         Ok(removed.is_some())

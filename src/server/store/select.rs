@@ -1,6 +1,6 @@
 //! Putting a statement over the listed jobs together from its conditions. Values are bound, never written into the text.
 //!
-//! The rule of every plan: one thing leads, and the rest is checked on the way. What leads is the index that has the wanted
+//! The rule of every plan: one thing is scanned, and the rest is checked on the way. What is scanned is the index that has the wanted
 //! order and every column that is filtered by; or, where the order is that of the numbers, the first set of them (the words of
 //! a search, a label).
 
@@ -12,15 +12,15 @@ use sqlx::{Any, AssertSqlSafe};
 pub(super) struct Select {
     source: String,
     number: &'static str,
-    lead: Lead,
+    scan_by: ScanBy,
     has_set: bool,
     conditions: String,
     values: Vec<Value>,
 }
 
-/// What the jobs are read by.
+/// What the statement scans by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lead {
+pub(super) enum ScanBy {
     /// The index that has the wanted order.
     Index,
     /// The first set of numbers, if there is one.
@@ -47,11 +47,11 @@ enum Value {
 
 impl Select {
     /// All listed jobs of `project`.
-    pub(super) fn of(project: &str, lead: Lead) -> Self {
+    pub(super) fn of(project: &str, scan_by: ScanBy) -> Self {
         let mut select = Self {
             source: "listed_jobs l".to_owned(),
             number: "l.number",
-            lead,
+            scan_by,
             has_set: false,
             conditions: String::new(),
             values: Vec::new(),
@@ -64,7 +64,7 @@ impl Select {
     /// Keeps the jobs whose numbers are in `set`.
     pub(super) fn within(&mut self, set: &Set) {
         let Set { table, number, condition } = set;
-        if self.lead == Lead::Set && !self.has_set {
+        if self.scan_by == ScanBy::Set && !self.has_set {
             // The planner keeps to the order in which a cross join names its tables.
             self.source = format!("{table} s CROSS JOIN listed_jobs l");
             self.number = number;
@@ -137,7 +137,7 @@ impl Statement {
 
 /// A list of `count` placeholders from `$first` on, to stand between parentheses. A list without an element is no SQL; NULL
 /// is equal to nothing.
-pub(super) fn places(first: usize, count: usize) -> String {
+pub(super) fn sql_placeholders(first: usize, count: usize) -> String {
     if count == 0 {
         return "NULL".to_owned();
     }

@@ -4,7 +4,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::{Store, StoreError, audit, new_id};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 
 /// Where somebody is signed in.
@@ -140,8 +140,8 @@ impl Store {
         if ended.rows_affected() != 1 {
             return Ok(false);
         }
-        let deed = Deed::new(Action::SessionsEnd).on(&by.name).saying("one session");
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event = AuditEvent::new(Action::SessionsEnd).on(&by.name).with_detail("one session");
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -156,8 +156,8 @@ impl Store {
                 .fetch_optional(&mut *tx)
                 .await?;
         let Some(name) = stamped else { return Ok(false) };
-        let deed = Deed::new(Action::SessionsEnd).on(name).saying("all sessions");
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event = AuditEvent::new(Action::SessionsEnd).on(name).with_detail("all sessions");
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -177,8 +177,10 @@ impl Store {
             .await?
             .rows_affected();
         if ended > 0 {
-            let deed = Deed::new(Action::SessionsEnd).on(&by.name).saying(format!("{ended} other sessions"));
-            audit::record(&mut tx, by, &deed, now).await?;
+            let event = AuditEvent::new(Action::SessionsEnd)
+                .on(&by.name)
+                .with_detail(format!("{ended} other sessions"));
+            audit::record(&mut tx, by, &event, now).await?;
         }
         tx.commit().await?;
         Ok(ended)

@@ -4,7 +4,7 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, audit, new_id, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::saved_template::{SavedTemplate, Scorecard, UsedTemplate};
 use crate::model::time::Timestamp;
@@ -89,8 +89,8 @@ impl Store {
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
-        let deed = Deed::new(Action::TemplateAdd).in_project(project).on(&id).saying(name);
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event = AuditEvent::new(Action::TemplateAdd).in_project(project).on(&id).with_detail(name);
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         Ok(id.parse().ok())
     }
@@ -119,8 +119,8 @@ impl Store {
         if changed.rows_affected() != 1 {
             return Ok(false);
         }
-        let deed = Deed::new(Action::TemplateChange).in_project(project).on(id).saying(name);
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event = AuditEvent::new(Action::TemplateChange).in_project(project).on(id).with_detail(name);
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -141,8 +141,8 @@ impl Store {
                 .fetch_optional(&mut *tx)
                 .await?;
         let Some(name) = removed else { return Ok(false) };
-        let deed = Deed::new(Action::TemplateRemove).in_project(project).on(id).saying(name);
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event = AuditEvent::new(Action::TemplateRemove).in_project(project).on(id).with_detail(name);
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }

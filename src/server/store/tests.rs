@@ -1,12 +1,12 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod archive_and_tags;
 mod audit;
-mod filing;
 mod finding;
 
 use tempfile::TempDir;
 
-use super::intents::{Claim, Intent, NewIntent, Settlement};
+use super::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use super::job_list::JobFilter;
 use super::*;
 use crate::model::audit::Actor;
@@ -154,13 +154,17 @@ async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_la
     ledger.claim(&message).await.unwrap();
     let interrupted = ledger.store.interrupted().await.unwrap();
     assert_eq!(interrupted.len(), 1);
-    ledger.store.settle(&interrupted[0], &Settlement::Unknown("stopped"), NOON).await.unwrap();
+    ledger.store.record_outcome(&interrupted[0], &DeliveryOutcome::Unknown("stopped"), NOON).await.unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason.as_deref(), job.remote), (JobState::Unknown, Some("stopped"), None));
     // Another process sent it, and was not stopped.
     let late = remote("r-1", "active");
-    ledger.store.settle(&interrupted[0], &Settlement::Accepted(&late, NOON), NOON).await.unwrap();
-    ledger.store.settle(&interrupted[0], &Settlement::Unknown("too late"), NOON).await.unwrap();
+    ledger
+        .store
+        .record_outcome(&interrupted[0], &DeliveryOutcome::Accepted(&late, NOON), NOON)
+        .await
+        .unwrap();
+    ledger.store.record_outcome(&interrupted[0], &DeliveryOutcome::Unknown("too late"), NOON).await.unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason, job.remote), (JobState::Active, None, Some(late)));
     let states: Vec<&str> = job.history.iter().map(|entry| entry.state.as_str()).collect();
@@ -169,12 +173,16 @@ async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_la
 }
 
 #[tokio::test]
-async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
+async fn a_poll_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
-    ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
-    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
+    ledger
+        .store
+        .record_outcome(&intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
+        .await
+        .unwrap();
+    let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
     let follow_up = NewIntent {
         project: &ledger.project,
         job: Some(&intent.job),
@@ -186,8 +194,12 @@ async fn a_read_begun_before_a_follow_up_does_not_overwrite_what_came_of_it() {
     };
     let second = ledger.store.insert_intent(follow_up, NOON).await.unwrap().unwrap();
     let second = ledger.claim(&second).await.unwrap();
-    ledger.store.settle(&second, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
-    assert!(!ledger.store.record_read(&due, &remote("r-1", "completed"), None, NOON).await.unwrap());
+    ledger
+        .store
+        .record_outcome(&second, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
+        .await
+        .unwrap();
+    assert!(!ledger.store.record_poll(&due, &remote("r-1", "completed"), None, NOON).await.unwrap());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!(job.state, JobState::Active);
     assert_eq!(job.follow_ups[0].state, DeliveryState::Accepted);
@@ -204,15 +216,19 @@ async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
         .unwrap();
     let message = ledger.commit("i-1", "text").await.unwrap();
     let intent = ledger.claim(&message).await.unwrap();
-    ledger.store.settle(&intent, &Settlement::Accepted(&remote("r-1", "active"), NOON), NOON).await.unwrap();
-    let due = ledger.store.due_reads(NOON, NOON).await.unwrap().remove(0);
+    ledger
+        .store
+        .record_outcome(&intent, &DeliveryOutcome::Accepted(&remote("r-1", "active"), NOON), NOON)
+        .await
+        .unwrap();
+    let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
     // Without the outbox, the end cannot be written either.
     sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
+    assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.followed), (JobState::Active, true));
     sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
-    assert!(ledger.store.record_read(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
+    assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
     let events = ledger.store.due_events(NOON, NOON).await.unwrap();
     assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
 }

@@ -4,7 +4,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::{Store, StoreError, audit, new_id, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
@@ -51,8 +51,8 @@ impl Store {
         if insert(&mut tx, name, role, projects, password_hash, now).await?.is_none() {
             return Ok(false);
         }
-        let deed = Deed::new(Action::UserAdd).on(name).saying(access(role, projects));
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event = AuditEvent::new(Action::UserAdd).on(name).with_detail(access(role, projects));
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -93,7 +93,7 @@ impl Store {
         if changed.rows_affected() != 1 {
             return Ok(false);
         }
-        audit::record(&mut tx, by, &Deed::new(Action::UserPassword).on(name), now).await?;
+        audit::record(&mut tx, by, &AuditEvent::new(Action::UserPassword).on(name), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -140,8 +140,8 @@ impl Store {
         }
         let change =
             format!("{} → {}", access(before.role, before.projects.as_deref()), access(role, projects));
-        let deed = Deed::new(Action::UserAccess).on(&before.name).saying(change);
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event = AuditEvent::new(Action::UserAccess).on(&before.name).with_detail(change);
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -172,7 +172,7 @@ impl Store {
             return Ok(false);
         }
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };
-        audit::record(&mut tx, by, &Deed::new(action).on(name), now).await?;
+        audit::record(&mut tx, by, &AuditEvent::new(action).on(name), now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -215,7 +215,7 @@ impl Store {
             return Ok(false);
         };
         let by = Actor { id, name: name.to_owned(), address: address.to_owned() };
-        audit::record(&mut tx, &by, &Deed::new(Action::SetUp), now).await?;
+        audit::record(&mut tx, &by, &AuditEvent::new(Action::SetUp), now).await?;
         tx.commit().await?;
         Ok(true)
     }

@@ -4,12 +4,12 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, audit, jobs, new_id, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId, WebhookId};
 use crate::model::job::{JobState, title};
 use crate::model::time::Timestamp;
 use crate::model::webhook::{
-    DeliveryOutcome, TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, event,
+    TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
 };
 
 /// How many events of a webhook that are over are kept.
@@ -33,7 +33,7 @@ pub struct DueEvent {
     planned_at: i64,
 }
 
-/// A job as it was when it came to rest.
+/// A job as it was when it finished.
 #[derive(Clone)]
 pub struct EventJob {
     pub id: JobId,
@@ -44,8 +44,8 @@ pub struct EventJob {
 }
 
 /// How one try went.
-pub struct Tried {
-    pub outcome: DeliveryOutcome,
+pub struct WebhookAttempt {
+    pub outcome: WebhookOutcome,
     pub status: Option<u16>,
     pub note: Option<String>,
     pub next_try_at: Option<Timestamp>,
@@ -54,8 +54,8 @@ pub struct Tried {
 const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.address, w.secret
      FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id";
 
-/// Writes one event for each enabled webhook of the project of `job`, which has just come to rest.
-pub(super) async fn rested(
+/// Writes one event for each enabled webhook of the project of `job`, which has just finished.
+pub(super) async fn job_finished(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     now: Timestamp,
@@ -192,7 +192,7 @@ impl Store {
     }
 
     /// Records how a claimed try went, and forgets events that were over long ago.
-    pub async fn record_try(&self, due: &DueEvent, tried: &Tried) -> Result<(), StoreError> {
+    pub async fn record_attempt(&self, due: &DueEvent, attempt: &WebhookAttempt) -> Result<(), StoreError> {
         // One that was given up meanwhile, because the webhook was disabled, stays so unless it was delivered.
         sqlx::query(
             "UPDATE webhook_deliveries SET outcome = $3, status = $4, note = $5, next_try_at = $6
@@ -200,10 +200,10 @@ impl Store {
         )
         .bind(due.id.as_str())
         .bind(due.attempts + 1)
-        .bind(tried.outcome.as_str())
-        .bind(tried.status.map(i64::from))
-        .bind(&tried.note)
-        .bind(tried.next_try_at.map(Timestamp::as_millis))
+        .bind(attempt.outcome.as_str())
+        .bind(attempt.status.map(i64::from))
+        .bind(&attempt.note)
+        .bind(attempt.next_try_at.map(Timestamp::as_millis))
         .execute(&self.pool)
         .await?;
         sqlx::query(
@@ -301,6 +301,6 @@ async fn record_sending(
     .await?;
     let Some(row) = row else { return Ok(()) };
     let webhook: WebhookId = word(&row, "id")?;
-    let deed = Deed::new(action).in_project(&word(&row, "project")?).on(webhook);
-    audit::record(tx, by, &deed, now).await
+    let event = AuditEvent::new(action).in_project(&word(&row, "project")?).on(webhook);
+    audit::record(tx, by, &event, now).await
 }

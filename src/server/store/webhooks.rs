@@ -4,7 +4,7 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, audit, new_id, webhook_events, word};
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, WebhookId};
 use crate::model::time::Timestamp;
 use crate::model::webhook::{Webhook, WebhookKind};
@@ -33,8 +33,9 @@ impl Store {
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
-        let deed = Deed::new(Action::WebhookAdd).in_project(project).on(&id).saying(kind.as_str());
-        audit::record(&mut tx, by, &deed, now).await?;
+        let event =
+            AuditEvent::new(Action::WebhookAdd).in_project(project).on(&id).with_detail(kind.as_str());
+        audit::record(&mut tx, by, &event, now).await?;
         tx.commit().await?;
         id.parse().map_err(|_| StoreError::Corrupt(id))
     }
@@ -143,8 +144,8 @@ async fn changed(
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let deed = Deed::new(action).in_project(&word(row, "project")?).on(id);
-    audit::record(tx, by, &deed, now).await
+    let event = AuditEvent::new(action).in_project(&word(row, "project")?).on(id);
+    audit::record(tx, by, &event, now).await
 }
 
 fn webhook(row: &AnyRow) -> Result<Webhook, StoreError> {

@@ -14,9 +14,9 @@ pub(super) struct Breaker {
 }
 
 impl Breaker {
-    /// Leave for a call at `now`, or when the next one is let through.
+    /// Whether a call may be made at `now`, else when the next one is let through.
     pub(super) fn admit(&mut self, now: Timestamp) -> Result<(), Timestamp> {
-        match self.rests_until() {
+        match self.open_until() {
             Some(until) if now < until && !self.is_ahead_of(now) => Err(until),
             Some(_) => {
                 self.last_tried = Some(now);
@@ -27,7 +27,7 @@ impl Breaker {
     }
 
     /// When the next probe is let through; nothing while it is closed.
-    pub(super) fn rests_until(&self) -> Option<Timestamp> {
+    pub(super) fn open_until(&self) -> Option<Timestamp> {
         self.last_tried.map(|at| Timestamp::from_millis(at.as_millis() + BETWEEN_PROBES_MILLIS))
     }
 
@@ -43,7 +43,7 @@ impl Breaker {
         }
     }
 
-    /// Whether the clock was set back since the last try: a breaker must not rest for years because of it.
+    /// Whether the clock was set back since the last try: a breaker must not stay open for years because of it.
     fn is_ahead_of(&self, now: Timestamp) -> bool {
         self.last_tried.is_some_and(|at| at > now)
     }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_does_not_keep_it_open() {
+    fn a_clock_rollback_does_not_keep_it_open() {
         assert_eq!(opened().admit(at(-86_400)), Ok(()));
     }
 }

@@ -11,9 +11,9 @@ use serde_json::json;
 use url::Url;
 
 use super::governor::{Governor, Permit};
-use super::key::KeyInUse;
+use super::key::CurrentKey;
+use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
-use super::views::ViewsQuestion;
 use super::{UpstreamError, body, connection, decode};
 use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
@@ -25,7 +25,7 @@ use crate::server::config::UpstreamConfig;
 pub struct Upstream {
     http: reqwest::Client,
     base_url: Arc<Url>,
-    key: KeyInUse,
+    key: CurrentKey,
     /// For one whole exchange.
     deadline: Duration,
     governor: Governor,
@@ -38,7 +38,7 @@ impl Upstream {
         Ok(Self {
             http: connection::client(config)?,
             base_url: Arc::new(config.base_url.clone()),
-            key: KeyInUse::new(config),
+            key: CurrentKey::new(config),
             deadline: config.timeout,
             governor,
             clock,
@@ -84,11 +84,11 @@ impl Upstream {
     }
 
     /// Asks for page views.
-    pub async fn views(
+    pub async fn page_views(
         &self,
         permit: Permit,
-        question: &ViewsQuestion,
-    ) -> Result<decode::ViewsAnswer, UpstreamError> {
+        question: &PageViewsQuery,
+    ) -> Result<decode::PageViewsResponse, UpstreamError> {
         let mut url = self.url(&["v1", "analytics", question.project.as_str(), "views"]);
         url.query_pairs_mut()
             .append_pair("dateFrom", &question.range.from().to_string())
@@ -96,7 +96,7 @@ impl Upstream {
             .append_pair("limit", &question.limit.get().to_string())
             .append_pair("offset", &question.offset.to_string());
         let request = self.http.request(Method::GET, url);
-        let mut answer = self.exchange(permit, request, decode::views).await?;
+        let mut answer = self.exchange(permit, request, decode::page_views).await?;
         for row in &mut answer.views {
             row.path = self.key.mask(&row.path);
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::UpstreamError;
 use crate::model::job::RemoteJob;
-use crate::model::views::{PageViews, ViewCounts};
+use crate::model::page_views::{PageViews, ViewCounts};
 
 use count::Counter;
 pub use count::LARGEST_COUNT;
@@ -18,7 +18,7 @@ use instant::instant;
 
 /// The upstream's answer about page views.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ViewsAnswer {
+pub struct PageViewsResponse {
     pub totals: ViewCounts,
     pub views: Vec<PageViews>,
     pub has_more: bool,
@@ -49,7 +49,7 @@ pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
 }
 
 /// Page views. Required: `totals`, `views` and `hasMore`; a row without a path is left out.
-pub fn views(body: &[u8]) -> Result<ViewsAnswer, UpstreamError> {
+pub fn page_views(body: &[u8]) -> Result<PageViewsResponse, UpstreamError> {
     let value = value_in(body)?;
     let missing = |field| UpstreamError::BadAnswer(format!("page views without {field}"));
     let totals = &value["totals"];
@@ -69,7 +69,7 @@ pub fn views(body: &[u8]) -> Result<ViewsAnswer, UpstreamError> {
         })
         .collect();
     let corrected = counter.corrected() || views.len() < rows.len();
-    Ok(ViewsAnswer { totals, views, has_more, corrected })
+    Ok(PageViewsResponse { totals, views, has_more, corrected })
 }
 
 /// The explanation in an error body, in either of its shapes: `{"error"}` or `{"error", "details": [{"message"}]}`.

@@ -35,7 +35,7 @@ pub enum UpstreamError {
 
 impl UpstreamError {
     /// Whether the upstream may have acted on the request.
-    pub fn may_have_been_taken(&self) -> bool {
+    pub fn may_have_been_accepted(&self) -> bool {
         match self {
             Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { .. } => false,
             Self::TimedOut | Self::BrokenOff | Self::Status(_) | Self::BadAnswer(_) => true,
@@ -44,7 +44,7 @@ impl UpstreamError {
 
     /// Whether the same request, which was surely not taken, will be once the upstream can be reached, takes the key or has room
     /// again.
-    pub fn passes(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(
             self,
             Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { status: 401 | 403, .. }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::{Budgets, Meter};
 use crate::model::id::ProjectId;
-use crate::model::queue::{Why, expected};
+use crate::model::queue::{WaitReason, expected};
 use crate::model::time::Timestamp;
 use crate::model::upstream::{LimitStatus, Operation, UpstreamStatus};
 use crate::model::user::Project;
@@ -19,7 +19,7 @@ use crate::server::store::intents::{Claim, Intent};
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::Health;
 
-/// Leave to make one upstream call. Only the governor makes one.
+/// Permission to make one upstream call. Only the governor makes one.
 pub struct Permit {
     scope: Scope,
     /// How many calls its hour may hold; fewer for background work.
@@ -34,19 +34,19 @@ pub enum Scope {
     /// One limit for all projects of the key.
     Analytics,
     /// No limit is published: only pauses hold.
-    Reads(ProjectId),
+    Polls(ProjectId),
 }
 
-/// What came of asking to send a queued message.
-pub enum Leave {
+/// Whether a queued message is sent now.
+pub enum SendDecision {
     Send {
         intent: Intent,
         remote_id: Option<String>,
         permit: Permit,
     },
-    /// The budget has no room, or the upstream is left to rest.
+    /// The budget has no room, or the circuit breaker is open.
     Later,
-    Taken,
+    NotClaimed,
 }
 
 #[derive(Clone)]
@@ -63,25 +63,25 @@ pub struct Governor {
 const BETWEEN_TIDYINGS: u64 = 100;
 
 /// How many ids that people typed are looked up per hour and project.
-const ASKED_READS_PER_HOUR: u32 = 60;
+const LOOKUPS_PER_HOUR: u32 = 60;
 
 impl Governor {
     pub fn new(store: Store, clock: Clock, budget: Budget, health: Health) -> Self {
         Self { store, clock, budget, health, counted: Arc::default() }
     }
 
-    /// Leave for one call now, or the error that says when the next one fits.
+    /// A permit for one call now, or the error that says when the next one fits.
     pub async fn acquire(&self, scope: &Scope) -> Result<Permit, AppError> {
         self.acquire_within(scope, self.limit(scope)).await
     }
 
-    /// Leave for one call of background work, which never touches what is kept for people.
+    /// A permit for one call of background work, which never touches what is kept for people.
     pub async fn acquire_in_background(&self, scope: &Scope) -> Result<Permit, AppError> {
         self.acquire_within(scope, self.background_limit(scope)).await
     }
 
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
-        self.health.admit(scope.operation()).map_err(resting)?;
+        self.health.admit(scope.operation()).map_err(circuit_open)?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
             self.store.forget_calls(self.clock.now()).await?;
         }
@@ -91,65 +91,69 @@ impl Governor {
         Err(self.spent(scope).await?)
     }
 
-    /// Leave to send a queued message: claimed and counted in one commit.
-    pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<Leave, StoreError> {
+    /// A permit to send a queued message: claimed and counted in one commit.
+    pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
         if self.health.admit(scope.operation()).is_err() {
-            return Ok(Leave::Later);
+            return Ok(SendDecision::Later);
         }
         let limit = self.limit(scope);
         let claim = self.store.claim(message_id, &scope.key(), limit, self.clock.now()).await?;
         Ok(match claim {
             Claim::Sending { intent, remote_id } => {
-                Leave::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
+                SendDecision::Send { intent, remote_id, permit: Permit { scope: scope.clone(), limit } }
             }
-            Claim::BudgetSpent => Leave::Later,
-            Claim::Taken => Leave::Taken,
+            Claim::BudgetSpent => SendDecision::Later,
+            Claim::NotClaimed => SendDecision::NotClaimed,
         })
     }
 
-    /// Whether the next prompt of the scope's line may go: the budget has room, the pause after the last one is over, and the
-    /// upstream is not left to rest.
-    pub async fn line_moves(&self, scope: &Scope) -> Result<bool, StoreError> {
+    /// Whether the next prompt of the scope's queue may go: the budget has room, the pause after the last one is over, and the
+    /// circuit breaker is closed.
+    pub async fn may_send_next(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
-        let rests = self.store.line_rests_until(&key, limit, now).await?;
-        let rests = rests.or(self.health.line_rests_until(scope.operation()));
-        Ok(rests.is_none() && self.meter(scope).await?.left() > 0)
+        let paused = self.store.queue_paused_until(&key, limit, now).await?;
+        let paused = paused.or(self.health.queue_paused_until(scope.operation()));
+        Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
-    /// Why the first of the scope's line does not go now, and when each of its next `count` prompts is expected to.
-    pub async fn line(&self, scope: &Scope, count: usize) -> Result<(Why, Vec<Timestamp>), StoreError> {
+    /// Why the first of the scope's queue does not go now, and when each of its next `count` prompts is expected to.
+    pub async fn queue_forecast(
+        &self,
+        scope: &Scope,
+        count: usize,
+    ) -> Result<(WaitReason, Vec<Timestamp>), StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
-        let rests = self.health.line_rests_until(scope.operation());
-        let why = match (full, rests) {
-            (Some(_), _) => Why::Budget,
-            (None, Some(_)) => Why::Rest,
-            (None, None) => Why::Turn,
+        let paused = self.health.queue_paused_until(scope.operation());
+        let why = match (full, paused) {
+            (Some(_), _) => WaitReason::Budget,
+            (None, Some(_)) => WaitReason::Rest,
+            (None, None) => WaitReason::Turn,
         };
-        let pause = self.store.line_rests_until(&key, limit, now).await?;
-        let earliest = [full, rests, pause].into_iter().flatten().fold(now, Timestamp::max);
+        let pause = self.store.queue_paused_until(&key, limit, now).await?;
+        let earliest = [full, paused, pause].into_iter().flatten().fold(now, Timestamp::max);
         Ok((why, expected(earliest, self.store.call_times(&key).await?, limit, count)))
     }
 
-    /// Leave to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
+    /// A permit to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
     /// those, so they have a limit of their own.
-    pub async fn acquire_asked_read(&self, project: &ProjectId) -> Result<Permit, AppError> {
-        let permit = self.acquire_read(project).await?.map_err(resting)?;
+    pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
+        let permit = self.acquire_poll(project).await?.map_err(circuit_open)?;
         let scope = format!("asked-reads:{project}");
-        if !self.store.acquire_call(&scope, ASKED_READS_PER_HOUR, self.clock.now()).await? {
+        if !self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await? {
             return Err(AppError::new(
                 ErrorCode::BudgetSpent,
                 format!(
-                    "{ASKED_READS_PER_HOUR} ids were looked up in the last hour, which is all Docket asks the platform for. Try again later."
+                    "{LOOKUPS_PER_HOUR} ids were looked up in the last hour, which is all Docket asks the platform for. Try again later."
                 ),
             ));
         }
         Ok(permit)
     }
 
-    /// Leave to read a job of `project` now, or when it may be read.
-    pub async fn acquire_read(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
-        let scope = Scope::Reads(project.clone());
+    /// A permit to read a job of `project` now, or when it may be read.
+    pub async fn acquire_poll(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
+        let scope = Scope::Polls(project.clone());
         if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
             return Ok(Err(until));
         }
@@ -157,11 +161,11 @@ impl Governor {
         Ok(self.health.admit(scope.operation()).map(|()| Permit { scope, limit }))
     }
 
-    /// Leave to use `permit` once more after the upstream has answered. One that never reached it needs none.
+    /// Counts a further try under `permit` after the upstream has answered. One that never reached it needs none.
     pub(super) async fn renew(&self, permit: &Permit) -> bool {
         let (key, now) = (permit.scope.key(), self.clock.now());
         let renewed = match &permit.scope {
-            Scope::Reads(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
+            Scope::Polls(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
             _ => self.store.acquire_call(&key, permit.limit, now).await,
         };
         renewed
@@ -233,7 +237,7 @@ impl Governor {
         let waiting = match scope {
             Scope::Creates(project) => self.store.waiting_prompts(project, false).await?,
             Scope::FollowUps(project) => self.store.waiting_prompts(project, true).await?,
-            Scope::Analytics | Scope::Reads(_) => 0,
+            Scope::Analytics | Scope::Polls(_) => 0,
         };
         Ok(LimitStatus {
             operation: scope.operation(),
@@ -266,7 +270,7 @@ impl Governor {
         match scope {
             Scope::Creates(_) | Scope::FollowUps(_) => self.budget.agent_per_hour,
             Scope::Analytics => self.budget.analytics_per_hour,
-            Scope::Reads(_) => u32::MAX,
+            Scope::Polls(_) => u32::MAX,
         }
     }
 
@@ -287,7 +291,7 @@ impl Scope {
             Self::Creates(_) => Operation::Create,
             Self::FollowUps(_) => Operation::FollowUp,
             Self::Analytics => Operation::Views,
-            Self::Reads(_) => Operation::Read,
+            Self::Polls(_) => Operation::Read,
         }
     }
 
@@ -296,7 +300,7 @@ impl Scope {
             Self::Creates(project) => format!("creates:{project}"),
             Self::FollowUps(project) => format!("follow-ups:{project}"),
             Self::Analytics => "analytics".to_owned(),
-            Self::Reads(project) => format!("reads:{project}"),
+            Self::Polls(project) => format!("reads:{project}"),
         }
     }
 
@@ -305,7 +309,7 @@ impl Scope {
             Self::Creates(_) => "job starts",
             Self::FollowUps(_) => "follow-ups",
             Self::Analytics => "analytics questions",
-            Self::Reads(_) => "reads of jobs",
+            Self::Polls(_) => "reads of jobs",
         }
     }
 }
@@ -316,7 +320,7 @@ impl Permit {
     }
 }
 
-fn resting(until: Timestamp) -> AppError {
+fn circuit_open(until: Timestamp) -> AppError {
     let at = until.to_datetime();
     AppError::new(
         ErrorCode::UpstreamFailed,

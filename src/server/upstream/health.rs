@@ -54,15 +54,15 @@ impl Health {
         self.record().breakers.entry(group(operation)).or_default().admit(now)
     }
 
-    /// When the next call is let through, while the upstream is left to rest.
-    pub(super) fn rests_until(&self, operation: Operation) -> Option<Timestamp> {
-        self.record().breakers.get(&group(operation)).and_then(Breaker::rests_until)
+    /// When the next call is let through, while the circuit breaker is open.
+    pub(super) fn open_until(&self, operation: Operation) -> Option<Timestamp> {
+        self.record().breakers.get(&group(operation)).and_then(Breaker::open_until)
     }
 
-    /// When a line goes on that waits for the upstream to work, or to take the key again.
-    pub(super) fn line_rests_until(&self, operation: Operation) -> Option<Timestamp> {
+    /// When a queue goes on that waits for the upstream to work, or to take the key again.
+    pub(super) fn queue_paused_until(&self, operation: Operation) -> Option<Timestamp> {
         let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_REST_SECONDS));
-        self.rests_until(operation).max(key).filter(|until| *until > self.clock.now())
+        self.open_until(operation).max(key).filter(|until| *until > self.clock.now())
     }
 
     /// Takes note of how an exchange ended.
@@ -93,7 +93,7 @@ impl Health {
     /// What people should know while they look at what is stored.
     pub fn notice(&self) -> Option<Notice> {
         let record = self.record();
-        let failing = record.breakers.values().any(|breaker| breaker.rests_until().is_some());
+        let failing = record.breakers.values().any(|breaker| breaker.open_until().is_some());
         match (record.key_refused_at, failing) {
             (Some(_), _) => Some(Notice::KeyRefused),
             (None, true) => Some(Notice::Failing),
@@ -109,7 +109,7 @@ impl Health {
                 operation,
                 last_success_at: outcomes.and_then(|outcomes| outcomes.last_success_at),
                 last_error: outcomes.and_then(|outcomes| outcomes.last_error.clone()),
-                rests_until: record.breakers.get(&group(operation)).and_then(Breaker::rests_until),
+                rests_until: record.breakers.get(&group(operation)).and_then(Breaker::open_until),
             }
         };
         Operation::ALL.into_iter().map(status).collect()

@@ -9,7 +9,7 @@ use crate::server::config::{ApiKey, UpstreamConfig};
 
 /// The key of the next call, and what of all keys so far must not be seen. Cloning shares them.
 #[derive(Clone)]
-pub(super) struct KeyInUse {
+pub(super) struct CurrentKey {
     file: Option<PathBuf>,
     state: Arc<Mutex<State>>,
 }
@@ -30,7 +30,7 @@ struct Version {
     changed: (i64, i64),
 }
 
-impl KeyInUse {
+impl CurrentKey {
     pub(super) fn new(config: &UpstreamConfig) -> Self {
         let current = config.api_key.clone();
         let state = State { known: vec![current.clone()], current, seen: None };

@@ -21,7 +21,7 @@ const READ_MAX_BYTES: usize = 4 * 1024;
 const SHOWN_MAX_CHARS: usize = 300;
 
 /// What came of a request.
-pub(super) struct Heard {
+pub(super) struct WebhookResponse {
     /// Nothing if there was no answer.
     pub(super) status: Option<u16>,
     /// What the receiver said, or why nothing was heard; no part of the address.
@@ -44,20 +44,20 @@ impl Client {
     }
 
     /// Posts JSON to `url`, which was parsed under the same rules.
-    pub(super) async fn post(&self, url: Url, headers: HeaderMap, body: String) -> Heard {
+    pub(super) async fn post(&self, url: Url, headers: HeaderMap, body: String) -> WebhookResponse {
         let client = match url.scheme() {
             "http" => self.plain.get_or_init(|| self.client(false)),
             _ => self.https.get_or_init(|| self.client(true)),
         };
         let Some(client) = client else {
-            return unheard(
+            return no_response(
                 "There are no certificates to trust: install the system’s, or set DOCKET_CA_FILE.",
             );
         };
         let request = client.post(url).headers(headers).header(CONTENT_TYPE, "application/json").body(body);
         match request.send().await {
-            Ok(answer) => heard(answer).await,
-            Err(error) => unheard(reason(&error)),
+            Ok(answer) => response_of(answer).await,
+            Err(error) => no_response(reason(&error)),
         }
     }
 
@@ -88,7 +88,7 @@ impl Client {
 }
 
 /// The status decides; a body that breaks off only costs the receiver's words.
-async fn heard(mut answer: Response) -> Heard {
+async fn response_of(mut answer: Response) -> WebhookResponse {
     let status = answer.status().as_u16();
     let mut said = Vec::new();
     while said.len() < READ_MAX_BYTES
@@ -103,11 +103,11 @@ async fn heard(mut answer: Response) -> Heard {
         (_, true) => None,
         (_, false) => Some(said),
     };
-    Heard { status: Some(status), note }
+    WebhookResponse { status: Some(status), note }
 }
 
-fn unheard(reason: &str) -> Heard {
-    Heard { status: None, note: Some(reason.to_owned()) }
+fn no_response(reason: &str) -> WebhookResponse {
+    WebhookResponse { status: None, note: Some(reason.to_owned()) }
 }
 
 /// Why there was no answer. In our own words: those of the libraries repeat the address.

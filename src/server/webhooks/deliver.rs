@@ -6,12 +6,12 @@ use futures::StreamExt;
 use rand::Rng;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::client::{DEADLINE, Heard};
+use super::client::{DEADLINE, WebhookResponse};
 use super::{Webhooks, address, body};
 use crate::model::id::WebhookId;
 use crate::model::time::Timestamp;
-use crate::model::webhook::{DeliveryOutcome, TEST_EVENT, WebhookKind};
-use crate::server::store::webhook_events::{DueEvent, Tried};
+use crate::model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};
+use crate::server::store::webhook_events::{DueEvent, WebhookAttempt};
 
 /// The pauses before further tries, in seconds; after the last of them an event is given up.
 const PAUSES: [u64; 6] = [10, 60, 300, 1_800, 7_200, 21_600];
@@ -36,13 +36,13 @@ impl Webhooks {
         let due = self.store.due_events(now, later(now, longest + LEASE)).await?;
         let tries = futures::stream::iter(due)
             .map(|due| async move {
-                let tried = self.try_event(&due).await;
-                tried.inspect_err(|error| {
+                let attempt = self.attempt_event(&due).await;
+                attempt.inspect_err(|error| {
                     tracing::error!(event = %due.id, error = format!("{error:#}"), "a webhook’s event");
                 })
             })
             .buffer_unordered(AT_ONCE)
-            .filter(|tried| std::future::ready(matches!(tried, Ok(true))))
+            .filter(|attempt| std::future::ready(matches!(attempt, Ok(true))))
             .count()
             .await;
         Ok(tries)
@@ -51,23 +51,23 @@ impl Webhooks {
     /// Tries one event now, if it waits; whether its time has come or not.
     pub(super) async fn deliver_now(&self, id: &WebhookId) -> anyhow::Result<()> {
         if let Some(due) = self.store.waiting_event(id).await? {
-            self.try_event(&due).await?;
+            self.attempt_event(&due).await?;
         }
         Ok(())
     }
 
-    async fn try_event(&self, due: &DueEvent) -> anyhow::Result<bool> {
+    async fn attempt_event(&self, due: &DueEvent) -> anyhow::Result<bool> {
         let now = self.clock.now();
         if !self.store.claim_event(due, leased(now), now).await? {
             return Ok(false);
         }
-        let heard = self.send(due, now).await;
-        let delivered = heard.status.is_some_and(|status| (200..300).contains(&status));
+        let response = self.send(due, now).await;
+        let delivered = response.status.is_some_and(|status| (200..300).contains(&status));
         if !delivered {
             let shown = address::shown(&due.address, due.kind);
-            tracing::warn!(event = %due.id, webhook = %due.webhook, address = shown, status = heard.status, "not delivered");
+            tracing::warn!(event = %due.id, webhook = %due.webhook, address = shown, status = response.status, "not delivered");
         }
-        let pause = match (delivered, heard.status, due.event.as_str()) {
+        let pause = match (delivered, response.status, due.event.as_str()) {
             (true, ..) | (_, Some(GONE), _) | (_, _, TEST_EVENT) => None,
             _ => usize::try_from(due.attempts).ok().and_then(|tries| PAUSES.get(tries)),
         };
@@ -76,29 +76,29 @@ impl Webhooks {
             later(self.clock.now(), pause.mul_f64(1.0 + rand::rng().random_range(0.0..=JITTER)))
         });
         let outcome = match (delivered, next_try_at) {
-            (true, _) => DeliveryOutcome::Delivered,
-            (false, Some(_)) => DeliveryOutcome::Waiting,
-            (false, None) => DeliveryOutcome::GivenUp,
+            (true, _) => WebhookOutcome::Delivered,
+            (false, Some(_)) => WebhookOutcome::Waiting,
+            (false, None) => WebhookOutcome::GivenUp,
         };
-        let tried = Tried { outcome, status: heard.status, note: heard.note, next_try_at };
-        self.store.record_try(due, &tried).await?;
+        let attempt = WebhookAttempt { outcome, status: response.status, note: response.note, next_try_at };
+        self.store.record_attempt(due, &attempt).await?;
         Ok(true)
     }
 
-    async fn send(&self, due: &DueEvent, now: Timestamp) -> Heard {
+    async fn send(&self, due: &DueEvent, now: Timestamp) -> WebhookResponse {
         // The rules may be stricter now than when it was added.
         let url = match address::parse(&due.address, self.allowed) {
             Ok(url) => url,
-            Err(problem) => return Heard { status: None, note: Some(problem) },
+            Err(problem) => return WebhookResponse { status: None, note: Some(problem) },
         };
         let path = url.path().to_owned();
         let body = body::body(due, &self.public_url);
-        let mut heard = self.client.post(url, headers(due, now, &body), body).await;
+        let mut response = self.client.post(url, headers(due, now, &body), body).await;
         if due.kind == WebhookKind::Slack && path.len() > 1 {
             // Should the receiver repeat it: it is a secret.
-            heard.note = heard.note.map(|note| note.replace(&path, "/…"));
+            response.note = response.note.map(|note| note.replace(&path, "/…"));
         }
-        heard
+        response
     }
 }
 

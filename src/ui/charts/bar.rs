@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length};
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::model::analytics_query::Form;
 use crate::model::history::TrendPoint;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
 use crate::ui::charts::summary::{days, readout};

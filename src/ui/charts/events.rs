@@ -92,7 +92,7 @@ fn row(points: &[TrendPoint], events: impl Iterator<Item = (Day, String, String)
 mod tests {
     use super::*;
     use crate::model::history::{Annotation, Marker};
-    use crate::model::views::ViewCounts;
+    use crate::model::page_views::ViewCounts;
 
     fn day(text: &str) -> Day {
         text.parse().unwrap_or_else(|error| panic!("{error}"))

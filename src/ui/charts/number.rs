@@ -1,6 +1,6 @@
 //! Numbers as people read them. Pure.
 
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::scale::per_mille;
 
 /// `1234567` as `1,234,567`.

@@ -1,6 +1,6 @@
 //! From counts to lengths, in thousandths. Pure, and in integers: equal on the server and in the browser.
 
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 
 /// What is drawn of something that is not nothing, in thousandths.
 const VISIBLE: u64 = 4;

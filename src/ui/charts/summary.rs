@@ -1,7 +1,7 @@
 //! Trends in words: what one point says, and what the whole picture shows. Pure.
 
 use crate::model::history::TrendPoint;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, counted, grouped};
 
 /// `Tue 2026-11-10: 1,234 human, 567 AI`.

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::model::links;
 
 pub fn other_ways(project: &str) -> AnyView {
-    [("Import", links::adopt(project)), ("Batch", links::new_batch(project, ""))]
+    [("Import", links::import_job(project)), ("Batch", links::new_batch(project, ""))]
         .map(|(name, href)| view! { <a class="button" href=href>{name}</a> })
         .into_iter()
         .collect_view()

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::day::Day;
 use crate::model::links;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{change, counted, grouped};
 use crate::ui::components::icon::{self, icon};
 

@@ -17,13 +17,13 @@ use leptos::server_fn::ServerFn;
 use crate::api::analytics::{GetViews, analytics_report};
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::api::history::FetchDays;
-use crate::api::saved_views::list_views;
+use crate::api::saved_views::list_saved_views;
 use crate::error::AppError;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{AnalyticsReport, PagesTable};
 use crate::model::day::{Day, DayRange};
 use crate::model::links;
-use crate::model::saved_view::{SavedView, ViewsOf};
+use crate::model::saved_view::{SavedView, SavedViewPage};
 use crate::model::user::CurrentSession;
 use crate::ui::charts::bar;
 use crate::ui::clock;
@@ -37,7 +37,7 @@ use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 
 /// What every part of the page may need to know.
-struct Asked {
+struct AnalyticsPage {
     project: String,
     query: AnalyticsQuery,
     session: CurrentSession,
@@ -53,7 +53,7 @@ pub fn Analytics() -> impl IntoView {
     let refused = [SaveAnnotation::PATH, RemoveAnnotation::PATH, FetchDays::PATH, GetViews::PATH]
         .into_iter()
         .find_map(|form| request::flash(form)?.problem().map(|error| error.message.clone()));
-    let asked = Asked {
+    let asked = AnalyticsPage {
         project: request::project(),
         query: AnalyticsQuery::of(|name| params.get(name)),
         session: request::session(),
@@ -61,7 +61,9 @@ pub fn Analytics() -> impl IntoView {
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
     };
     page(async move {
-        let views = list_views(asked.project.clone(), Some(ViewsOf::Analytics.as_str().to_owned())).await?;
+        let views =
+            list_saved_views(asked.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
+                .await?;
         let report = analytics_report(asked.project.clone(), asked.query.address(), None).await;
         Ok(view! {
             {page_head("Analytics", range::described(asked.range(), asked.today), ())}
@@ -75,7 +77,7 @@ pub fn Analytics() -> impl IntoView {
     })
 }
 
-impl Asked {
+impl AnalyticsPage {
     /// The days that are asked for; nothing if they are no range.
     fn range(&self) -> Option<DayRange> {
         self.query.range(self.today)
@@ -88,7 +90,7 @@ impl Asked {
 }
 
 /// What was answered, or why it cannot be had: other days can be chosen above it.
-fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
+fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> AnyView {
     match report {
         Ok(AnalyticsReport::Daily(report)) => daily::report(asked, &report),
         Ok(AnalyticsReport::OnePage(report)) => one_page::report(asked, &report),
@@ -101,8 +103,8 @@ fn body(asked: &Asked, report: Result<AnalyticsReport, AppError>) -> AnyView {
 }
 
 /// The table of pages, which is paged, sorted and searched in place.
-fn table(asked: &Asked, table: PagesTable) -> AnyView {
-    let Asked { project, query, session, .. } = asked;
+fn table(asked: &AnalyticsPage, table: PagesTable) -> AnyView {
+    let AnalyticsPage { project, query, session, .. } = asked;
     let (days, may_start) = (asked.days(), session.can_start_jobs());
     let about = About { project: project.clone(), days, may_start };
     let shown = Shown { query: query.clone(), table };
@@ -116,10 +118,10 @@ fn table(asked: &Asked, table: PagesTable) -> AnyView {
     .into_any()
 }
 
-fn saved_views(asked: &Asked, views: &[SavedView]) -> AnyView {
+fn saved_views(asked: &AnalyticsPage, views: &[SavedView]) -> AnyView {
     let bar = Bar {
         project: &asked.project,
-        of: ViewsOf::Analytics,
+        of: SavedViewPage::Analytics,
         views,
         now: asked.query.to_saved(asked.today),
         role: asked.session.role,

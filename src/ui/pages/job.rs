@@ -1,19 +1,19 @@
 //! `/p/{project}/jobs/{job}`: one job as a conversation. Its region is read again when the job's state changes, and every two seconds
 //! while a follow-up is on its way.
 
+mod archive_and_tags;
 mod check;
 mod conversation;
 mod deliveries;
 mod facts;
-mod filing;
 mod head;
-mod history;
 mod resolve;
+mod timeline;
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::flash::FlashMessage;
 use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_job, job_form};
 use crate::error::AppError;
@@ -49,7 +49,7 @@ pub fn JobPage() -> impl IntoView {
     page(async move {
         let job = get_job(project.clone(), id.clone()).await?;
         let may_send = session.can_start_jobs();
-        let follow_up = match may_send && takes_follow_ups(&job) {
+        let follow_up = match may_send && accepts_follow_ups(&job) {
             true => Some(follow_up(&job, again, unsent).await?),
             false => None,
         };
@@ -64,7 +64,7 @@ pub fn JobPage() -> impl IntoView {
                 <div class="columns">
                     <div class="conversation">
                         {conversation::conversation(&job, may_send, refused_id)}
-                        {history::history(&job.history)}
+                        {timeline::timeline(&job.history)}
                     </div>
                     {facts::facts(&job, may_send)}
                 </div>
@@ -77,7 +77,7 @@ pub fn JobPage() -> impl IntoView {
 }
 
 /// Not where the agent did not accept the job, or may not have.
-fn takes_follow_ups(job: &Job) -> bool {
+fn accepts_follow_ups(job: &Job) -> bool {
     job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending)
 }
 

@@ -8,12 +8,12 @@ use futures::try_join;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::jobs::list_jobs;
-use crate::api::saved_views::list_views;
+use crate::api::saved_views::list_saved_views;
 use crate::model::job::JobPage;
 use crate::model::links;
-use crate::model::saved_view::ViewsOf;
+use crate::model::saved_view::SavedViewPage;
 use crate::model::user::CurrentSession;
 use crate::ui::components::empty::empty;
 use crate::ui::components::icon::{self, icon};
@@ -35,15 +35,17 @@ pub fn Jobs() -> impl IntoView {
     let refused = outcome_of(&[ArchiveJobs::PATH, UnarchiveJobs::PATH, TagJobs::PATH, UntagJobs::PATH]);
     page(async move {
         let JobsAddress { query, cursor, page } = address.clone();
-        let (page, views) =
-            try_join!(list_jobs(project.clone(), query, cursor, page), list_views(project.clone(), None))?;
+        let (page, views) = try_join!(
+            list_jobs(project.clone(), query, cursor, page),
+            list_saved_views(project.clone(), None)
+        )?;
         let waiting = request::budgets().await.filter(|budgets| budgets.waiting > 0);
         let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
         let may_start = session.can_start_jobs();
         let actions = may_start.then(|| view! { {other_ways(&project)} {new_job_link(&project)} });
         let bar = Bar {
             project: &project,
-            of: ViewsOf::Jobs,
+            of: SavedViewPage::Jobs,
             views: &views,
             now: address.query.canonical(),
             role: session.role,

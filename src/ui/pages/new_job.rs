@@ -41,7 +41,7 @@ struct Text {
 }
 
 /// What the address brings into the form.
-struct Brought {
+struct Prefill {
     prompt: String,
     path: String,
     /// The id of a job to copy from.
@@ -63,19 +63,19 @@ pub fn NewJob() -> impl IntoView {
             return Ok(view! { {head} {read_only(&project, OPERATORS_ONLY)} }.into_any());
         }
         let asked = |name: &str| query.get(name).unwrap_or_default();
-        let brought = Brought { prompt: asked("prompt"), path: asked("path"), from: query.get("from") };
+        let prefill = Prefill { prompt: asked("prompt"), path: asked("path"), from: query.get("from") };
         let (form, templates, budgets) =
             join!(job_form(project.clone(), None), list_templates(project.clone()), request::budgets());
         let form = form?;
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
         let pick = Pick::of(project.clone(), templates.unwrap_or_default(), asked("template"), given);
-        let copied = match &brought.from {
+        let copied = match &prefill.from {
             Some(job) => Some(get_job(project.clone(), job.clone()).await?),
             None => None,
         };
         let why = refused.as_ref().and_then(|refused| refused.problem().cloned());
         let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
-        let text = text(&form, refused.as_ref(), brought, &pick, copied);
+        let text = text(&form, refused.as_ref(), prefill, &pick, copied);
         let draft = draft_start(&form, &text.prompt, text.goes_first);
         let fields = Fields { project: &project, form: &form, text: &text, pick: &pick, similar, why, budgets };
         let (fields, templates) = (fields.view(&draft), pick.panel());
@@ -175,7 +175,7 @@ impl Fields<'_> {
 fn text(
     form: &Blank,
     refused: Option<&FlashMessage>,
-    brought: Brought,
+    prefill: Prefill,
     pick: &Pick,
     copied: Option<Job>,
 ) -> Text {
@@ -190,7 +190,7 @@ fn text(
     let template = pick.filled();
     let asked = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
-    let brings_text = given(brought.prompt).or_else(|| template.clone());
+    let brings_text = given(prefill.prompt).or_else(|| template.clone());
     let (prompt, pages, template, goes_first) = match (brings_text, copied) {
         (Some(text), _) => (text, String::new(), asked(), true),
         (None, Some(job)) => {
@@ -199,7 +199,7 @@ fn text(
         }
         (None, None) => (form.draft.clone(), form.draft_paths.clone(), form.draft_template.clone(), false),
     };
-    Text { prompt, pages: given(brought.path).unwrap_or(pages), template, goes_first }
+    Text { prompt, pages: given(prefill.path).unwrap_or(pages), template, goes_first }
 }
 
 /// The jobs for which the form came back, if that was why.

@@ -6,7 +6,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::queue::{CancelQueued, MoveQueued, queue};
 use crate::model::links;
-use crate::model::queue::{Queue, Waiting, Why};
+use crate::model::queue::{Queue, QueueEntry, WaitReason};
 use crate::model::time::Timestamp;
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
@@ -19,7 +19,7 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
 /// What the rows of the queue need to know.
-struct Desk {
+struct QueueView {
     project: String,
     may_change: bool,
     /// The message that is about to be cancelled, if any.
@@ -28,36 +28,37 @@ struct Desk {
 
 #[component]
 pub fn QueuePage() -> impl IntoView {
-    let desk = Desk {
+    let queue_view = QueueView {
         project: request::project(),
         may_change: request::session().can_start_jobs(),
         asked: request::query().get("cancel"),
     };
     let refused = outcome_of(&[MoveQueued::PATH, CancelQueued::PATH]);
     page(async move {
-        let queue = queue(desk.project.clone()).await?;
+        let queue = queue(queue_view.project.clone()).await?;
         Ok(view! {
             {page_head("Queue", "Docket sends queued prompts one at a time, spread evenly over the hour.", ())}
             {refused}
             <QueueMoves>
                 <p id=queue_moves::SAID class="visually-hidden" role="status"></p>
-                <div id=queue_moves::LIST data-region="queue" data-every="3">{list(&desk, queue)}</div>
+                <div id=queue_moves::LIST data-region="queue" data-every="3">{list(&queue_view, queue)}</div>
             </QueueMoves>
         }
         .into_any())
     })
 }
 
-fn list(desk: &Desk, queue: Queue) -> AnyView {
+fn list(queue_view: &QueueView, queue: Queue) -> AnyView {
     if queue.waiting.is_empty() {
-        let step = view! { <a class="button" href=links::jobs(&desk.project)>"View jobs"</a> }.into_any();
+        let step =
+            view! { <a class="button" href=links::jobs(&queue_view.project)>"View jobs"</a> }.into_any();
         return empty(
             "The queue is empty",
             "When the hourly budget is used up, prompts can wait here. Docket sends them as soon as there is room.",
             step,
         ).into_any();
     }
-    let rows = queue.waiting.into_iter().map(|entry| row(desk, entry)).collect_view();
+    let rows = queue.waiting.into_iter().map(|entry| row(queue_view, entry)).collect_view();
     view! {
         <ol class="job-list queue" aria-label="Queued prompts">{rows}</ol>
         <p class="pager"><a class="button no-js" href="">"Refresh"</a></p>
@@ -65,18 +66,18 @@ fn list(desk: &Desk, queue: Queue) -> AnyView {
     .into_any()
 }
 
-fn row(desk: &Desk, entry: Waiting) -> AnyView {
+fn row(queue_view: &QueueView, entry: QueueEntry) -> AnyView {
     let title =
         entry.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)").to_owned();
     let kind = (entry.position > 0).then_some("Follow-up: ");
     let batch = entry.batch.as_ref().map(|batch| {
-        view! { <a class="tag" href=links::batch(&desk.project, batch.as_str())>"Batch"</a> }
+        view! { <a class="tag" href=links::batch(&queue_view.project, batch.as_str())>"Batch"</a> }
     });
-    let job = links::job(&desk.project, entry.job.as_str());
-    let is_asked = desk.asked.as_deref() == Some(entry.message.as_str());
-    let tools = desk
-        .may_change
-        .then(|| if is_asked { question(desk, &entry, &title) } else { tools(desk, &entry, &title) });
+    let job = links::job(&queue_view.project, entry.job.as_str());
+    let is_asked = queue_view.asked.as_deref() == Some(entry.message.as_str());
+    let tools = queue_view.may_change.then(|| {
+        if is_asked { question(queue_view, &entry, &title) } else { tools(queue_view, &entry, &title) }
+    });
     view! {
         <li class="queue-row" data-key=entry.message.to_string()>
             <span class="queue-title">
@@ -91,13 +92,13 @@ fn row(desk: &Desk, entry: Waiting) -> AnyView {
     .into_any()
 }
 
-fn why(why: Why) -> &'static str {
+fn why(why: WaitReason) -> &'static str {
     match why {
-        Why::Budget => "Waiting for the hourly budget",
-        Why::Turn => "Waiting for its turn",
-        Why::JobBefore => "Waiting for the previous prompt of its job",
-        Why::Rest => "Waiting: the platform is unavailable",
-        Why::Sending => "About to be sent",
+        WaitReason::Budget => "Waiting for the hourly budget",
+        WaitReason::Turn => "Waiting for its turn",
+        WaitReason::JobBefore => "Waiting for the previous prompt of its job",
+        WaitReason::Rest => "Waiting: the platform is unavailable",
+        WaitReason::Sending => "About to be sent",
     }
 }
 
@@ -110,8 +111,8 @@ fn expected(at: Timestamp) -> AnyView {
     view! { <time datetime=at.to_string() title=utc_minute(at)>{text}</time> }.into_any()
 }
 
-fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
-    let is_movable = !matches!(entry.why, Why::JobBefore | Why::Sending);
+fn tools(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
+    let is_movable = !matches!(entry.why, WaitReason::JobBefore | WaitReason::Sending);
     let moves = is_movable.then(|| {
         let moves = [("first", icon::FIRST, "To the front"), ("up", icon::UP, "Up"), ("down", icon::DOWN, "Down")];
         let moves = moves.map(|(to, outline, name)| {
@@ -121,9 +122,9 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
                 </button>
             }
         });
-        post_form("", MoveQueued::PATH, hidden(desk, entry), moves.into_iter().collect_view())
+        post_form("", MoveQueued::PATH, hidden(queue_view, entry), moves.into_iter().collect_view())
     });
-    let ask = links::queue_asking(&desk.project, entry.message.as_str());
+    let ask = links::queue_asking(&queue_view.project, entry.message.as_str());
     view! {
         <div class="queue-tools">
             {moves}
@@ -136,18 +137,18 @@ fn tools(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
 }
 
 /// In place of the link that asked for it.
-fn question(desk: &Desk, entry: &Waiting, title: &str) -> AnyView {
+fn question(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
     let cancel = if entry.position > 0 { "Cancel follow-up" } else { "Cancel job" };
     let question = view! {
         <div class="queue-tools">
             <span>"It will never be sent. Its text is kept."</span>
             <button type="submit" class="button" data-focus="" aria-label=format!("{cancel}: {title}")>{cancel}</button>
-            <a class="button" href=links::queue(&desk.project) data-ask="">"Keep in queue"</a>
+            <a class="button" href=links::queue(&queue_view.project) data-ask="">"Keep in queue"</a>
         </div>
     };
-    post_form("queue-ask", CancelQueued::PATH, hidden(desk, entry), question).into_any()
+    post_form("queue-ask", CancelQueued::PATH, hidden(queue_view, entry), question).into_any()
 }
 
-fn hidden(desk: &Desk, entry: &Waiting) -> Hidden {
-    vec![("project", desk.project.clone()), ("message", entry.message.to_string())]
+fn hidden(queue_view: &QueueView, entry: &QueueEntry) -> Hidden {
+    vec![("project", queue_view.project.clone()), ("message", entry.message.to_string())]
 }

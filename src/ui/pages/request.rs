@@ -9,7 +9,7 @@ use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
 use crate::api::REFRESH_HEADER;
-use crate::api::flash::{FlashMessage, Waiting};
+use crate::api::flash::{FlashMessage, PendingFlash};
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
 use crate::model::user::{CurrentSession, Role};
@@ -84,7 +84,7 @@ pub(super) fn session() -> CurrentSession {
 /// What came of the form that this browser sent to `endpoint`, to be shown by the page: it is told once. To be asked before anything is
 /// awaited.
 pub(super) fn flash(endpoint: &str) -> Option<FlashMessage> {
-    use_context::<Waiting>().and_then(|waiting| waiting.about(endpoint))
+    use_context::<PendingFlash>().and_then(|pending| pending.for_form(endpoint))
 }
 
 pub(super) fn set_status(code: ErrorCode) {

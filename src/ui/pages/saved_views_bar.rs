@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::saved_views::{RemoveView, SaveView, UpdateView};
-use crate::model::saved_view::{SavedView, ViewsOf};
+use crate::api::saved_views::{RemoveSavedView, SaveView, UpdateSavedView};
+use crate::model::saved_view::{SavedView, SavedViewPage};
 use crate::model::user::Role;
 use crate::ui::components::form::{Hidden, confirm, post_form};
 use crate::ui::components::notice::problem;
@@ -13,7 +13,7 @@ use crate::ui::pages::request;
 /// What the bar is about.
 pub(super) struct Bar<'a> {
     pub(super) project: &'a str,
-    pub(super) of: ViewsOf,
+    pub(super) of: SavedViewPage,
     pub(super) views: &'a [SavedView],
     /// The page as it is now, in the words of a saved view; empty where nothing is filtered.
     pub(super) now: String,
@@ -22,7 +22,8 @@ pub(super) struct Bar<'a> {
 
 /// `href` is where a saved view leads.
 pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) -> AnyView {
-    let refused = [SaveView::PATH, UpdateView::PATH, RemoveView::PATH].into_iter().find_map(request::flash);
+    let refused =
+        [SaveView::PATH, UpdateSavedView::PATH, RemoveSavedView::PATH].into_iter().find_map(request::flash);
     let refused = refused.and_then(|message| message.problem().map(|error| error.message.clone()));
     let chips = bar.views.iter().map(|view| {
         let whose = (!view.own).then(|| view! { <span class="count">{format!("by {}", view.owner)}</span> });
@@ -74,13 +75,13 @@ fn edit(bar: &Bar, view: &SavedView) -> AnyView {
         let mut hidden = which(bar, view);
         hidden.push(("shared", shared.to_owned()));
         let button = view! { <button type="submit" class="button" data-done="View changed">{words}</button> };
-        post_form("", UpdateView::PATH, hidden, button).into_any()
+        post_form("", UpdateSavedView::PATH, hidden, button).into_any()
     });
     let rename = view! { {name(&view.name)} <button type="submit" class="button" data-done="View changed">"Rename"</button> };
     view! {
         <details class="keep" id="edit-view">
             <summary>"Edit this view"</summary>
-            {post_form("keep-form", UpdateView::PATH, which(bar, view), rename)}
+            {post_form("keep-form", UpdateSavedView::PATH, which(bar, view), rename)}
             <div class="keep-form">{share} {remove(bar, view)}</div>
         </details>
     }
@@ -93,7 +94,7 @@ fn remove(bar: &Bar, view: &SavedView) -> AnyView {
         <p>{what} <bdi>{view.name.clone()}</bdi></p>
         <button type="submit" class="button" data-done="View removed">"Remove view"</button>
     };
-    confirm("Remove…", post_form("stack", RemoveView::PATH, which(bar, view), question))
+    confirm("Remove…", post_form("stack", RemoveSavedView::PATH, which(bar, view), question))
 }
 
 fn which(bar: &Bar, view: &SavedView) -> Hidden {

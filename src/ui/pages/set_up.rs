@@ -20,7 +20,7 @@ pub fn SetUp() -> impl IntoView {
     let typed =
         refused.as_ref().map(|refused| refused.typed("username").to_owned()).filter(|name| !name.is_empty());
     let name = typed.or_else(|| query.get("name")).unwrap_or_else(|| "admin".to_owned());
-    let (heading, lead, button) = match invited {
+    let (heading, scan_by, button) = match invited {
         true => ("Welcome to Docket", "Choose your password. This link works once.", "Save and sign in"),
         false => {
             ("Set up Docket", "Create the first administrator. This link works once.", "Create and sign in")
@@ -32,7 +32,7 @@ pub fn SetUp() -> impl IntoView {
             <div class="card">
                 {mark()}
                 <h1>{heading}</h1>
-                <p class="soft">{lead}</p>
+                <p class="soft">{scan_by}</p>
                 {refused.as_ref().and_then(outcome)}
                 <form class="stack" method="post" action=CreateAdministrator::PATH>
                     <input type="hidden" name="token" value=token />

@@ -75,7 +75,7 @@ fn entry(project: &str, template: &SavedTemplate, may_edit: bool) -> AnyView {
 fn piece(piece: Piece) -> AnyView {
     match piece {
         Piece::Text(text) => text.to_owned().into_any(),
-        Piece::Place(name) => view! { <code class="place">{name.to_owned()}</code> }.into_any(),
+        Piece::Placeholder(name) => view! { <code class="place">{name.to_owned()}</code> }.into_any(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page and the files of the audit log: who sees them, what they show, and what they make of what people are called.
 
-use docket::model::audit::{Action, Deed};
+use docket::model::audit::{Action, AuditEvent};
 use docket::model::time::Timestamp;
 use docket::model::user::Role;
 use docket::server::clock::Clock;
@@ -19,11 +19,13 @@ fn frozen() -> Settings {
 /// A panel whose audit log has so many exports of olga's, one a minute.
 async fn with_exports(count: i64) -> TestApp {
     let app = TestApp::with(frozen()).await;
-    let store = &app.panel().store;
+    let store = &app.state().store;
     let olga = store.user_by_name("olga").await.unwrap().unwrap().actor("192.0.2.7");
     for n in 0..count {
-        let deed = Deed::new(Action::Export).in_project(&"docs".parse().unwrap()).saying(format!("file {n}"));
-        store.record(&olga, &deed, app.clock().now().plus_seconds(60 * n)).await.unwrap();
+        let event = AuditEvent::new(Action::Export)
+            .in_project(&"docs".parse().unwrap())
+            .with_detail(format!("file {n}"));
+        store.record(&olga, &event, app.clock().now().plus_seconds(60 * n)).await.unwrap();
     }
     app
 }
@@ -111,10 +113,10 @@ async fn filters_stand_in_the_address_and_narrow_the_page_and_the_file() {
 async fn the_file_has_every_record_and_no_formula() {
     let app = with_exports(2_300).await;
     let ada = app.sign_in("ada").await;
-    let store = &app.panel().store;
+    let store = &app.state().store;
     store.add_user("=cmd|' /C calc'!A0", Role::Viewer, "hash", app.clock().now()).await.unwrap();
     let odd = store.user_by_name("=cmd|' /C calc'!A0").await.unwrap().unwrap().actor("");
-    store.record(&odd, &Deed::new(Action::SignOut), app.clock().now()).await.unwrap();
+    store.record(&odd, &AuditEvent::new(Action::SignOut), app.clock().now()).await.unwrap();
     let answer = ada.get("/admin/audit/export.csv").await;
     assert_eq!(answer.header("content-disposition"), "attachment; filename=\"audit-2026-11-20.csv\"");
     let lines: Vec<&str> = answer.text.trim_end().split("\r\n").collect();
@@ -134,13 +136,13 @@ async fn the_file_has_every_record_and_no_formula() {
 async fn whatever_a_record_holds_is_text_on_the_page() {
     let app = TestApp::with(frozen()).await;
     let ada = app.sign_in("ada").await;
-    let store = &app.panel().store;
+    let store = &app.state().store;
     let odd = "\"><script>alert(1)</script>";
     let mut by = store.user_by_name("olga").await.unwrap().unwrap().actor(odd);
     by.name = odd.to_owned();
     for action in Action::all() {
-        let deed = Deed::new(action).in_project(&"docs".parse().unwrap()).on(odd).saying(odd);
-        store.record(&by, &deed, app.clock().now()).await.unwrap();
+        let event = AuditEvent::new(action).in_project(&"docs".parse().unwrap()).on(odd).with_detail(odd);
+        store.record(&by, &event, app.clock().now()).await.unwrap();
     }
     let page = ada.get("/admin/audit").await;
     assert_eq!(shown(&page.text).len(), Action::all().count() + 5);
@@ -153,7 +155,7 @@ async fn whether_the_log_holds_is_said_when_it_is_asked() {
     let ada = app.sign_in("ada").await;
     let page = ada.get("/admin/audit").await;
     assert!(page.text.contains("/admin/audit?check=on") && !page.text.contains("whole and in order"));
-    let last = app.panel().store.audit_link(10).await.unwrap().unwrap();
+    let last = app.state().store.audit_link(10).await.unwrap().unwrap();
     let page = ada.get("/admin/audit?check=on").await;
     assert!(page.text.contains("whole and in order, up to record 10."), "{}", page.text);
     assert!(page.text.contains(&last.to_string()), "{}", page.text);

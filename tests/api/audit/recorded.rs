@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use docket::model::audit::Record;
 use docket::model::time::Timestamp;
-use docket::server::audit::Keeper;
+use docket::server::audit::AuditMaintenance;
 use docket::server::clock::Clock;
 use docket::server::config::{AuditConfig, WebhookConfig};
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn settings() -> Settings {
 }
 
 /// Who, what and in which project.
-fn deed(record: &Record) -> (&str, &str, &str) {
+fn summary(record: &Record) -> (&str, &str, &str) {
     (&record.actor, &record.action, &record.project)
 }
 
@@ -51,7 +51,7 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     let sent = intent();
     let (answer, record) = recorded(&app, olga.create(TYPED, &sent)).await;
     let job = answer.json();
-    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "job_start", "docs"), id(&job)));
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "job_start", "docs"), id(&job)));
     let before = records(&app).await.len();
     assert_eq!(olga.create(TYPED, &sent).await.json()["id"], job["id"]);
     assert_eq!(records(&app).await.len(), before, "the same form again is the same deed");
@@ -60,9 +60,9 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     app.upstream.takes_jobs().await;
     let doubt = [("job", id(&job)), ("message", "0"), ("attempt", "0"), ("outcome", "not_started")];
     let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &doubt)).await;
-    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "resend", "docs"), id(&job)));
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resend", "docs"), id(&job)));
     let (_, record) = recorded(&app, olga.follow_up(&job, TYPED, &intent())).await;
-    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "follow_up", "docs"), id(&job)));
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "follow_up", "docs"), id(&job)));
 
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
@@ -71,7 +71,7 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     let doubt = [("job", id(&doubtful)), ("message", "0"), ("attempt", "0")];
     let started = [&doubt[..], &[("outcome", "started"), ("remote_id", "job_7")]].concat();
     let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &started)).await;
-    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&doubtful)));
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&doubtful)));
 
     // The hour has no room for more.
     let queued = [("prompt", TYPED), ("intent", &intent()), ("queue", "on")];
@@ -79,12 +79,12 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     let queue = ask(&olga, "/api/queue/list", &[]).await;
     let message = [("message", queue["waiting"][0]["message"].as_str().unwrap())];
     let (_, record) = recorded(&app, ask(&olga, "/api/queue/cancel", &message)).await;
-    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "cancel", "docs"), id(&waiting)));
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "cancel", "docs"), id(&waiting)));
 
     let batch = [("prompt", "pineapple {{page}}"), ("values", "/a\n/b"), ("intent", &intent())];
     let batch = ask(&olga, "/api/batches/prepare", &batch).await;
     let (_, record) = recorded(&app, ask(&olga, "/api/batches/start", &[("batch", id(&batch))])).await;
-    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "batch_start", "docs"), id(&batch)));
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "batch_start", "docs"), id(&batch)));
     assert_eq!(record.detail, "2 jobs");
     let before = records(&app).await.len();
     ask(&olga, "/api/batches/start", &[("batch", id(&batch))]).await;
@@ -95,9 +95,9 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
 
     app.upstream.reset().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_8", "active"))).await;
-    let adopted = [("remote_id", "job_8"), ("note", TYPED)];
-    let (job, record) = recorded(&app, ask(&olga, "/api/jobs/adopt", &adopted)).await;
-    assert_eq!((deed(&record), record.subject.as_str()), (("olga", "adopt", "docs"), id(&job)));
+    let imported = [("remote_id", "job_8"), ("note", TYPED)];
+    let (job, record) = recorded(&app, ask(&olga, "/api/jobs/adopt", &imported)).await;
+    assert_eq!((summary(&record), record.subject.as_str()), (("olga", "adopt", "docs"), id(&job)));
     is_whole_and_tells_nothing(&app).await;
 }
 
@@ -116,19 +116,19 @@ async fn each_change_of_a_setting_each_export_and_each_session_leaves_one_record
 
     let named = vec![("name", "Spelling".to_owned()), ("text", text())];
     let (template, record) = recorded(&app, by("/api/templates/save", named.clone())).await;
-    assert_eq!((deed(&record), record.detail.as_str()), (("olga", "template_add", "docs"), "Spelling"));
+    assert_eq!((summary(&record), record.detail.as_str()), (("olga", "template_add", "docs"), "Spelling"));
     let id = template.as_str().unwrap().to_owned();
     let change = [named, vec![("template", id.clone())]].concat();
     let (_, record) = recorded(&app, by("/api/templates/save", change)).await;
-    assert_eq!((deed(&record), &record.subject), (("olga", "template_change", "docs"), &id));
+    assert_eq!((summary(&record), &record.subject), (("olga", "template_change", "docs"), &id));
     let (_, record) = recorded(&app, by("/api/templates/remove", vec![("template", id.clone())])).await;
-    assert_eq!((deed(&record), record.detail.as_str()), (("olga", "template_remove", "docs"), "Spelling"));
+    assert_eq!((summary(&record), record.detail.as_str()), (("olga", "template_remove", "docs"), "Spelling"));
 
     let receiver = MockServer::start().await;
     Mock::given(matchers::any()).respond_with(ResponseTemplate::new(200)).mount(&receiver).await;
     let address = vec![("kind", "json".to_owned()), ("address", format!("{}/{TYPED}", receiver.uri()))];
     let (added, record) = recorded(&app, by("/api/webhooks/add", address)).await;
-    assert_eq!((deed(&record), record.detail.as_str()), (("ada", "webhook_add", "docs"), "json"));
+    assert_eq!((summary(&record), record.detail.as_str()), (("ada", "webhook_add", "docs"), "json"));
     let (webhook, secret) = (self::id(&added).to_owned(), added["secret"].as_str().unwrap().to_owned());
     for (verb, action) in [
         ("renew", "webhook_secret"),
@@ -138,35 +138,35 @@ async fn each_change_of_a_setting_each_export_and_each_session_leaves_one_record
     ] {
         let endpoint: &'static str = format!("/api/webhooks/{verb}").leak();
         let (_, record) = recorded(&app, by(endpoint, vec![("webhook", webhook.clone())])).await;
-        assert_eq!((deed(&record), &record.subject), (("ada", action, "docs"), &webhook));
+        assert_eq!((summary(&record), &record.subject), (("ada", action, "docs"), &webhook));
     }
     let log = by("/api/webhooks/deliveries", vec![("webhook", webhook.clone())]).await;
     let event = vec![("delivery", self::id(&log[0]).to_owned())];
     let (_, record) = recorded(&app, by("/api/webhooks/retry", event)).await;
-    assert_eq!((deed(&record), &record.subject), (("ada", "webhook_resend", "docs"), &webhook));
+    assert_eq!((summary(&record), &record.subject), (("ada", "webhook_resend", "docs"), &webhook));
     let (_, record) = recorded(&app, by("/api/webhooks/remove", vec![("webhook", webhook.clone())])).await;
-    assert_eq!(deed(&record), ("ada", "webhook_remove", "docs"));
+    assert_eq!(summary(&record), ("ada", "webhook_remove", "docs"));
 
     let days = vec![("from", "2026-03-01".to_owned()), ("to", "2026-03-05".to_owned())];
     let (_, record) = recorded(&app, by("/api/history/fetch", days.clone())).await;
-    assert_eq!((deed(&record), record.detail.as_str()), (("olga", "history_fetch", "docs"), "5 days"));
+    assert_eq!((summary(&record), record.detail.as_str()), (("olga", "history_fetch", "docs"), "5 days"));
     let before = records(&app).await.len();
     by("/api/history/fetch", days).await;
     assert_eq!(records(&app).await.len(), before, "they wait already");
 
     let (answer, record) = recorded(&app, ada.get("/admin/audit/export.csv?person=olga")).await;
-    assert_eq!((answer.status, deed(&record)), (200, ("ada", "audit_export", "")));
+    assert_eq!((answer.status, summary(&record)), (200, ("ada", "audit_export", "")));
     assert_eq!(record.detail, "csv person=olga");
 
     let (signed_in, record) = recorded(&app, app.sign_in("vera")).await;
-    assert_eq!((deed(&record), record.outcome.as_str()), (("vera", "sign_in", ""), "done"));
+    assert_eq!((summary(&record), record.outcome.as_str()), (("vera", "sign_in", ""), "done"));
     let (_, record) = recorded(&app, signed_in.post("/api/session/logout", &[])).await;
-    assert_eq!(deed(&record), ("vera", "sign_out", ""));
+    assert_eq!(summary(&record), ("vera", "sign_out", ""));
     for (name, person) in [("vera", "vera"), ("pineapple", ""), (PASSWORD, "")] {
         let stranger = app.stranger();
         let (answer, record) = recorded(&app, stranger.sign_in(name, "pineapple upside down")).await;
         answer.refused(401, "unauthenticated");
-        assert_eq!((deed(&record), record.outcome.as_str()), ((person, "sign_in", ""), "refused"));
+        assert_eq!((summary(&record), record.outcome.as_str()), ((person, "sign_in", ""), "refused"));
     }
     assert!(!format!("{:?}", records(&app).await).contains(&secret));
     is_whole_and_tells_nothing(&app).await;
@@ -217,7 +217,7 @@ async fn second_factors_leave_records_and_none_of_their_codes() {
     let app = second_factor::app().await;
     let olga = app.sign_in("olga").await;
     let ((secret, codes), record) = recorded(&app, second_factor::switch_on(&app, &olga)).await;
-    assert_eq!(deed(&record), ("olga", "second_factor_on", ""));
+    assert_eq!(summary(&record), ("olga", "second_factor_on", ""));
     let before = records(&app).await.len();
     let again = second_factor::first_step(&app, "olga").await;
     assert_eq!(records(&app).await.len(), before, "the password alone signs nobody in");
@@ -226,13 +226,13 @@ async fn second_factors_leave_records_and_none_of_their_codes() {
     assert_eq!((record.actor.as_str(), record.detail.as_str()), ("olga", "second factor"));
     let code = second_factor::next_code(&app, &secret);
     let (answer, record) = recorded(&app, second_factor::enter(&again, &code)).await;
-    assert_eq!((answer.status, deed(&record)), (200, ("olga", "sign_in", "")));
+    assert_eq!((answer.status, summary(&record)), (200, ("olga", "sign_in", "")));
 
     let (_, record) = recorded(&app, olga.post("/api/second-factor/renew", &[("code", &codes[0])])).await;
-    assert_eq!(deed(&record), ("olga", "recovery_codes", ""));
+    assert_eq!(summary(&record), ("olga", "recovery_codes", ""));
     let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
     let (answer, record) = recorded(&app, olga.post("/api/second-factor/remove", &off)).await;
-    assert_eq!((answer.status, deed(&record)), (200, ("olga", "second_factor_off", "")));
+    assert_eq!((answer.status, summary(&record)), (200, ("olga", "second_factor_off", "")));
     let all = format!("{:?}", records(&app).await);
     assert!(!all.contains(&secret) && codes.iter().all(|code| !all.contains(code)), "{all}");
     is_whole_and_tells_nothing(&app).await;
@@ -245,7 +245,7 @@ async fn who_asks_for_more_than_they_may_is_written_down() {
     let create = [("project", "docs"), ("prompt", TYPED), ("intent", TYPED)];
     let (answer, record) = recorded(&app, vera.post("/api/jobs/create", &create)).await;
     answer.refused(403, "forbidden");
-    assert_eq!((deed(&record), record.outcome.as_str()), (("vera", "denied", ""), "refused"));
+    assert_eq!((summary(&record), record.outcome.as_str()), (("vera", "denied", ""), "refused"));
     assert_eq!(record.subject, "/api/jobs/create");
     let (_, record) = recorded(&app, vera.get("/admin/audit?person=pineapple")).await;
     assert_eq!(record.subject, "/admin/audit");
@@ -294,7 +294,7 @@ async fn exports_are_written_down_and_cannot_fill_the_disk() {
     let vera = app.sign_in("vera").await;
     let file = "/p/docs/analytics/export.csv?from=2026-11-19&to=2026-11-19&q=pineapple";
     let (answer, record) = recorded(&app, vera.get(file)).await;
-    assert_eq!((answer.status, deed(&record)), (200, ("vera", "export", "docs")), "{}", answer.text);
+    assert_eq!((answer.status, summary(&record)), (200, ("vera", "export", "docs")), "{}", answer.text);
     assert_eq!(record.detail, "docs-pages-2026-11-19-2026-11-19.csv");
     for _ in 0..50 {
         assert_eq!(vera.get(file).await.status, 200);
@@ -311,7 +311,8 @@ async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
     app.clock().advance(Duration::from_secs(86_400 * 20));
     app.sign_in("olga").await;
     app.clock().advance(Duration::from_secs(86_400 * 20));
-    let keep = |days| Keeper::new(app.panel().store.clone(), app.clock().clone(), AuditConfig { days });
+    let keep =
+        |days| AuditMaintenance::new(app.state().store.clone(), app.clock().clone(), AuditConfig { days });
     for kept in [0, 400] {
         keep(kept).tidy().await.unwrap();
         assert_eq!(records(&app).await.len(), 6);
@@ -319,15 +320,15 @@ async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
     keep(30).tidy().await.unwrap();
     let left = records(&app).await;
     assert_eq!(
-        left.iter().map(deed).collect::<Vec<_>>(),
+        left.iter().map(summary).collect::<Vec<_>>(),
         [("olga", "sign_in", ""), ("Docket", "audit_remove", "")]
     );
-    let verdict = app.panel().store.verify_audit().await.unwrap();
-    assert_eq!((verdict.fault, verdict.removed.number), (None, 5));
+    let check = app.state().store.verify_audit().await.unwrap();
+    assert_eq!((check.fault, check.removed.number), (None, 5));
 }
 
 async fn is_whole_and_tells_nothing(app: &TestApp) {
-    assert_eq!(app.panel().store.verify_audit().await.unwrap().fault, None);
+    assert_eq!(app.state().store.verify_audit().await.unwrap().fault, None);
     let all = format!("{:?}", records(app).await);
     assert!(!all.contains(TYPED) && secrets_in(&all).is_empty(), "{all}");
 }

@@ -14,7 +14,7 @@ use docket::server::config::{
     AccessConfig, ApiKey, Budget, IdentityConfig, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
 };
 use docket::server::listen;
-use docket::server::panel::{Panel, PanelConfig};
+use docket::server::state::{AppState, AppStateConfig};
 use docket::server::store::Store;
 use secrecy::SecretString;
 use tempfile::TempDir;
@@ -92,7 +92,7 @@ pub(crate) struct TestApp {
 
 /// One life of the panel, in a runtime of its own with one worker, so that it can end like a process does.
 struct Running {
-    panel: Panel,
+    state: AppState,
     assemble: Assemble,
     address: SocketAddr,
     stop: CancellationToken,
@@ -101,7 +101,7 @@ struct Running {
 }
 
 /// Makes a panel as configured, but for its clock and its poll interval.
-type Assemble = Box<dyn Fn(Store, Clock, Duration) -> Panel + Send + Sync>;
+type Assemble = Box<dyn Fn(Store, Clock, Duration) -> AppState + Send + Sync>;
 
 impl TestApp {
     pub(crate) async fn start() -> Self {
@@ -161,7 +161,7 @@ impl TestApp {
                     prompt_max: settings.prompt_max,
                     breaks_after: settings.breaks_after,
                 };
-                let made_of = PanelConfig {
+                let state_config = AppStateConfig {
                     projects: projects.clone(),
                     public_url: public_url.clone(),
                     upstream: &upstream,
@@ -170,20 +170,20 @@ impl TestApp {
                     access: settings.access.clone(),
                     identity: settings.identity.clone(),
                 };
-                Panel::new(made_of, store, clock).unwrap()
+                AppState::new(state_config, store, clock).unwrap()
             });
-            let panel = assemble(store, clock, poll_interval);
-            let server = tokio::spawn(serve::run(panel.clone(), listener, until));
-            (panel, assemble, address, server)
+            let state = assemble(store, clock, poll_interval);
+            let server = tokio::spawn(serve::run(state.clone(), listener, until));
+            (state, assemble, address, server)
         });
-        let (panel, assemble, address, server) = started.await.unwrap();
-        self.running = Some(Running { panel, assemble, address, stop, server, runtime });
+        let (state, assemble, address, server) = started.await.unwrap();
+        self.running = Some(Running { state, assemble, address, stop, server, runtime });
     }
 
     /// Ends the panel as a signal does.
     pub(crate) async fn stop(&mut self) {
-        let Running { stop, server, runtime, panel, .. } = self.running.take().unwrap();
-        drop(panel);
+        let Running { stop, server, runtime, state, .. } = self.running.take().unwrap();
+        drop(state);
         stop.cancel();
         server.await.unwrap().unwrap();
         runtime.shutdown_background();
@@ -209,20 +209,20 @@ impl TestApp {
     pub(crate) async fn set_password(&self, name: &str, password: &str) {
         let hash = password::hash(SecretString::from(password)).await.unwrap();
         let (by, now) = (Actor::docket(), self.clock().now());
-        assert!(self.panel().store.set_password_hash(name, &hash, &by, now).await.unwrap());
+        assert!(self.state().store.set_password_hash(name, &hash, &by, now).await.unwrap());
     }
 
     fn running(&self) -> &Running {
         self.running.as_ref().unwrap()
     }
 
-    pub(crate) fn panel(&self) -> &Panel {
-        &self.running().panel
+    pub(crate) fn state(&self) -> &AppState {
+        &self.running().state
     }
 
     /// Another panel on the same database, which does nothing by itself and for which it is `now`: for tests that make
     /// reads one by one and have to know when each is over.
-    pub(crate) async fn idle_panel(&self, now: Clock, poll_interval: Duration) -> Panel {
+    pub(crate) async fn idle_state(&self, now: Clock, poll_interval: Duration) -> AppState {
         (self.running().assemble)(self.open_store().await, now, poll_interval)
     }
 
@@ -242,13 +242,13 @@ impl TestApp {
     /// Lifts what a 429 has left behind, for tables in which each row begins anew.
     pub(crate) async fn lift_pauses(&self) {
         for scope in ["creates:docs", "follow-ups:docs", "reads:docs", "analytics"] {
-            self.panel().store.pause_calls(scope, Timestamp::from_millis(0)).await.unwrap();
+            self.state().store.pause_calls(scope, Timestamp::from_millis(0)).await.unwrap();
         }
     }
 
     /// The origin that the panel takes for its own.
     pub(crate) fn origin(&self) -> String {
-        self.panel().public_url.origin().to_owned()
+        self.state().public_url.origin().to_owned()
     }
 
     pub(crate) fn database_file(&self) -> std::path::PathBuf {

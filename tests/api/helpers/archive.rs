@@ -2,8 +2,8 @@
 //! exactly what is there.
 
 use docket::model::day::{Day, DayRange};
+use docket::model::page_views::ViewCounts;
 use docket::model::time::Timestamp;
-use docket::model::views::ViewCounts;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection, SqliteConnection};
 
@@ -120,7 +120,7 @@ impl<'a> Archive<'a> {
         .unwrap();
         tx.commit().await.unwrap();
         if packed {
-            self.app.panel().store.refresh_rollup(&project.parse().unwrap(), day).await.unwrap();
+            self.app.state().store.refresh_rollup(&project.parse().unwrap(), day).await.unwrap();
         }
     }
 

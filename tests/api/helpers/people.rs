@@ -7,7 +7,7 @@ use super::{Answer, Browser, TestApp};
 impl TestApp {
     /// The id of somebody.
     pub(crate) async fn id_of(&self, name: &str) -> String {
-        self.panel().store.user_by_name(name).await.unwrap().unwrap().id
+        self.state().store.user_by_name(name).await.unwrap().unwrap().id
     }
 
     /// Has `by` do something with somebody.

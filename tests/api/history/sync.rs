@@ -67,8 +67,8 @@ async fn sixty_days_equal_the_upstreams_row_by_row_through_restarts_limits_and_f
             }
             _ => {}
         }
-        let step = app.panel().history.step().await.unwrap();
-        let meter = app.panel().governor.meter(&Scope::Analytics).await.unwrap();
+        let step = app.state().history.step().await.unwrap();
+        let meter = app.state().governor.meter(&Scope::Analytics).await.unwrap();
         assert!(meter.used <= 70, "the reserve of people was touched: {meter:?}");
         match step {
             Step::Wait(None) => break,
@@ -78,7 +78,7 @@ async fn sixty_days_equal_the_upstreams_row_by_row_through_restarts_limits_and_f
                 app.clock().advance(Duration::from_secs(wait));
             }
             Step::Failed => app.clock().advance(Duration::from_secs(7)),
-            Step::Read | Step::Wrote(_) => {}
+            Step::FetchedPage | Step::Wrote(_) => {}
         }
         assert!(made < 5_000);
     }
@@ -108,7 +108,7 @@ async fn a_restart_in_the_middle_of_a_day_makes_no_page_twice() {
     app.upstream.on_views(site(|project, _| if project == "docs" { 1_000 } else { 0 })).await;
     for page in 0..4 {
         while calls(&app, "docs").await.len() == page {
-            app.panel().history.step().await.unwrap();
+            app.state().history.step().await.unwrap();
         }
         if page < 3 {
             assert!(rows(&app, "docs").await.is_empty(), "a part of a day is no day");
@@ -128,11 +128,11 @@ async fn a_restart_in_the_middle_of_a_day_makes_no_page_twice() {
 }
 
 #[tokio::test]
-async fn a_reading_that_paused_too_long_begins_anew() {
+async fn a_partial_day_that_paused_too_long_begins_anew() {
     let app = TestApp::with(keeping(1)).await;
     app.upstream.on_views(site(|project, _| if project == "docs" { 600 } else { 0 })).await;
     while calls(&app, "docs").await.len() < 2 {
-        app.panel().history.step().await.unwrap();
+        app.state().history.step().await.unwrap();
     }
     later(&app, 3 * HOUR).await;
     let offsets: Vec<usize> = calls(&app, "docs").await.iter().map(|asked| asked.offset).collect();
@@ -196,13 +196,13 @@ async fn a_larger_window_goes_on_backwards_and_what_leaves_it_is_kept() {
 }
 
 #[tokio::test]
-async fn a_day_that_turns_while_it_is_read_stays_the_day_it_was_asked_for() {
+async fn a_day_that_turns_while_it_is_fetched_stays_the_day_it_was_asked_for() {
     let settings = keeping(1);
     settings.clock.advance(Duration::from_secs(14 * HOUR - 1));
     let app = TestApp::with(settings).await;
     app.upstream.on_views(site(|project, _| if project == "docs" { 600 } else { 0 })).await;
     while calls(&app, "docs").await.is_empty() {
-        app.panel().history.step().await.unwrap();
+        app.state().history.step().await.unwrap();
     }
     later(&app, 2).await;
     let asked = calls(&app, "docs").await;
@@ -225,6 +225,6 @@ async fn an_answer_that_comes_after_midnight_counts_from_when_it_was_asked_for()
     };
     app.upstream.on_views(slow).await;
     let monday: Day = "2025-03-10".parse().unwrap();
-    assert_eq!(app.panel().history.step().await.unwrap(), Step::Wrote(monday));
+    assert_eq!(app.state().history.step().await.unwrap(), Step::Wrote(monday));
     assert_eq!(of_day::<i64>(&app, "agreed", "2025-03-10").await, 0, "the last second may be missing in it");
 }

@@ -50,9 +50,9 @@ async fn a_further_try_of_the_history_does_not_touch_the_reserve() {
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 9);
     let app = TestApp::with(settings).await;
     app.upstream.on_views(ResponseTemplate::new(503)).await;
-    assert_eq!(app.panel().history.step().await.unwrap(), Step::Failed);
+    assert_eq!(app.state().history.step().await.unwrap(), Step::Failed);
     assert_eq!(app.upstream.requests().await.len(), 1);
-    assert_eq!(app.panel().governor.meter(&Scope::Analytics).await.unwrap().used, 1);
+    assert_eq!(app.state().governor.meter(&Scope::Analytics).await.unwrap().used, 1);
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn with_everything_reserved_nothing_is_asked_and_the_state_says_why() {
     let mut settings = keeping(90);
     settings.budget.analytics_reserve = settings.budget.analytics_per_hour;
     let app = TestApp::with(settings).await;
-    assert_eq!(app.panel().history.step().await.unwrap(), Step::Wait(None));
+    assert_eq!(app.state().history.step().await.unwrap(), Step::Wait(None));
     let state = state(&app).await;
     assert_eq!((&state["calls_left"], &state["expected_end"]), (&json!(0), &json!(null)));
     assert!(state["waiting"].as_str().unwrap().contains("DOCKET_ANALYTICS_RESERVE"));
@@ -107,7 +107,7 @@ async fn a_project_that_fails_is_left_alone_for_a_while_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn a_day_that_cannot_be_read_lets_the_others_pass_and_comes_later() {
+async fn a_day_that_cannot_be_fetched_lets_the_others_pass_and_comes_later() {
     let app = TestApp::with(keeping(5)).await;
     let broken = |request: &Request| match asked(request) {
         asked if asked.project == "docs" && asked.day == "2025-03-09" && asked.offset > 0 => {
@@ -134,7 +134,7 @@ async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
     let app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
     let stop = CancellationToken::new();
-    let (history, until_then) = (app.panel().history.clone(), stop.clone());
+    let (history, until_then) = (app.state().history.clone(), stop.clone());
     let task = tokio::spawn(async move { history.run(until_then).await });
     until("both projects are here", async || {
         let done = rows(&app, "docs").await.len() == 3 && rows(&app, "api").await.len() == 3;
@@ -154,7 +154,7 @@ async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
 async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() {
     let app = TestApp::with(keeping(3)).await;
     app.upstream.on_views(site(|_, _| 1)).await;
-    let docs = app.panel().projects[0].id.clone();
+    let docs = app.state().projects[0].id.clone();
     let here = async |days: usize| {
         until("the days are here", async || (rows(&app, "docs").await.len() == days).then_some(())).await;
     };
@@ -163,18 +163,22 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
         let until_then = stop.clone();
         (stop, tokio::spawn(async move { history.run(until_then).await }))
     };
-    let (stop, first) = begin(app.panel().history.clone());
+    let (stop, first) = begin(app.state().history.clone());
     here(3).await;
-    let other = app.idle_panel(app.clock().clone(), Duration::from_secs(3)).await.history;
+    let other = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await.history;
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
     // The other one wakes, and may not.
-    other.fetch(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
-    app.panel().history.fetch(&Actor::docket(), &docs, days("2024-01-03", "2024-01-04")).await.unwrap();
+    other.request_days(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
+    app.state()
+        .history
+        .request_days(&Actor::docket(), &docs, days("2024-01-03", "2024-01-04"))
+        .await
+        .unwrap();
     here(7).await;
     stop.cancel();
     first.await.unwrap();
-    other.fetch(&Actor::docket(), &docs, days("2024-01-05", "2024-01-05")).await.unwrap();
+    other.request_days(&Actor::docket(), &docs, days("2024-01-05", "2024-01-05")).await.unwrap();
     here(8).await;
     stop_other.cancel();
     second.await.unwrap();
@@ -184,16 +188,17 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
 #[tokio::test]
 async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_was_ahead() {
     let app = TestApp::with(keeping(3)).await;
-    let (store, now) = (&app.panel().store, app.clock().now());
+    let (store, now) = (&app.state().store, app.clock().now());
     let lease = Duration::from_secs(120);
-    let holds =
-        async |name: &str, at: i64| store.hold_history(name, now.plus_seconds(at), lease).await.unwrap();
+    let holds = async |name: &str, at: i64| {
+        store.acquire_history_lease(name, now.plus_seconds(at), lease).await.unwrap()
+    };
     assert!(holds("a", 0).await && !holds("b", 0).await);
     assert!(holds("a", 100).await && !holds("b", 219).await);
     assert!(holds("b", 220).await && !holds("a", 220).await);
-    store.leave_history("a").await.unwrap();
+    store.release_history_lease("a").await.unwrap();
     assert!(!holds("a", 220).await);
-    store.leave_history("b").await.unwrap();
+    store.release_history_lease("b").await.unwrap();
     assert!(holds("a", 220).await);
     // No lease given at that time could last until 340.
     assert!(holds("b", 100).await);

@@ -21,7 +21,7 @@ pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
     let settings = Settings { projects: format!("docs={one_line},api={one_line}"), ..at(NOON) };
     let app = TestApp::with(settings).await;
     let hash = password::hash(SecretString::from(PASSWORD)).await.unwrap();
-    app.panel().store.add_user(text, Role::Admin, &hash, app.clock().now()).await.unwrap();
+    app.state().store.add_user(text, Role::Admin, &hash, app.clock().now()).await.unwrap();
     let person = app.stranger();
     let pairs = [("username", text), ("password", PASSWORD)];
     let signed_in = person.send(person.call("/api/session/login", &pairs).header(USER_AGENT, text)).await;
@@ -84,8 +84,8 @@ pub(super) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     app.upstream
         .on_read(ResponseTemplate::new(200).set_body_json(job_with("job_7", "active", "model", json!(text))))
         .await;
-    let adopted = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
-    shown.push(path_of(&person.ask("/api/jobs/adopt", &adopted).await));
+    let imported = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
+    shown.push(path_of(&person.ask("/api/jobs/adopt", &imported).await));
 
     let batch = [
         ("project", "docs"),
@@ -99,7 +99,10 @@ pub(super) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
 
     let query = format!("q={}", encoded(text));
     person
-        .ask("/api/views/save", &[("project", "docs"), ("name", text), ("query", &query), ("shared", "true")])
+        .ask(
+            "/api/saved-views/save",
+            &[("project", "docs"), ("name", text), ("query", &query), ("shared", "true")],
+        )
         .await;
     person.ask("/api/annotations/save", &[("project", "docs"), ("day", "2026-11-10"), ("text", text)]).await;
     let address = format!("{}/{text}", receiver.uri());

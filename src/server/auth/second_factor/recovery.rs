@@ -1,21 +1,21 @@
-//! Recovery codes: for whoever has lost their authenticator. Each is good once.
+//! Recovery codes, for people who have lost their authenticator. Each is valid once.
 
 use data_encoding::BASE32_NOPAD;
 
 use super::token;
 
-/// How many there are.
+/// The number of codes per person.
 const COUNT: usize = 10;
 /// Characters of a code, of five bits each, and of a group of them.
 const LENGTH: usize = 20;
 const GROUP: usize = 5;
 
-/// New codes as people see them.
+/// New codes in the form people see.
 pub(super) fn new_codes() -> Vec<String> {
     (0..COUNT).map(|_| new_code()).collect()
 }
 
-/// What is stored of them: 100 random bits need no salt.
+/// The stored hashes: 100 random bits need no salt.
 pub(super) fn hashes(codes: &[String]) -> Vec<String> {
     codes.iter().map(|code| token::hash(&super::written(code))).collect()
 }

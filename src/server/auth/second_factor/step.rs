@@ -1,9 +1,9 @@
-//! The second step of signing in. The password was right; until the code is, there is no session, only a token that is
-//! good for this.
+//! The second step of signing in. After the right password and until the right code there is no session, only a token that is
+//! valid for this step.
 
 use super::{SecondFactors, address, sign_in, token};
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Deed};
+use crate::model::audit::{Action, AuditEvent};
 use crate::server::auth::sign_in::own_path;
 use crate::server::store::StoreError;
 use crate::server::store::second_factors::SignInStep;
@@ -11,11 +11,11 @@ use crate::server::store::users::User;
 
 /// How long a person may take to enter a code, in seconds.
 pub const STEP_SECONDS: i64 = 10 * 60;
-/// How many codes may be tried before the password is asked for again.
+/// How many codes may be tried before the password is required again.
 const MOST_TRIES: i64 = 5;
 
 impl SecondFactors {
-    /// Begins the second step for a person whose password was right, and gives the token that the browser keeps.
+    /// Begins the second step after the right password, and returns the token for the browser's cookie.
     pub async fn begin_step(&self, user: &User, next: Option<&str>) -> Result<String, StoreError> {
         let (token, now) = (token::new(), self.clock.now());
         let step = SignInStep {
@@ -28,30 +28,30 @@ impl SecondFactors {
         Ok(token)
     }
 
-    /// Whether a code can be entered for this token.
+    /// Whether this token is valid for entering a code.
     pub async fn waits(&self, token: &str) -> Result<bool, StoreError> {
         let step = self.store.sign_in_step(&token::hash(token), MOST_TRIES, self.clock.now()).await?;
         Ok(step.is_some())
     }
 
-    /// The person whose code is right, and where they wanted to go.
+    /// The person, if the code is right, and the path they wanted.
     pub async fn finish_step(&self, token: &str, code: &str) -> Result<(User, String), AppError> {
         let (hash, now) = (token::hash(token), self.clock.now());
         let step = self.store.sign_in_step(&hash, MOST_TRIES, now).await?.ok_or_else(over)?;
-        // A new password, another role and the like end this too.
+        // A new password, role or the like ends this step too.
         let user = self.store.user_by_id(&step.user_id).await?;
         let user = user.filter(|user| !user.disabled && user.session_stamp == step.session_stamp);
         let user = user.ok_or_else(over)?;
         let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
-        // Counted before it is tried: of many at once, no more than that many are.
+        // Counted before it is checked, so that parallel attempts cannot exceed the limit.
         if !self.store.count_try(&hash, MOST_TRIES, now).await? {
             return Err(over());
         }
         if !self.spend(&user.id, code).await? {
             tracing::warn!(user = user.name, "a second factor was refused");
             let by = user.actor(&address::current().to_string());
-            let deed = Deed::new(Action::SignIn).refused().saying("second factor");
-            self.store.record_often(&by, &deed, now).await?;
+            let event = AuditEvent::new(Action::SignIn).refused().with_detail("second factor");
+            self.store.record_often(&by, &event, now).await?;
             return Err(AppError::new(
                 ErrorCode::Unauthenticated,
                 "That code is not right, or it was used already. Wait for the next one and enter that.",

@@ -1,4 +1,4 @@
-//! The second step of signing in, as requests take it: the token in the browser's cookie, the code in the form.
+//! The second step of signing in, for requests: the token is in a cookie, the code in the form.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
@@ -8,30 +8,30 @@ use leptos_axum::ResponseOptions;
 use crate::error::AppError;
 use crate::server::auth::second_factor::STEP_SECONDS;
 use crate::server::auth::step_cookie::{self, Purpose};
-use crate::server::panel::Panel;
+use crate::server::state::AppState;
 use crate::server::store::users::User;
 
-/// Where a code is entered.
+/// The path of the page for the code.
 pub const CODE_PAGE: &str = "/login/code";
 
-/// Begins the second step for somebody whose password was right.
-pub(super) async fn begin(panel: &Panel, user: &User, next: Option<&str>) -> Result<(), AppError> {
-    let token = panel.second_factors.begin_step(user, next).await?;
-    keep(step_cookie::set(Purpose::SecondFactor, &token, STEP_SECONDS, &panel.public_url));
-    tracing::info!(user = user.name, "a second factor is asked for");
+/// Begins the second step after the right password.
+pub(super) async fn begin(state: &AppState, user: &User, next: Option<&str>) -> Result<(), AppError> {
+    let token = state.second_factors.begin_step(user, next).await?;
+    keep(step_cookie::set(Purpose::SecondFactor, &token, STEP_SECONDS, &state.public_url));
+    tracing::info!(user = user.name, "second factor required");
     Ok(())
 }
 
-/// Opens a session for the person whose password was right before, if `code` is right too, and gives where they wanted
+/// Opens a session if `code` is right after the right password, and returns the path the person wanted
 /// to go.
 pub async fn with_code(code: &str) -> Result<String, AppError> {
-    let panel: Panel = expect_context();
+    let state: AppState = expect_context();
     let parts = use_context::<Parts>();
     let token =
-        parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &panel.public_url));
-    let (user, next) = panel.second_factors.finish_step(&token.unwrap_or_default(), code).await?;
+        parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &state.public_url));
+    let (user, next) = state.second_factors.finish_step(&token.unwrap_or_default(), code).await?;
     super::open(&user).await?;
-    keep(step_cookie::set(Purpose::SecondFactor, "", 0, &panel.public_url));
+    keep(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
     Ok(next)
 }
 

@@ -1,4 +1,4 @@
-//! How the provider is reached: as the upstream is, with a deadline, no redirects, and an answer that has an end.
+//! The HTTP client for the provider: like the upstream's, with a deadline, no redirects, and a limited answer.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use reqwest::{Certificate, Client};
 use rustls::pki_types::CertificateDer;
 use thiserror::Error;
 
-/// For one whole exchange.
+/// The deadline of one whole exchange.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The most that is read of an answer.
+/// The largest answer that is read, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Why there is no answer. Its text is for the log.
+/// Why there is no answer. The text is for the log only.
 #[derive(Debug, Error)]
-pub(super) enum Unanswered {
+pub(super) enum ExchangeError {
     #[error("{0}")]
     Exchange(#[from] reqwest::Error),
     #[error("{0}")]
@@ -25,9 +25,9 @@ pub(super) enum Unanswered {
     TooLong,
 }
 
-/// The HTTP client for a provider whose issuer is on https, or on this machine.
+/// The HTTP client for a provider with an https issuer, or one on this machine.
 pub(super) fn client(is_https: bool, authorities: &[CertificateDer<'static>]) -> anyhow::Result<Client> {
-    // A second call finds a provider of cryptography installed already, which is as good.
+    // Fails if a cryptography provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder()
         .timeout(DEADLINE)
@@ -45,8 +45,8 @@ pub(super) fn client(is_https: bool, authorities: &[CertificateDer<'static>]) ->
         .context("no certificates to trust: install the system's (ca-certificates), or set DOCKET_CA_FILE")
 }
 
-/// One exchange, for the library.
-pub(super) async fn exchange(client: Client, request: HttpRequest) -> Result<HttpResponse, Unanswered> {
+/// One exchange, in the form the library requires.
+pub(super) async fn exchange(client: Client, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
     let mut answer = client.execute(request.try_into()?).await?;
     let mut built = Response::builder().status(answer.status());
     for (name, value) in answer.headers() {
@@ -55,7 +55,7 @@ pub(super) async fn exchange(client: Client, request: HttpRequest) -> Result<Htt
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await? {
         if body.len() + chunk.len() > MAX_BYTES {
-            return Err(Unanswered::TooLong);
+            return Err(ExchangeError::TooLong);
         }
         body.extend_from_slice(&chunk);
     }

@@ -1,4 +1,4 @@
-//! Who of us somebody is whom the provider vouches for, and with which role.
+//! Maps the provider's claims to an account and a role.
 
 use super::SingleSignOn;
 use super::provider::Claims;
@@ -11,12 +11,12 @@ use crate::server::store::Store;
 use crate::server::store::identities::Identity;
 use crate::server::store::users::User;
 
-/// How many people may share an e-mail address as their name.
+/// How many accounts may have the same e-mail address as their name.
 const NAMESAKES: u32 = 100;
 
 impl SingleSignOn {
-    /// The person of these claims, who is added when they come for the first time. Issuer and subject are who they are:
-    /// whoever has their name or address by another way in is somebody else.
+    /// The person of these claims; the account is created at the first sign-in. Issuer and subject identify the person:
+    /// an account with the same name or address that was created otherwise is somebody else's.
     pub(super) async fn person(&self, claims: &Claims) -> Result<User, AppError> {
         let config = &self.provider.config;
         let Some(email) = claims.email.as_deref().filter(|_| claims.email_verified) else {
@@ -42,7 +42,7 @@ impl SingleSignOn {
         }
     }
 
-    /// Adds a person under their e-mail address, or that and a number if somebody else is called so.
+    /// Creates an account named by the e-mail address, with a number if that name is taken.
     async fn added(&self, identity: Identity<'_>, email: &str, role: Role) -> Result<User, AppError> {
         for number in 1..=NAMESAKES {
             let name = if number == 1 { email.to_owned() } else { format!("{email} ({number})") };
@@ -53,7 +53,7 @@ impl SingleSignOn {
             if self.store.add_user_of(identity, &name, role, now).await? {
                 tracing::info!(user = name, %role, "added by single sign-on");
             }
-            // Another sign-in of the same person may have been faster.
+            // A concurrent sign-in of the same person may have created it.
             if let Some(user) = self.store.user_by_identity(identity).await? {
                 return Ok(user);
             }
@@ -62,7 +62,7 @@ impl SingleSignOn {
     }
 }
 
-/// Gives a person the role of their groups, and ends the sessions they had with another one.
+/// Sets the role from the person's groups; a change ends their sessions.
 pub(in crate::server::auth) async fn follow(
     store: &Store,
     user: &User,
@@ -77,7 +77,7 @@ pub(in crate::server::auth) async fn follow(
             "You are the last administrator here, and your groups would make you something else. Have an administrator added first.",
         ));
     }
-    tracing::info!(user = user.name, %role, "the role follows the groups");
+    tracing::info!(user = user.name, %role, "role changed by groups");
     Ok(())
 }
 

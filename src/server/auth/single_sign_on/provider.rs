@@ -1,4 +1,4 @@
-//! The provider: what it publishes about itself, the way to it, and what it says of a person. Must not decide who may come in.
+//! The provider: its metadata, its authorization address, and its claims about a person. Must not decide who may sign in.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::http;
-use super::under_way::UnderWay;
+use super::pending::PendingSignIn;
 use crate::error::{AppError, ErrorCode};
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::config::SingleSignOnConfig;
 
-/// How long what the provider publishes is taken for what it still is, in seconds.
+/// How long the provider's metadata is cached, in seconds.
 const KNOWN_SECONDS: i64 = 3600;
-/// For how long one that did not answer is not asked again, in seconds: whoever comes meanwhile would only wait in line.
+/// How long a provider that did not answer is not asked again, in seconds: other sign-ins would only wait for the timeout.
 const SILENT_SECONDS: i64 = 5;
 
 #[derive(Clone)]
@@ -38,17 +38,17 @@ pub(super) struct Provider {
     issuer: IssuerUrl,
     callback: RedirectUrl,
     clock: Clock,
-    /// Fetched at first use, by one at a time.
-    published: Arc<Mutex<Option<Asked>>>,
+    /// Fetched at first use, by one request at a time.
+    published: Arc<Mutex<Option<CachedMetadata>>>,
 }
 
-/// When the provider was asked what it publishes; nothing: it did not answer.
-struct Asked {
+/// The provider's metadata and when it was requested; `None`: the provider did not answer.
+struct CachedMetadata {
     at: Timestamp,
     published: Option<Arc<CoreProviderMetadata>>,
 }
 
-/// What the provider says of a person.
+/// The provider's claims about a person.
 pub(super) struct Claims {
     pub(super) subject: String,
     pub(super) email: Option<String>,
@@ -56,14 +56,15 @@ pub(super) struct Claims {
     pub(super) groups: Vec<String>,
 }
 
-/// The claims that no standard names: groups are among them.
+/// Claims outside the standard, including groups.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Others(Map<String, Value>);
+struct ExtraClaims(Map<String, Value>);
 
-impl AdditionalClaims for Others {}
+impl AdditionalClaims for ExtraClaims {}
 
-type Token = IdToken<Others, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
-type Verified = IdTokenClaims<Others, CoreGenderClaim>;
+type Token =
+    IdToken<ExtraClaims, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
+type Verified = IdTokenClaims<ExtraClaims, CoreGenderClaim>;
 
 impl Provider {
     pub(super) fn new(
@@ -82,11 +83,11 @@ impl Provider {
         })
     }
 
-    /// The address at which the provider signs a person in for us.
-    pub(super) async fn way_there(&self, under_way: &UnderWay) -> Result<String, AppError> {
+    /// The provider's authorization address for one sign-in.
+    pub(super) async fn authorization_url(&self, pending: &PendingSignIn) -> Result<String, AppError> {
         let published = self.published().await?;
-        let verifier = PkceCodeVerifier::new(under_way.verifier.clone());
-        let (state, nonce) = (under_way.state.clone(), under_way.nonce.clone());
+        let verifier = PkceCodeVerifier::new(pending.verifier.clone());
+        let (state, nonce) = (pending.state.clone(), pending.nonce.clone());
         let (address, _, _) = CoreClient::from_provider_metadata((*published).clone(), self.id(), None)
             .set_redirect_uri(self.callback.clone())
             .authorize_url(
@@ -100,40 +101,40 @@ impl Provider {
         Ok(address.into())
     }
 
-    /// What the provider says of the person whom it sent back with `code`.
-    pub(super) async fn claims(&self, code: String, under_way: &UnderWay) -> Result<Claims, AppError> {
-        let answer = self.redeem(code, under_way).await?;
+    /// The claims about the person whom the provider sent back with `code`.
+    pub(super) async fn claims(&self, code: String, pending: &PendingSignIn) -> Result<Claims, AppError> {
+        let answer = self.redeem(code, pending).await?;
         let token = answer.id_token().ok_or_else(|| failed("an answer without an ID token"))?;
-        // Read anew, with all of its claims.
+        // Parsed again, with all of its claims.
         let token: Token = token.to_string().parse().map_err(failed)?;
-        let verified = self.verified(&token, &Nonce::new(under_way.nonce.clone())).await?;
+        let verified = self.verified(&token, &Nonce::new(pending.nonce.clone())).await?;
         let mut claims = Claims {
             subject: verified.subject().to_string(),
             email: verified.email().map(|email| email.to_string()),
             email_verified: verified.email_verified() == Some(true),
             groups: self.groups(verified.additional_claims()),
         };
-        // Many providers keep the token short, and tell the rest to who asks with it.
+        // Many providers keep the ID token small and return the rest from the userinfo endpoint.
         if (claims.email.is_none() || claims.groups.is_empty())
-            && let Some(told) = self.told(answer.access_token().clone(), &verified).await?
+            && let Some(user_info) = self.user_info_of(answer.access_token().clone(), &verified).await?
         {
-            if let Some(email) = told.email() {
+            if let Some(email) = user_info.email() {
                 claims.email = Some(email.to_string());
-                claims.email_verified = told.email_verified() == Some(true);
+                claims.email_verified = user_info.email_verified() == Some(true);
             }
-            claims.groups.extend(self.groups(told.additional_claims()));
+            claims.groups.extend(self.groups(user_info.additional_claims()));
         }
         Ok(claims)
     }
 
-    async fn redeem(&self, code: String, under_way: &UnderWay) -> Result<CoreTokenResponse, AppError> {
+    async fn redeem(&self, code: String, pending: &PendingSignIn) -> Result<CoreTokenResponse, AppError> {
         let published = self.published().await?;
         let secret = ClientSecret::new(self.config.client_secret.expose_secret().to_owned());
         let client = CoreClient::from_provider_metadata((*published).clone(), self.id(), Some(secret))
             .set_redirect_uri(self.callback.clone());
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
         let answer = request
-            .set_pkce_verifier(PkceCodeVerifier::new(under_way.verifier.clone()))
+            .set_pkce_verifier(PkceCodeVerifier::new(pending.verifier.clone()))
             .request_async(&self.exchange())
             .await;
         answer.map_err(|error| match error {
@@ -143,18 +144,18 @@ impl Provider {
                     "Your provider does not accept this sign-in any more. Start it again from the sign-in page.",
                 )
             }
-            // What is wrong with an answer may be in it, and so may tokens: neither is for the log.
+            // The error may contain parts of the answer, including tokens, so it is not logged.
             RequestTokenError::Parse(..) => failed("a token answer that cannot be read"),
             error => failed(error),
         })
     }
 
-    /// The claims of a token whose signature, issuer, audience, times and nonce are right.
+    /// The claims of an ID token, after checking its signature, issuer, audience, times and nonce.
     async fn verified(&self, token: &Token, nonce: &Nonce) -> Result<Verified, AppError> {
         let published = self.published().await?;
         let first = token.claims(&self.verifier(&published), nonce);
         let checked = match first {
-            // The provider has changed its keys since we asked for them.
+            // The provider may have rotated its keys since we fetched them.
             Err(ClaimsVerificationError::SignatureVerification(
                 SignatureVerificationError::NoMatchingKey,
             )) => {
@@ -183,19 +184,19 @@ impl Provider {
         .set_allowed_algs(published.id_token_signing_alg_values_supported().clone())
     }
 
-    /// What the provider tells of the person of a token, where it has a place for that.
-    async fn told(
+    /// The claims from the userinfo endpoint, if the provider has one.
+    async fn user_info_of(
         &self,
         access: AccessToken,
         verified: &Verified,
-    ) -> Result<Option<UserInfoClaims<Others, CoreGenderClaim>>, AppError> {
+    ) -> Result<Option<UserInfoClaims<ExtraClaims, CoreGenderClaim>>, AppError> {
         let published = self.published().await?;
         let client = CoreClient::from_provider_metadata((*published).clone(), self.id(), None);
         let Ok(request) = client.user_info(access, Some(verified.subject().clone())) else { return Ok(None) };
         request.request_async(&self.exchange()).await.map(Some).map_err(failed)
     }
 
-    fn groups(&self, claims: &Others) -> Vec<String> {
+    fn groups(&self, claims: &ExtraClaims) -> Vec<String> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         match claims.0.get(&self.config.groups_claim) {
             Some(Value::Array(groups)) => groups.iter().filter_map(text).collect(),
@@ -207,7 +208,7 @@ impl Provider {
     async fn published(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
         let mut known = self.published.lock().await;
         let now = self.clock.now();
-        if let Some(Asked { at, published }) = known.as_ref() {
+        if let Some(CachedMetadata { at, published }) = known.as_ref() {
             let age = now.seconds_since(*at);
             match published {
                 Some(published) if age < KNOWN_SECONDS => return Ok(published.clone()),
@@ -216,7 +217,7 @@ impl Provider {
             }
         }
         let found = self.discover().await.map(Arc::new);
-        *known = Some(Asked { at: self.clock.now(), published: found.as_ref().ok().cloned() });
+        *known = Some(CachedMetadata { at: self.clock.now(), published: found.as_ref().ok().cloned() });
         found
     }
 
@@ -240,11 +241,11 @@ impl Provider {
 }
 
 type Exchange =
-    std::pin::Pin<Box<dyn Future<Output = Result<openidconnect::HttpResponse, http::Unanswered>> + Send>>;
+    std::pin::Pin<Box<dyn Future<Output = Result<openidconnect::HttpResponse, http::ExchangeError>> + Send>>;
 
-/// The provider did not do its part.
+/// The provider cannot be reached or answers incorrectly.
 fn failed(error: impl Display) -> AppError {
-    tracing::error!(%error, "the single sign-on provider");
+    tracing::error!(%error, "the single sign-on provider failed");
     AppError::new(
         ErrorCode::UpstreamFailed,
         "The sign-in provider cannot be reached or does not answer as it should. Try again in a moment, or sign in with a password.",

@@ -1,5 +1,5 @@
-//! The sample people and jobs of the demonstration, written through the same ledger operations that real
-//! jobs go through, and told to the emulator so that both know the same jobs.
+//! The sample people and jobs of the demonstration, written through the same store operations that real
+//! jobs use, and added to the emulator so that both have the same jobs.
 
 mod stories;
 
@@ -15,19 +15,19 @@ use crate::server::auth::password;
 use crate::server::clock::Clock;
 use crate::server::emulator::{Emulator, Outcome, PastJob};
 use crate::server::store::Store;
-use crate::server::store::intents::{Claim, Intent, NewIntent, Settlement};
-use crate::server::store::job_list::{JobFilter, Place};
+use crate::server::store::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
+use crate::server::store::job_list::{JobFilter, PageStart};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
-/// The most templates a project of the demonstration may have when it is filled.
+/// The limit of templates per project while the samples are written.
 const MOST_TEMPLATES: u32 = TEMPLATES.len() as u32;
 
-/// Writes people and jobs into an empty ledger; leaves any other as it is.
+/// Writes people and jobs into an empty database; leaves any other unchanged.
 pub(super) async fn fill(store: &Store, clock: &Clock, projects: &[Project]) -> anyhow::Result<()> {
     if !store.users().await?.is_empty() {
         return Ok(());
     }
-    // Nobody signs in as the sample people: nobody knows this password.
+    // The password is random and not printed: nobody can sign in as a sample person.
     let hash = password::hash(SecretString::from(uuid::Uuid::new_v4().to_string())).await?;
     for name in PEOPLE {
         store.add_user(name, Role::Operator, &hash, clock.now()).await?;
@@ -51,12 +51,12 @@ async fn add_templates(store: &Store, clock: &Clock, project: &ProjectId) -> any
     Ok(templates)
 }
 
-/// How long a sample worked: some minutes, and not all the same.
+/// The duration of a sample job: some minutes, varying by job.
 fn work_seconds(sample: &Sample) -> i64 {
     140 + sample.hours_ago * 53 % 320
 }
 
-/// Tells the emulator every job of the ledger that the upstream has accepted.
+/// Adds every accepted job of the database to the emulator.
 pub(super) async fn tell_emulator(
     emulator: &Emulator,
     store: &Store,
@@ -71,10 +71,13 @@ pub(super) async fn tell_emulator(
                 let Some(remote) = job.remote else { continue };
                 let finishes_at =
                     if job.state == JobState::Active { clock.now().plus_seconds(25) } else { job.changed_at };
-                emulator.adopt(project.id.as_str(), past_job(remote, job.state, job.created_at, finishes_at));
+                emulator.add_past_job(
+                    project.id.as_str(),
+                    past_job(remote, job.state, job.created_at, finishes_at),
+                );
             }
             match page.next {
-                Some(next) => filter.place = Place::At(next),
+                Some(next) => filter.page_start = PageStart::At(next),
                 None => break,
             }
         }
@@ -113,14 +116,16 @@ async fn write(
     let sent = started.plus_seconds(1);
     match sample.end {
         End::Rejected(reason) => {
-            return Ok(store.settle(&intent, &Settlement::Rejected(reason), sent).await?);
+            return Ok(store.record_outcome(&intent, &DeliveryOutcome::Rejected(reason), sent).await?);
         }
-        End::Unknown(reason) => return Ok(store.settle(&intent, &Settlement::Unknown(reason), sent).await?),
+        End::Unknown(reason) => {
+            return Ok(store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), sent).await?);
+        }
         _ => {}
     }
     let active = remote(project, &intent, started, "active", None);
     let ended = started.plus_seconds(work_seconds(sample));
-    store.settle(&intent, &Settlement::Accepted(&active, ended), sent).await?;
+    store.record_outcome(&intent, &DeliveryOutcome::Accepted(&active, ended), sent).await?;
     let (status, pull_request) = match sample.end {
         End::PullRequest(number) => ("completed", Some(number)),
         End::Failed => ("failed", None),
@@ -134,13 +139,15 @@ async fn write(
         let further = Text { job: Some(&intent), author, prompt, paths: &[], template: None };
         let message = commit(store, project, further, asked).await?;
         let ended = asked.plus_seconds(work_seconds(sample));
-        store.settle(&message, &Settlement::Accepted(&active, ended), asked.plus_seconds(1)).await?;
+        store
+            .record_outcome(&message, &DeliveryOutcome::Accepted(&active, ended), asked.plus_seconds(1))
+            .await?;
         end(store, &intent, &done, ended).await?;
     }
     Ok(())
 }
 
-/// What somebody of the samples wrote.
+/// A sample prompt.
 struct Text<'a> {
     job: Option<&'a Intent>,
     author: &'a str,
@@ -149,7 +156,7 @@ struct Text<'a> {
     template: Option<&'a TemplateId>,
 }
 
-/// A sample's message, committed and claimed as a sender would.
+/// A sample's message, committed and claimed like a real delivery.
 async fn commit(
     store: &Store,
     project: &ProjectId,
@@ -176,7 +183,7 @@ async fn commit(
     }
 }
 
-/// The job as the upstream has it.
+/// The job as the upstream would report it.
 fn remote(
     project: &ProjectId,
     intent: &Intent,
@@ -197,14 +204,14 @@ fn remote(
     }
 }
 
-/// Records the end of a sample's work, as the poller would have read it.
+/// Records the end of a sample job like the poller would.
 async fn end(store: &Store, intent: &Intent, remote: &RemoteJob, at: Timestamp) -> anyhow::Result<()> {
     let due = store
-        .due_reads(at, at)
+        .due_polls(at, at)
         .await?
         .into_iter()
         .find(|due| due.job == intent.job)
         .context("a read that is due")?;
-    store.record_read(&due, remote, None, at).await?;
+    store.record_poll(&due, remote, None, at).await?;
     Ok(())
 }

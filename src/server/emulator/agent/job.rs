@@ -1,4 +1,4 @@
-//! One job: what it is, and what it looks like at an instant. Its state is worked out from the clock when it is read;
+//! One job, and its representation at an instant. Its state is computed from the clock when it is read;
 //! nothing runs in the background.
 
 use rand::Rng;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::Outcome;
 use crate::model::time::Timestamp;
 
-/// An agent job as the interface shows it.
+/// An agent job as the interface returns it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentJob {
@@ -34,7 +34,7 @@ struct Source {
     r#ref: Option<String>,
 }
 
-/// A job as the emulator keeps it.
+/// A job as the emulator stores it.
 #[derive(Debug, Clone)]
 pub(super) struct Job {
     pub(super) id: String,
@@ -50,7 +50,7 @@ pub(super) struct Job {
     pub(super) pull_request: Option<String>,
 }
 
-/// The work that one prompt causes.
+/// The work for one prompt.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) outcome: Outcome,
@@ -75,8 +75,8 @@ impl Job {
         }
     }
 
-    /// Sets the job to work again. A pull request it has, or is about to open, stays; `next_link` is asked only
-    /// if the turn opens the first one. Work under way is finished along with the turn.
+    /// Starts another turn. A pull request it has, or is about to open, stays; `next_link` is called only
+    /// if the turn opens the first one. Work in progress finishes with the new turn.
     pub(super) fn take_turn(&mut self, turn: &Turn, next_link: impl FnOnce() -> String) {
         self.finishes_at = self.finishes_at.max(turn.finishes_at);
         self.fails = turn.outcome == Outcome::Failed;
@@ -86,7 +86,7 @@ impl Job {
     }
 }
 
-/// An id nobody can guess, such as `job_k3v7…`: 100 random bits in lower-case base 32.
+/// An unguessable id, such as `job_k3v7…`: 100 random bits in lower-case base 32.
 pub(super) fn new_id() -> String {
     const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut random = rand::rng();

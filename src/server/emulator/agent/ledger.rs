@@ -1,4 +1,4 @@
-//! Every project's jobs, and what each project may still ask for within the hour.
+//! Every project's jobs, and its remaining calls within the hour.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(in super::super) struct Ledger {
     accounts: HashMap<String, Account>,
 }
 
-/// A project's jobs and its allowances, one for each operation that costs.
+/// A project's jobs and its allowances, one for each limited operation.
 #[derive(Debug)]
 struct Account {
     project: Project,
@@ -27,7 +27,7 @@ struct Account {
 
 /// Why a request has no effect.
 #[derive(Debug)]
-pub(super) enum NotTaken {
+pub(super) enum NotAccepted {
     UnknownJob,
     Exhausted(Exhausted),
 }
@@ -42,7 +42,7 @@ impl Ledger {
         project: &str,
         directives: Directives,
         now: Timestamp,
-    ) -> Result<AgentJob, NotTaken> {
+    ) -> Result<AgentJob, NotAccepted> {
         let account = self.account(project);
         account.creates.take(now)?;
         Ok(account.project.create(directives, now).at(now))
@@ -54,21 +54,21 @@ impl Ledger {
         id: &str,
         directives: Directives,
         now: Timestamp,
-    ) -> Result<AgentJob, NotTaken> {
+    ) -> Result<AgentJob, NotAccepted> {
         let account = self.account(project);
-        let job = account.project.job(id).ok_or(NotTaken::UnknownJob)?.clone();
+        let job = account.project.job(id).ok_or(NotAccepted::UnknownJob)?.clone();
         account.follow_ups.take(now)?;
         Ok(account.project.follow_up(job, directives, now).at(now))
     }
 
-    pub(super) fn read(&self, project: &str, id: &str, now: Timestamp) -> Result<AgentJob, NotTaken> {
+    pub(super) fn read(&self, project: &str, id: &str, now: Timestamp) -> Result<AgentJob, NotAccepted> {
         let account = self.accounts.get(project);
         let job = account.and_then(|account| account.project.job(id));
-        Ok(job.ok_or(NotTaken::UnknownJob)?.at(now))
+        Ok(job.ok_or(NotAccepted::UnknownJob)?.at(now))
     }
 
-    pub(in super::super) fn adopt(&mut self, project: &str, past: PastJob) {
-        self.account(project).project.adopt(past);
+    pub(in super::super) fn add_past_job(&mut self, project: &str, past: PastJob) {
+        self.account(project).project.add_past_job(past);
     }
 
     fn account(&mut self, project: &str) -> &mut Account {
@@ -81,7 +81,7 @@ impl Ledger {
     }
 }
 
-impl From<Exhausted> for NotTaken {
+impl From<Exhausted> for NotAccepted {
     fn from(exhausted: Exhausted) -> Self {
         Self::Exhausted(exhausted)
     }
@@ -109,10 +109,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_adopted_job_is_read_and_followed_up_like_any_other() {
+    async fn a_past_job_is_read_and_followed_up_like_any_other() {
         let bench = Bench::new();
         let link = "https://git.example/acme/old/pull/240";
-        bench.emulator.adopt("docs", past("job_old", Outcome::PullRequest, Some(link)));
+        bench.emulator.add_past_job("docs", past("job_old", Outcome::PullRequest, Some(link)));
         let old = bench.job("docs", "job_old").await;
         assert_eq!(old.text("status"), "completed");
         assert_eq!(old.text("prLink"), link);
@@ -124,29 +124,29 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn adopted_jobs_end_as_they_did_and_new_numbers_follow_theirs() {
+    async fn past_jobs_end_as_they_did_and_new_numbers_follow_theirs() {
         let bench = Bench::new();
         let link = "https://git.example/acme/old/pull/240";
-        bench.emulator.adopt("docs", past("job_a", Outcome::PullRequest, Some(link)));
-        bench.emulator.adopt("docs", past("job_b", Outcome::NoChanges, None));
-        bench.emulator.adopt("docs", past("job_c", Outcome::Failed, None));
-        bench.emulator.adopt("docs", past("job_d", Outcome::PullRequest, None));
+        bench.emulator.add_past_job("docs", past("job_a", Outcome::PullRequest, Some(link)));
+        bench.emulator.add_past_job("docs", past("job_b", Outcome::NoChanges, None));
+        bench.emulator.add_past_job("docs", past("job_c", Outcome::Failed, None));
+        bench.emulator.add_past_job("docs", past("job_d", Outcome::PullRequest, None));
         assert_eq!(bench.job("docs", "job_b").await.ending(), "no changes");
         assert_eq!(bench.job("docs", "job_c").await.ending(), "failed");
         assert!(bench.job("docs", "job_d").await.text("prLink").ends_with("/pull/241"));
         let id = bench.create("docs", "x").await.text("id").to_owned();
         bench.wait(LONGEST_SECONDS);
         let new = bench.job("docs", &id).await;
-        assert_eq!(new.ending(), "pull request", "adopted jobs do not move the cycle");
+        assert_eq!(new.ending(), "pull request", "past jobs do not move the cycle");
         assert!(new.text("prLink").ends_with("/pull/242"));
     }
 
     #[tokio::test]
-    async fn a_job_adopted_at_work_finishes_on_the_clock() {
+    async fn a_past_job_still_at_work_finishes_on_the_clock() {
         let bench = Bench::new();
         let mut job = past("job_a", Outcome::NoChanges, None);
         job.finishes_at = NOW.plus_seconds(5);
-        bench.emulator.adopt("docs", job);
+        bench.emulator.add_past_job("docs", job);
         assert_eq!(bench.job("docs", "job_a").await.text("status"), "active");
         bench.wait(5);
         assert_eq!(bench.job("docs", "job_a").await.text("status"), "completed");

@@ -1,5 +1,5 @@
-//! One project's jobs. How they end and how long they take depends only on the seed, the project and the order of its
-//! prompts, so that a run can be repeated. Must not count allowances: the ledger does.
+//! One project's jobs. Their outcomes and durations depend only on the seed, the project and the order of its
+//! prompts, so that a run can be reproduced. Must not count allowances: the ledger does.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::job::{Job, Turn, new_id};
 use super::prompt::Directives;
 use crate::model::time::Timestamp;
 
-/// How a project's jobs end, in order, over and over; and a job's follow-ups likewise. It begins with what a newcomer
+/// The outcomes of a project's jobs, as a repeating cycle; the same for a job's follow-ups. It begins with what a newcomer
 /// should see first.
 const OUTCOMES: [Outcome; 5] =
     [Outcome::PullRequest, Outcome::PullRequest, Outcome::NoChanges, Outcome::PullRequest, Outcome::Failed];
@@ -68,7 +68,7 @@ impl Project {
         self.work(job, place, directives, now)
     }
 
-    /// Gives the job a turn that ends as the prompt says, else as `place` in the cycle does.
+    /// Adds a turn to the job, with the outcome from the prompt or else from `place` in the cycle.
     fn work(&mut self, mut job: Job, place: u64, directives: Directives, now: Timestamp) -> Job {
         let usual = OUTCOMES[(place % OUTCOMES.len() as u64) as usize];
         let duration = directives.duration.unwrap_or_else(|| self.usual_duration());
@@ -94,7 +94,7 @@ impl Project {
         format!("https://git.example/acme/{}-docs/pull/{number}", self.slug)
     }
 
-    pub(super) fn adopt(&mut self, past: PastJob) {
+    pub(super) fn add_past_job(&mut self, past: PastJob) {
         let number = past.pr_link.as_deref().and_then(pull_request_number);
         self.next_pull_request = self.next_pull_request.max(number.map_or(0, |number| number + 1));
         let mut job = Job {
@@ -114,12 +114,12 @@ impl Project {
     }
 }
 
-/// The project's name as it may stand in a repository's name and in a link.
+/// The project's name in a form for a repository name and a link.
 fn slug(project: &str) -> String {
     project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// A number that leaves room for a next one; another program's link may end in anything.
+/// A number that can be incremented; another program's link may end in anything.
 fn pull_request_number(link: &str) -> Option<u64> {
     link.rsplit('/').next()?.parse::<u32>().ok().map(u64::from)
 }

@@ -1,4 +1,4 @@
-//! What the emulator reads in a prompt: that it is one, and words that direct the job's course.
+//! Validates a prompt and reads the directives in it.
 //! Must not keep the text.
 
 use std::time::Duration;
@@ -9,15 +9,15 @@ use super::super::Outcome;
 
 const SLOW: Duration = Duration::from_secs(60);
 
-/// What a prompt decides about its job, for tests and demonstrations. Each word stands alone between spaces:
-/// `emulator:pull-request`, `emulator:no-changes`, `emulator:fail` (the first one counts), `emulator:slow`.
+/// The directives of a prompt, for tests and demonstrations. Each is a word between spaces:
+/// `emulator:pull-request`, `emulator:no-changes`, `emulator:fail` (the first one wins), `emulator:slow`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Directives {
     pub(super) outcome: Option<Outcome>,
     pub(super) duration: Option<Duration>,
 }
 
-/// The prompt of a request body, or what is wrong with it.
+/// The prompt of a request body, or the problem with it.
 pub(super) fn in_body(body: &[u8]) -> Result<String, &'static str> {
     let body: Value = serde_json::from_slice(body).map_err(|_| "Body is not valid JSON")?;
     match body.get("prompt") {

@@ -1,4 +1,4 @@
-//! UTC days as the emulator counts them, and ranges of them.
+//! UTC days and ranges of them, independent of Docket's own.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ impl Day {
         Self(at.unix_timestamp().div_euclid(DAY_MILLIS / 1000))
     }
 
-    /// How much of the day is gone at `now`: 0 if it has not begun, 1 if it is over.
+    /// The elapsed fraction of the day at `now`: 0 if it has not begun, 1 if it is over.
     pub(super) fn gone_by(self, now: Timestamp) -> f64 {
         let into = now.as_millis().saturating_sub(self.0.saturating_mul(DAY_MILLIS));
         into.clamp(0, DAY_MILLIS) as f64 / DAY_MILLIS as f64
@@ -37,7 +37,7 @@ impl Day {
     }
 }
 
-/// Every day from the first to before the second; none if they are the same.
+/// Every day from the first up to, but not including, the second.
 pub(super) fn each(days: Range<Day>) -> impl Iterator<Item = Day> {
     (days.start.0..days.end.0).map(Day)
 }

@@ -1,4 +1,4 @@
-//! What an analytics request asks for. Days are UTC days: an instant with an offset is converted to UTC, one without is
+//! The query of an analytics request. Days are UTC days: an instant with an offset is converted to UTC, one without is
 //! taken as UTC, and the time of day is dropped, because views are counted by whole days.
 
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::day::Day;
 const DEFAULT_LIMIT: usize = 50;
 const LARGEST_LIMIT: usize = 250;
 
-/// The query as it came.
+/// The query as received.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RawQuestion {
@@ -24,7 +24,7 @@ pub(super) struct RawQuestion {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Question {
-    /// The end is exclusive. An end that was left open is as far away as possible.
+    /// The end is exclusive. An open end is as far away as possible.
     pub(super) days: Range<Day>,
     /// 1 to 250.
     pub(super) limit: usize,
@@ -33,7 +33,7 @@ pub(super) struct Question {
 
 impl Question {
     /// # Errors
-    /// Every problem of the query, in words, and not only the first.
+    /// Every problem of the query as text, not only the first.
     pub(super) fn parse(raw: &RawQuestion) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
         let from = instant("dateFrom", raw.date_from.as_deref(), &mut problems);

@@ -1,13 +1,13 @@
-//! What a day does to a whole site: growth, the week, chance, launches and the share of AI.
-//! Tied to the calendar and not to the clock, so that a day that is over never changes.
+//! Factors that affect a whole site on a day: growth, weekday, randomness, launches and the share of AI.
+//! They depend on the calendar and not on the clock, so that a past day never changes.
 
 use super::super::noise::Seed;
 use super::day::Day;
 use super::site::Section;
 
-/// 2025-10-15: the growth and the rise of AI are described from here on, for 400 days and, ever more slowly, beyond.
+/// 2025-10-15: the origin of the growth and of the share of AI.
 pub(super) const FIRST_DAY: Day = Day(20_376);
-/// The days that [`FIRST_DAY`] begins.
+/// The number of days in which the traffic grows by [`GROWTH`].
 pub(super) const DAYS: f64 = 400.0;
 
 /// Views of the most popular page on an ordinary first day.
@@ -16,7 +16,7 @@ const GROWTH: f64 = 1.1;
 const HUMANS_AT_WEEKENDS: f64 = 0.5;
 const AI_AT_WEEKENDS: f64 = 0.8;
 
-/// Launches are planned in periods of this many days, one each.
+/// There is one launch in each period of this many days.
 const LAUNCH_PERIOD: i64 = 45;
 
 /// Expected views of a page of weight 1 in each section on one day.
@@ -27,7 +27,7 @@ pub(super) struct Season {
 }
 
 impl Season {
-    /// `project` is the seed of the project.
+    /// `project` is the project's seed.
     pub(super) fn on(project: Seed, day: Day) -> Self {
         let chance = project.named("day").nth(day.0 as u64);
         let (humans, ai) = if day.is_weekend() { (HUMANS_AT_WEEKENDS, AI_AT_WEEKENDS) } else { (1.0, 1.0) };
@@ -55,8 +55,8 @@ fn growth(day: Day) -> f64 {
     (1.0 + GROWTH * day.days_since(FIRST_DAY) / DAYS).max(0.2)
 }
 
-/// A logistic curve that takes the whole site from about 15 % to about 45 % in the first 400 days and levels off at
-/// 70 %. Readers of references leave to AI first.
+/// A logistic curve of the site's share of AI, from about 15 % to about 45 % in the first 400 days, with a limit of
+/// 70 %. It rises first for reference pages.
 fn ai_share(section: Section, day: Day) -> f64 {
     const LEVEL: f64 = 0.7;
     let lead = match section {
@@ -72,7 +72,7 @@ fn ai_share(section: Section, day: Day) -> f64 {
     LEVEL / (1.0 + (-(rise + lead)).exp())
 }
 
-/// What is left on a day of one launch.
+/// The remaining effect of one launch on a day.
 struct Launch {
     section: Section,
     lift: f64,
@@ -84,7 +84,7 @@ impl Launch {
     }
 }
 
-/// The launch of this period, or of the one so many before; not yet felt before its day.
+/// The launch of this period or of an earlier one; it has no effect before its day.
 fn launch(project: Seed, day: Day, periods_before: i64) -> Launch {
     const SECTIONS: [Section; 4] =
         [Section::Guides, Section::ApiReference, Section::Integrations, Section::Sdks];

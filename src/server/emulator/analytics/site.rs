@@ -1,7 +1,7 @@
-//! The pages of an emulated documentation site: the same for every project, distinct for any number.
+//! The pages of an emulated documentation site: the same for every project, distinct at any site size.
 //! Must not know how often a page is viewed.
 
-/// Where a page stands in the site; traffic follows it.
+/// The section of a page, which determines its traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Start,
@@ -17,11 +17,11 @@ pub(super) enum Section {
 pub(super) struct Page {
     pub(super) path: String,
     pub(super) section: Section,
-    /// Its place among the pages of its section, from 0.
+    /// Its index among the pages of its section.
     pub(super) nth: usize,
 }
 
-/// The pages of a site, most popular first on the whole.
+/// The pages of a site, roughly by popularity.
 #[derive(Debug)]
 pub(in super::super) struct Site {
     pages: Vec<Page>,
@@ -51,7 +51,7 @@ impl Site {
 
 const START: [&str; 6] = ["/", "/quickstart", "/installation", "/authentication", "/pricing", "/faq"];
 
-/// The sections that follow the start, in turn.
+/// The sections after the start page, in rotation.
 const TURNS: [Section; 12] = [
     Section::Guides,
     Section::ApiReference,
@@ -93,7 +93,7 @@ fn path(section: Section, nth: usize) -> String {
 /// The `nth` pair of words; once every pair is used, the same pairs below `v2`, `v3`, and so on.
 fn two_words(folder: &str, firsts: &[&str], between: &str, seconds: &[&str], nth: usize) -> String {
     let first = firsts[nth % firsts.len()];
-    // The second word moves on with each pair, so that even a small site shows its variety.
+    // The second word changes with each pair, so that even a small site is varied.
     let (pairs, turn) = (firsts.len() * seconds.len(), nth / firsts.len() % seconds.len());
     let second = seconds[(turn + nth % firsts.len()) % seconds.len()];
     match nth / pairs {

@@ -1,5 +1,5 @@
-//! How often each page of a project is viewed. Views of a page on a day depend on nothing but the seed, the project,
-//! the page and the day, so disjoint ranges add up exactly. Must not keep anything.
+//! How often each page of a project is viewed. The views of a page on a day depend only on the seed, the project,
+//! the page and the day, so disjoint ranges add up exactly. Must not store anything.
 
 use std::iter::Sum;
 use std::ops::{AddAssign, Range};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::super::noise::Seed;
 use super::day::{Day, each};
-use super::life::Life;
+use super::lifecycle::Lifecycle;
 use super::season::Season;
 use super::site::{Page, Section, Site};
 use crate::model::time::Timestamp;
@@ -28,27 +28,27 @@ pub(super) struct Count {
 #[derive(Debug)]
 pub(super) struct Traffic {
     project: Seed,
-    pages: Vec<Draw>,
+    pages: Vec<PageTraffic>,
 }
 
-/// What draws people and AI to a page.
+/// How much a page attracts people and AI.
 #[derive(Debug)]
-struct Draw {
+struct PageTraffic {
     seed: Seed,
     section: Section,
     weight: f64,
-    life: Life,
+    lifecycle: Lifecycle,
 }
 
 impl Traffic {
     pub(super) fn of(seed: Seed, project: &str, site: &Site) -> Self {
         let project = seed.named("views").named(project);
-        let pages = site.pages().iter().zip(0..).map(|(page, n)| Draw::of(page, n, project));
+        let pages = site.pages().iter().zip(0..).map(|(page, n)| PageTraffic::of(page, n, project));
         Self { project, pages: pages.collect() }
     }
 
-    /// The count of each page, in the order of the site, over the days of the range that have views at `now`.
-    /// Today counts as far as it has gone.
+    /// The views of each page, in the order of the site, over the days of the range that have views at `now`.
+    /// Today counts up to `now`.
     pub(super) fn over(&self, days: &Range<Day>, now: Timestamp) -> Vec<Count> {
         let today = Day::of(now);
         let start = days.start.max(Day(today.0 - DAYS_KEPT + 1));
@@ -65,22 +65,27 @@ impl Traffic {
     }
 }
 
-impl Draw {
+impl PageTraffic {
     fn of(page: &Page, n: u64, project: Seed) -> Self {
         let seed = project.named("page").nth(n);
-        // A long tail: the tenth page draws about a tenth of the first.
+        // A long tail: the tenth page gets about a tenth of the views of the first.
         let rank = match page.section {
             Section::Changelog => 12.0,
             _ => (n + 1) as f64,
         };
         let chance = seed.named("weight").between(0.5, 1.6);
-        Self { seed, section: page.section, weight: chance * rank.powf(-0.95), life: Life::of(page, seed) }
+        Self {
+            seed,
+            section: page.section,
+            weight: chance * rank.powf(-0.95),
+            lifecycle: Lifecycle::of(page, seed),
+        }
     }
 
     fn on(&self, day: Day, season: &Season, gone: f64) -> Count {
         let chance = self.seed.nth(day.0 as u64);
         let (human, ai) = season.expected(self.section);
-        let weight = self.weight * self.life.on(day);
+        let weight = self.weight * self.lifecycle.on(day);
         let [human_chance, human_rest, ai_chance, ai_rest] = chance.quarters();
         let mut human = whole(human * weight * (0.7 + 0.6 * human_chance), human_rest);
         let mut ai = whole(ai * weight * (0.6 + 0.8 * ai_chance), ai_rest);
@@ -93,13 +98,13 @@ impl Draw {
     }
 }
 
-/// A whole number that is `expected` on average: the rest after the point is left to chance, so that a page of the long
+/// An integer that is `expected` on average: the fractional part is rounded at random, so that a page of the long
 /// tail is viewed now and then.
 fn whole(expected: f64, chance: f64) -> u64 {
     (expected + chance) as u64
 }
 
-/// As much of a day's views as its gone part accounts for: none at midnight, never fewer later, all at the end.
+/// A day's views up to its elapsed fraction: none at midnight, never decreasing, all at the end.
 /// The phase (0 to below 1) spreads the pages' views over the day.
 fn so_far(views: u64, gone: f64, phase: f64) -> u64 {
     (views as f64 * gone + phase) as u64

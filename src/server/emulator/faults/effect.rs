@@ -1,4 +1,4 @@
-//! What a fault does to one request. Must not decide which request meets it.
+//! The effect of a fault on one request. Must not decide which request it applies to.
 
 use std::io::Write;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use tower::ServiceExt;
 use super::HungUp;
 use super::fault::Fault;
 
-/// More than any client should be ready to read.
+/// More than any client should be prepared to read.
 const OVERSIZE: usize = 9 * 1024 * 1024;
 
-/// The fault's answer to `request`; where it comes after the fact, `router` has answered before.
+/// The fault's answer to `request`; if the fault only changes the answer, `router` handles the request first.
 pub(super) async fn befall(fault: Fault, request: Request, router: Router) -> Result<Response, HungUp> {
     Ok(match fault {
         Fault::Drop {} => return Err(HungUp),
@@ -63,7 +63,7 @@ pub(super) async fn befall(fault: Fault, request: Request, router: Router) -> Re
     })
 }
 
-/// A good answer, read to its end.
+/// A successful answer, read to its end.
 struct Answered {
     answer: Response,
     body: Bytes,
@@ -72,13 +72,13 @@ struct Answered {
 async fn answered(request: Request, router: Router) -> Answered {
     let Ok(answer) = router.oneshot(request).await;
     let (parts, body) = answer.into_parts();
-    // The emulator makes its answers in memory; they have no way to fail.
+    // The emulator builds its answers in memory; reading them cannot fail.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     Answered { answer: Response::from_parts(parts, Body::empty()), body }
 }
 
 impl Answered {
-    /// The answer with another body, and the headers as they were but for its length.
+    /// The answer with another body; only the content length of the headers changes.
     fn with(mut self, body: impl FnOnce(Bytes) -> Body) -> Response {
         let body = body(self.body);
         let length = axum::body::HttpBody::size_hint(&body).exact();
@@ -90,8 +90,8 @@ impl Answered {
     }
 }
 
-/// An answer in place of what was asked for. The request is read all the same: a server that hangs up on half of
-/// one is another fault.
+/// An answer instead of the requested one. The request is read anyway: a server that closes the connection halfway
+/// through it is another fault.
 async fn instead(request: Request, code: u16, body: Option<String>) -> Response {
     let _ = to_bytes(request.into_body(), usize::MAX).await;
     let body = body.unwrap_or_else(|| json!({ "error": "A fault of the emulator" }).to_string());
@@ -107,7 +107,7 @@ fn with_header(mut answer: Response, name: axum::http::HeaderName, text: &str) -
     answer
 }
 
-/// A byte at a time. The length is still promised, so that only time is wrong with it.
+/// Sends a byte at a time, with the correct content length, so that only the timing is wrong.
 fn trickling(body: Bytes, pause: Duration) -> Body {
     Body::from_stream(stream::iter(0..body.len()).then(move |place| {
         let byte = body.slice(place..=place);
@@ -118,18 +118,18 @@ fn trickling(body: Bytes, pause: Duration) -> Body {
     }))
 }
 
-/// Half of what its length promises.
+/// Sends half of the announced length.
 fn breaking_off(body: Bytes) -> Body {
     let half = body.slice(..body.len() / 2);
     let end = async {
-        // Gives way once, so that the first half has gone out.
+        // Yields once, so that the first half is sent.
         tokio::task::yield_now().await;
         Err(HungUp)
     };
     Body::from_stream(stream::iter([Ok(half)]).chain(stream::once(end)))
 }
 
-/// Each field as something it is not.
+/// Gives each field a wrong type.
 fn retyped(body: &[u8]) -> Value {
     let Ok(Value::Object(mut fields)) = serde_json::from_slice(body) else { return json!([]) };
     for value in fields.values_mut() {
@@ -151,7 +151,7 @@ fn padded(body: &[u8]) -> Vec<u8> {
 
 fn packed(body: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-    // Writing to memory has no way to fail.
+    // Writing to memory cannot fail.
     let _ = packer.write_all(body);
     packer.finish().unwrap_or_default()
 }

@@ -1,19 +1,19 @@
-//! The kinds of faults, as they are asked for. Must not carry them out.
+//! The kinds of faults, as requested. Must not carry them out.
 
 use axum::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
-/// The longest pause a fault may make; what waits longer has been forgotten, not tested.
+/// The longest pause a fault may cause; a longer one is a forgotten fault, not a test.
 const LONGEST_MILLIS: u64 = 600_000;
 
-/// One way to fail. `status`, `redirect`, `too-many` and `drop` come instead of what was asked, which is not done; every
-/// other kind does it first and spoils the answer.
+/// A kind of failure. `status`, `redirect`, `too-many` and `drop` replace the operation, which is not executed; every
+/// other kind executes it first and breaks the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub(super) enum Fault {
     /// A status from 200 to 599, with this body or an error in JSON.
     Status { code: u16, body: Option<String> },
-    /// A status from 300 to 399 and the way to elsewhere.
+    /// A status from 300 to 399 with a `Location`.
     Redirect {
         #[serde(default = "found")]
         code: u16,
@@ -22,24 +22,24 @@ pub(super) enum Fault {
     },
     /// 429, with this text as `Retry-After` or none.
     TooMany { retry_after: Option<String> },
-    /// The connection is closed before anything is done.
+    /// The connection is closed before the operation is executed.
     Drop {},
-    /// The connection is closed after everything is done.
+    /// The connection is closed after the operation is executed.
     AcceptThenDrop {},
-    /// The answer comes late.
+    /// The answer is delayed.
     Delay { millis: u64 },
-    /// The body comes a byte at a time, with such a pause before each.
+    /// The body is sent a byte at a time, with this pause before each.
     Trickle {
         #[serde(default = "a_second")]
         millis: u64,
     },
     /// The connection is closed in the middle of the body.
     Cut {},
-    /// The body is no JSON.
+    /// The body is not JSON.
     Garbage {},
-    /// Every field of the body is of another type than it should be.
+    /// Every field of the body has a wrong type.
     WrongTypes {},
-    /// The body is good JSON followed by more than 8 MiB of spaces; with `gzip` they are few bytes on the way.
+    /// The body is valid JSON followed by more than 8 MiB of spaces; with `gzip` it is small on the wire.
     Oversize {
         #[serde(default)]
         gzip: bool,
@@ -47,7 +47,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// What cannot be done as asked, in a sentence.
+    /// Why the fault cannot be carried out, in a sentence.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Status { code, .. } if !(200..=599).contains(code) => {

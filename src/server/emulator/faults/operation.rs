@@ -1,4 +1,4 @@
-//! Which operation a request is for, told by its method and path alone. Must not look at the body.
+//! Which operation a request is for, by its method and path alone. Must not read the body.
 
 use axum::http::Method;
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,10 @@ pub(super) enum Operation {
     Views,
 }
 
-/// The operations that a fault is meant for.
+/// The operations that a fault applies to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Aim {
+pub(super) enum FaultTarget {
     #[default]
     Any,
     Create,
@@ -25,7 +25,7 @@ pub(super) enum Aim {
 }
 
 impl Operation {
-    /// Nothing for a request that is none of the four.
+    /// `None` for a request that is none of the four.
     pub(super) fn of(method: &Method, path: &str) -> Option<Self> {
         let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         match (method.as_str(), segments.as_slice()) {
@@ -38,7 +38,7 @@ impl Operation {
     }
 }
 
-impl Aim {
+impl FaultTarget {
     pub(super) fn hits(self, operation: Operation) -> bool {
         match self {
             Self::Any => true,

@@ -1,4 +1,4 @@
-//! The faults that are still to be met, and the count of requests. Must not know how a fault looks on the wire.
+//! The pending faults, and the count of requests. Must not know how a fault looks on the wire.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -7,30 +7,30 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::operation::{Aim, Operation};
+use super::operation::{FaultTarget, Operation};
 
 const UNTIL_CLEARED: &str = "until-cleared";
 
-/// A fault as it was asked for.
+/// A requested fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ordered {
     #[serde(default)]
-    operation: Aim,
+    operation: FaultTarget,
     #[serde(default)]
     times: Times,
     fault: Fault,
 }
 
-/// How many requests will still meet a fault.
+/// How many more requests a fault applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 enum Times {
-    Left(NonZeroU32),
+    Remaining(NonZeroU32),
     UntilCleared,
 }
 
-/// Requests received since the emulator began, whatever became of them.
+/// Requests received since the emulator started, whatever their outcome.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Requests {
@@ -38,7 +38,7 @@ struct Requests {
     follow_up: u64,
     get: u64,
     views: u64,
-    /// For none of the four operations.
+    /// Requests for none of the four operations.
     other: u64,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Pending {
     requests: Requests,
 }
 
-/// What a `GET` shows.
+/// The answer to a `GET`.
 #[derive(Debug, Serialize)]
 pub(super) struct Shown {
     pending: Vec<Ordered>,
@@ -57,7 +57,7 @@ pub(super) struct Shown {
 
 impl Ordered {
     /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// A sentence that describes the problem.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         let ordered: Self =
             serde_json::from_slice(body).map_err(|error| format!("This is no fault: {error}."))?;
@@ -81,7 +81,7 @@ impl Pending {
         Shown { pending: self.faults.iter().cloned().collect(), requests: self.requests }
     }
 
-    /// Counts a request, and takes the oldest fault that is meant for it.
+    /// Counts a request, and takes the oldest fault that applies to it.
     pub(super) fn meet(&mut self, operation: Option<Operation>) -> Option<Fault> {
         *self.requests.of(operation) += 1;
         let operation = operation?;
@@ -89,9 +89,9 @@ impl Pending {
         let ordered = &mut self.faults[place];
         match ordered.times {
             Times::UntilCleared => Some(ordered.fault.clone()),
-            Times::Left(times) => match NonZeroU32::new(times.get() - 1) {
+            Times::Remaining(times) => match NonZeroU32::new(times.get() - 1) {
                 Some(left) => {
-                    ordered.times = Times::Left(left);
+                    ordered.times = Times::Remaining(left);
                     Some(ordered.fault.clone())
                 }
                 None => self.faults.remove(place).map(|ordered| ordered.fault),
@@ -114,7 +114,7 @@ impl Requests {
 
 impl Default for Times {
     fn default() -> Self {
-        Self::Left(NonZeroU32::MIN)
+        Self::Remaining(NonZeroU32::MIN)
     }
 }
 
@@ -126,14 +126,16 @@ impl TryFrom<Value> for Times {
             return Ok(Self::UntilCleared);
         }
         let times = value.as_u64().and_then(|times| u32::try_from(times).ok()).and_then(NonZeroU32::new);
-        times.map(Self::Left).ok_or_else(|| format!("times is a whole number from 1, or \"{UNTIL_CLEARED}\""))
+        times
+            .map(Self::Remaining)
+            .ok_or_else(|| format!("times is a whole number from 1, or \"{UNTIL_CLEARED}\""))
     }
 }
 
 impl From<Times> for Value {
     fn from(times: Times) -> Self {
         match times {
-            Times::Left(times) => Self::from(times.get()),
+            Times::Remaining(times) => Self::from(times.get()),
             Times::UntilCleared => Self::from(UNTIL_CLEARED),
         }
     }

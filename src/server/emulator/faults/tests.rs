@@ -1,4 +1,4 @@
-//! The faults over a real port, as `docket emulator` serves them.
+//! Fault injection over a real port, as `docket emulator` serves it.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +13,7 @@ use super::super::testing::{Bench, KEY, LONGEST_SECONDS};
 use crate::server::clock::Clock;
 use crate::server::listen;
 
-/// An emulator on a port of its own.
+/// An emulator on its own port.
 struct Served {
     http: Client,
     address: String,
@@ -196,7 +196,7 @@ async fn an_oversize_answer_is_good_json_and_small_on_the_way_if_packed() {
     for gzip in [false, true] {
         served.order(json!({ "fault": { "kind": "oversize", "gzip": gzip } })).await;
         let answer = served.views().await.unwrap();
-        // The client takes the length off an answer that it unpacks.
+        // The client removes the length of an answer that it decompresses.
         assert_eq!(answer.content_length().is_none(), gzip);
         let body = answer.bytes().await.unwrap();
         assert!(body.len() > 8 << 20);

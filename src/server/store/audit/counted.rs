@@ -4,7 +4,7 @@
 use sqlx::Row;
 
 use super::record;
-use crate::model::audit::{Actor, Deed, Outcome};
+use crate::model::audit::{Actor, AuditEvent, Outcome};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, word};
 
@@ -15,8 +15,13 @@ const HOUR_MILLIS: i64 = 3_600_000;
 
 impl Store {
     /// As [`Store::record`], for what somebody may do without end.
-    pub async fn record_often(&self, by: &Actor, deed: &Deed, now: Timestamp) -> Result<(), StoreError> {
-        let (action, outcome) = (deed.action.as_str(), deed.outcome.as_str());
+    pub async fn record_often(
+        &self,
+        by: &Actor,
+        event: &AuditEvent,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (action, outcome) = (event.action.as_str(), event.outcome.as_str());
         let mut tx = self.begin().await?;
         let rows: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM audit WHERE action = $1 AND actor_id = $2 AND outcome = $3 AND at > $4 AND at <= $5",
@@ -29,7 +34,7 @@ impl Store {
         .fetch_one(&mut *tx)
         .await?;
         if rows < ROWS_AN_HOUR {
-            record(&mut tx, by, deed, now).await?;
+            record(&mut tx, by, event, now).await?;
         } else {
             sqlx::query(
                 "INSERT INTO audit_counts (actor_id, actor, action, outcome, since, count) VALUES ($1, $2, $3, $4, $5, 1)
@@ -52,7 +57,7 @@ impl Store {
         &self,
         typed: &str,
         address: &str,
-        deed: &Deed,
+        event: &AuditEvent,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let row = sqlx::query("SELECT id, name FROM users WHERE name = $1")
@@ -65,7 +70,7 @@ impl Store {
             }
             None => Actor::unknown(address),
         };
-        self.record_often(&by, deed, now).await
+        self.record_often(&by, event, now).await
     }
 
     /// Makes a row of every count that is an hour old.
@@ -86,8 +91,9 @@ impl Store {
             let since = Timestamp::from_millis(row.try_get("since")?);
             let count: i64 = row.try_get("count")?;
             let outcome: Outcome = word(row, "outcome")?;
-            let deed = Deed::new(word(row, "action")?).saying(format!("{count} more since {since}"));
-            record(&mut tx, &by, &Deed { outcome, ..deed }, now).await?;
+            let event =
+                AuditEvent::new(word(row, "action")?).with_detail(format!("{count} more since {since}"));
+            record(&mut tx, &by, &AuditEvent { outcome, ..event }, now).await?;
         }
         Ok(tx.commit().await?)
     }

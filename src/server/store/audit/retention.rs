@@ -1,8 +1,8 @@
 //! Removing old rows, so that what is left can still be proved: the last one removed stays as an end, and the removal is
 //! itself a row that names it.
 
-use super::{LAST, Link, REMOVED, end, link, move_end, record};
-use crate::model::audit::{Action, Actor, Deed};
+use super::{ChainLink, LAST, REMOVED, end, link, move_end, record};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
@@ -12,7 +12,7 @@ impl Store {
         &self,
         cutoff: Timestamp,
         now: Timestamp,
-    ) -> Result<Option<Link>, StoreError> {
+    ) -> Result<Option<ChainLink>, StoreError> {
         let mut tx = self.begin().await?;
         let first_kept: Option<i64> = sqlx::query_scalar("SELECT MIN(number) FROM audit WHERE at >= $1")
             .bind(cutoff.as_millis())
@@ -27,8 +27,8 @@ impl Store {
         let removed = link(&row)?;
         move_end(&mut tx, REMOVED, &removed).await?;
         sqlx::query("DELETE FROM audit WHERE number <= $1").bind(removed.number).execute(&mut *tx).await?;
-        let deed = Deed::new(Action::AuditRemove).on(&removed);
-        record(&mut tx, &Actor::docket(), &deed, now).await?;
+        let event = AuditEvent::new(Action::AuditRemove).on(&removed);
+        record(&mut tx, &Actor::docket(), &event, now).await?;
         tx.commit().await?;
         Ok(Some(removed))
     }

@@ -6,23 +6,23 @@ use futures::TryStreamExt;
 use sqlx::{Any, Row, Transaction};
 
 use super::chain::BEGINNING;
-use super::{LAST, Link, REMOVED, chain, end, from_row};
+use super::{ChainLink, LAST, REMOVED, chain, end, from_row};
 use crate::model::audit::Action;
 use crate::server::store::{Store, StoreError};
 
 /// What reading every row came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ChainCheck {
     /// The last row that retention removed; number 0 if it never did.
-    pub removed: Link,
+    pub removed: ChainLink,
     /// The last row, as far as the chain holds.
-    pub last: Link,
-    pub fault: Option<Fault>,
+    pub last: ChainLink,
+    pub fault: Option<ChainFault>,
 }
 
 /// Where the chain breaks, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum ChainFault {
     /// Rows that must be there are not.
     Missing { first: i64, last: i64 },
     /// What stands in a row is not what was written.
@@ -37,16 +37,16 @@ pub enum Fault {
 
 impl Store {
     /// Reads every row of the audit log as it is now.
-    pub async fn verify_audit(&self) -> Result<Verdict, StoreError> {
+    pub async fn verify_audit(&self) -> Result<ChainCheck, StoreError> {
         let mut tx = self.pool.begin().await?;
         let removed = end(&mut tx, REMOVED).await?.unwrap_or_else(beginning);
-        let mut verdict = Verdict { last: removed.clone(), removed, fault: None };
-        verdict.fault = walk(&mut tx, &mut verdict).await?;
-        Ok(verdict)
+        let mut check = ChainCheck { last: removed.clone(), removed, fault: None };
+        check.fault = walk(&mut tx, &mut check).await?;
+        Ok(check)
     }
 
     /// The row of the audit log with this number, if it is there; also the last one that was removed.
-    pub async fn audit_link(&self, number: i64) -> Result<Option<Link>, StoreError> {
+    pub async fn audit_link(&self, number: i64) -> Result<Option<ChainLink>, StoreError> {
         let row = sqlx::query(
             "SELECT number, hash FROM audit WHERE number = $1
              UNION SELECT number, hash FROM audit_ends WHERE name = 'removed' AND number = $1",
@@ -58,48 +58,48 @@ impl Store {
     }
 }
 
-/// Follows the chain from what `verdict` has as its last row, and moves that along.
+/// Follows the chain from what `check` has as its last row, and moves that along.
 async fn walk(
     tx: &mut Transaction<'static, Any>,
-    verdict: &mut Verdict,
-) -> Result<Option<Fault>, StoreError> {
-    let mut is_said = verdict.removed == beginning();
+    check: &mut ChainCheck,
+) -> Result<Option<ChainFault>, StoreError> {
+    let mut is_said = check.removed == beginning();
     let mut rows = sqlx::query("SELECT * FROM audit ORDER BY number").fetch(&mut **tx);
     while let Some(row) = rows.try_next().await? {
         let record = from_row(&row)?;
-        let (number, expected) = (record.number, verdict.last.number + 1);
+        let (number, expected) = (record.number, check.last.number + 1);
         if number > expected {
-            return Ok(Some(Fault::Missing { first: expected, last: number - 1 }));
+            return Ok(Some(ChainFault::Missing { first: expected, last: number - 1 }));
         }
         let (previous, hash): (String, String) = (row.try_get("previous")?, row.try_get("hash")?);
         if number < expected || chain::hash(&previous, &record) != hash {
-            return Ok(Some(Fault::Changed(number)));
+            return Ok(Some(ChainFault::Changed(number)));
         }
-        if previous != verdict.last.hash {
-            return Ok(Some(Fault::OutOfPlace(number)));
+        if previous != check.last.hash {
+            return Ok(Some(ChainFault::OutOfPlace(number)));
         }
         is_said |=
-            record.action == Action::AuditRemove.as_str() && record.subject == verdict.removed.to_string();
-        verdict.last = Link { number, hash };
+            record.action == Action::AuditRemove.as_str() && record.subject == check.removed.to_string();
+        check.last = ChainLink { number, hash };
     }
     drop(rows);
     if !is_said {
-        return Ok(Some(Fault::RemovedByNobody(verdict.removed.number)));
+        return Ok(Some(ChainFault::RemovedByNobody(check.removed.number)));
     }
     Ok(match end(tx, LAST).await? {
-        Some(last) if last == verdict.last => None,
-        Some(last) if last.number > verdict.last.number => {
-            Some(Fault::Missing { first: verdict.last.number + 1, last: last.number })
+        Some(last) if last == check.last => None,
+        Some(last) if last.number > check.last.number => {
+            Some(ChainFault::Missing { first: check.last.number + 1, last: last.number })
         }
-        _ => Some(Fault::EndsElsewhere(verdict.last.number)),
+        _ => Some(ChainFault::EndsElsewhere(check.last.number)),
     })
 }
 
-fn beginning() -> Link {
-    Link { number: 0, hash: BEGINNING.to_owned() }
+fn beginning() -> ChainLink {
+    ChainLink { number: 0, hash: BEGINNING.to_owned() }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ChainFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing { first, last } if first == last => write!(f, "record {first} is missing"),

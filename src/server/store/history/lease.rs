@@ -8,7 +8,7 @@ use crate::server::store::{Store, StoreError};
 impl Store {
     /// Has `holder` keep the history for so `long` from now, unless another process does. One that could not have been given
     /// so far ahead was given by a clock that has been set back.
-    pub async fn hold_history(
+    pub async fn acquire_history_lease(
         &self,
         holder: &str,
         now: Timestamp,
@@ -30,7 +30,7 @@ impl Store {
     }
 
     /// Lets another process keep the history, if this one does.
-    pub async fn leave_history(&self, holder: &str) -> Result<(), StoreError> {
+    pub async fn release_history_lease(&self, holder: &str) -> Result<(), StoreError> {
         let query = sqlx::query("DELETE FROM history_lease WHERE holder = $1");
         query.bind(holder).execute(&self.pool).await?;
         Ok(())

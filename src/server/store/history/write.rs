@@ -1,4 +1,4 @@
-//! Writing a day whole: its rows, its totals and what the reading was worth, in one transaction that takes the place of
+//! Writing a day whole: its rows, its totals and what the fetch was worth, in one transaction that takes the place of
 //! whatever was there. Works page by page, so that a day of any size needs the memory of one page.
 
 use std::collections::HashSet;
@@ -7,21 +7,21 @@ use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::reading::page;
-use super::{ReadDay, mark_word, read_day};
+use super::partial_day::page;
+use super::{FetchedDay, fetched_day, mark_word};
 use crate::model::day::Day;
 use crate::model::history::Mark;
 use crate::model::id::ProjectId;
+use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
-use crate::model::views::{PageViews, ViewCounts};
 use crate::server::store::{Store, StoreError, rollups};
 
 /// Rows of one statement.
 const ROWS_AT_ONCE: usize = 250;
 
-/// A day as it was read just now.
+/// A day as it was fetched just now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewReading {
+pub struct NewFetch {
     pub day: Day,
     /// When its first page was asked for.
     pub begun_at: Timestamp,
@@ -33,58 +33,58 @@ pub struct NewReading {
     pub even: bool,
 }
 
-/// What becomes of a reading.
+/// What becomes of a fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DayDecision {
     /// It takes the place of what was there.
-    Take { agreed: u32, settled_at: Option<Timestamp>, mark: Option<Mark> },
+    Replace { agreed: u32, final_at: Option<Timestamp>, mark: Option<Mark> },
     /// The day stays as it is; that it was looked at is remembered.
-    Leave,
+    Keep,
 }
 
-/// A day before and after a reading of it was dealt with.
+/// A day before and after a fetch of it was dealt with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    pub before: Option<ReadDay>,
+    pub before: Option<FetchedDay>,
     /// Nothing if the day stays as it is.
-    pub after: Option<ReadDay>,
+    pub after: Option<FetchedDay>,
 }
 
 impl Store {
-    /// Makes a day of the pages that were kept of it, as `judge` decides between what was there and what was read.
+    /// Makes a day of the pages that were kept of it, as `decide` decides between what was there and what was fetched.
     /// The pages are forgotten, and so is that somebody wanted the day.
     pub async fn write_day(
         &self,
         project: &ProjectId,
         day: Day,
-        judge: impl Fn(Option<&ReadDay>, &NewReading) -> Verdict + Send,
+        decide: impl Fn(Option<&FetchedDay>, &NewFetch) -> DayDecision + Send,
     ) -> Result<Written, StoreError> {
         let mut tx = self.begin().await?;
         let before = day_in(&mut tx, project, day).await?;
-        let reading = write_rows(&mut tx, project, day).await?;
-        let Verdict::Take { agreed, settled_at, mark } = judge(before.as_ref(), &reading) else {
+        let fetched = write_rows(&mut tx, project, day).await?;
+        let DayDecision::Replace { agreed, final_at, mark } = decide(before.as_ref(), &fetched) else {
             tx.rollback().await?;
-            self.leave_day(project, &reading).await?;
+            self.keep_day(project, &fetched).await?;
             return Ok(Written { before, after: None });
         };
-        let NewReading { begun_at: read_at, totals, rows, digest, .. } = reading;
-        let after = ReadDay { day, totals, rows, digest, read_at, agreed, settled_at, mark };
+        let NewFetch { begun_at: fetched_at, totals, rows, digest, .. } = fetched;
+        let after = FetchedDay { day, totals, rows, digest, fetched_at, agreed, final_at, mark };
         write_day(&mut tx, project, &after).await?;
         rollups::refresh(&mut tx, project, day).await?;
-        forget_reading(&mut tx, project, day).await?;
+        forget_partial_day(&mut tx, project, day).await?;
         tx.commit().await?;
         Ok(Written { before, after: Some(after) })
     }
 
-    async fn leave_day(&self, project: &ProjectId, reading: &NewReading) -> Result<(), StoreError> {
+    async fn keep_day(&self, project: &ProjectId, fetched: &NewFetch) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         sqlx::query("UPDATE history_days SET read_at = $3 WHERE project = $1 AND day = $2")
             .bind(project.as_str())
-            .bind(reading.day.to_string())
-            .bind(reading.begun_at.as_millis())
+            .bind(fetched.day.to_string())
+            .bind(fetched.begun_at.as_millis())
             .execute(&mut *tx)
             .await?;
-        forget_reading(&mut tx, project, reading.day).await?;
+        forget_partial_day(&mut tx, project, fetched.day).await?;
         Ok(tx.commit().await?)
     }
 }
@@ -93,13 +93,13 @@ async fn day_in(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     day: Day,
-) -> Result<Option<ReadDay>, StoreError> {
+) -> Result<Option<FetchedDay>, StoreError> {
     let row = sqlx::query("SELECT * FROM history_days WHERE project = $1 AND day = $2")
         .bind(project.as_str())
         .bind(day.to_string())
         .fetch_optional(&mut **tx)
         .await?;
-    row.as_ref().map(read_day).transpose()
+    row.as_ref().map(fetched_day).transpose()
 }
 
 /// The rows of all kept pages in place of the old ones. Where a path comes twice, because rows moved between two
@@ -108,7 +108,7 @@ async fn write_rows(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     day: Day,
-) -> Result<NewReading, StoreError> {
+) -> Result<NewFetch, StoreError> {
     sqlx::query("DELETE FROM daily_views WHERE project = $1 AND day = $2")
         .bind(project.as_str())
         .bind(day.to_string())
@@ -134,7 +134,7 @@ async fn write_rows(
     }
     let begun_at = begun_at.ok_or_else(|| StoreError::Corrupt(format!("no page of {day}")))?;
     let (rows, sums, digest) = summed(tx, project, day, totals).await?;
-    Ok(NewReading { day, begun_at, totals, rows, digest, even: sums == totals && !corrected })
+    Ok(NewFetch { day, begun_at, totals, rows, digest, even: sums == totals && !corrected })
 }
 
 async fn insert(
@@ -228,7 +228,7 @@ async fn summed(
 async fn write_day(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
-    day: &ReadDay,
+    day: &FetchedDay,
 ) -> Result<(), StoreError> {
     sqlx::query("DELETE FROM history_days WHERE project = $1 AND day = $2")
         .bind(project.as_str())
@@ -247,16 +247,16 @@ async fn write_day(
     .bind(whole(day.totals.total))
     .bind(whole(day.rows))
     .bind(day.digest.as_str())
-    .bind(day.read_at.as_millis())
+    .bind(day.fetched_at.as_millis())
     .bind(i64::from(day.agreed))
-    .bind(day.settled_at.map(Timestamp::as_millis))
+    .bind(day.final_at.map(Timestamp::as_millis))
     .bind(day.mark.map(mark_word))
     .execute(&mut **tx)
     .await?;
     Ok(())
 }
 
-async fn forget_reading(
+async fn forget_partial_day(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     day: Day,

@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use crate::model::audit::{Action, Actor, Deed};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{DeliveryState, JobState};
 use crate::model::time::Timestamp;
@@ -28,29 +28,29 @@ impl Store {
         new: NewIntent<'_>,
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
-        self.insert_one(new, Place::AtOnce, now).await
+        self.insert_one(new, Scheduling::Immediate, now).await
     }
 
-    /// As [`Store::insert_intent`], to wait in line.
-    pub async fn insert_in_line(
+    /// As [`Store::insert_intent`], to wait in the queue.
+    pub async fn insert_queued(
         &self,
         new: NewIntent<'_>,
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
-        self.insert_one(new, Place::InLine(None), now).await
+        self.insert_one(new, Scheduling::Queued(None), now).await
     }
 
     async fn insert_one(
         &self,
         new: NewIntent<'_>,
-        place: Place<'_>,
+        scheduling: Scheduling<'_>,
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
         let mut tx = self.begin().await?;
-        let Some((message, job)) = insert(&mut tx, &new, place, now).await? else { return Ok(None) };
+        let Some((message, job)) = insert(&mut tx, &new, scheduling, now).await? else { return Ok(None) };
         let action = if new.job.is_some() { Action::FollowUp } else { Action::JobStart };
-        let deed = Deed::new(action).in_project(new.project).on(job);
-        audit::record(&mut tx, new.author, &deed, now).await?;
+        let event = AuditEvent::new(action).in_project(new.project).on(job);
+        audit::record(&mut tx, new.author, &event, now).await?;
         tx.commit().await?;
         Ok(Some(message))
     }
@@ -58,10 +58,10 @@ impl Store {
 
 /// How a new message goes.
 #[derive(Clone, Copy)]
-pub(in crate::server::store) enum Place<'a> {
-    AtOnce,
+pub(in crate::server::store) enum Scheduling<'a> {
+    Immediate,
     /// In its turn; a new job may belong to a batch.
-    InLine(Option<&'a BatchId>),
+    Queued(Option<&'a BatchId>),
 }
 
 /// As [`Store::insert_intent`], within a transaction: gives the ids of message and job, and writes nothing into the audit
@@ -69,12 +69,12 @@ pub(in crate::server::store) enum Place<'a> {
 pub(in crate::server::store) async fn insert(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,
-    place: Place<'_>,
+    scheduling: Scheduling<'_>,
     now: Timestamp,
 ) -> Result<Option<(String, String)>, StoreError> {
     let (job, position) = match new.job {
         Some(job) => (job.to_string(), next_position(tx, job).await?),
-        None => (insert_job(tx, new, place, now).await?, 0),
+        None => (insert_job(tx, new, scheduling, now).await?, 0),
     };
     let message_id = new_id();
     let inserted = sqlx::query(AssertSqlSafe(format!(
@@ -84,7 +84,7 @@ pub(in crate::server::store) async fn insert(
          WHERE NOT EXISTS (SELECT 1 FROM messages
              WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'unknown'))
          ON CONFLICT (author_id, intent) DO NOTHING",
-        queue::BEHIND_ALL
+        queue::LAST_RANK
     )))
     .bind(&message_id)
     .bind(&job)
@@ -93,7 +93,7 @@ pub(in crate::server::store) async fn insert(
     .bind(new.intent.as_str())
     .bind(new.prompt)
     .bind(now.as_millis())
-    .bind(i64::from(matches!(place, Place::InLine(_))))
+    .bind(i64::from(matches!(scheduling, Scheduling::Queued(_))))
     .execute(&mut **tx)
     .await?;
     if inserted.rows_affected() == 0 {
@@ -106,13 +106,13 @@ pub(in crate::server::store) async fn insert(
 async fn insert_job(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,
-    place: Place<'_>,
+    scheduling: Scheduling<'_>,
     now: Timestamp,
 ) -> Result<String, StoreError> {
     let job = new_id();
-    let batch = match place {
-        Place::InLine(batch) => batch.map(BatchId::as_str),
-        Place::AtOnce => None,
+    let batch = match scheduling {
+        Scheduling::Queued(batch) => batch.map(BatchId::as_str),
+        Scheduling::Immediate => None,
     };
     sqlx::query(
         "INSERT INTO jobs (id, project, state, created_at, changed_at, batch_id) VALUES ($1, $2, $3, $4, $4, $5)",

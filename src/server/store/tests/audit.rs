@@ -1,8 +1,8 @@
 //! The audit log as the store has it: what cannot be done to it, and what shows when it was done all the same.
 
 use super::*;
-use crate::model::audit::{Action, Deed};
-use crate::server::store::audit::verify::Fault;
+use crate::model::audit::{Action, AuditEvent};
+use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::audit::{AuditFilter, chain};
 
 /// What somebody may do who writes to the file with other tools.
@@ -17,8 +17,8 @@ impl Ledger {
     async fn audited(rows: i64) -> Self {
         let ledger = Self::new().await;
         for n in 1..=rows {
-            let deed = Deed::new(Action::JobStart).in_project(&ledger.project).on(format!("job-{n}"));
-            ledger.store.record(&ledger.author, &deed, NOON.plus_seconds(n * DAY)).await.unwrap();
+            let event = AuditEvent::new(Action::JobStart).in_project(&ledger.project).on(format!("job-{n}"));
+            ledger.store.record(&ledger.author, &event, NOON.plus_seconds(n * DAY)).await.unwrap();
         }
         ledger
     }
@@ -27,7 +27,7 @@ impl Ledger {
         sqlx::raw_sql(statements).execute(&self.store.pool).await.map(|_| ())
     }
 
-    async fn fault(&self) -> Option<Fault> {
+    async fn fault(&self) -> Option<ChainFault> {
         self.store.verify_audit().await.unwrap().fault
     }
 
@@ -66,22 +66,22 @@ async fn what_was_done_behind_the_guards_shows_and_where() {
     let contents = "CREATE TEMP TABLE kept AS SELECT * FROM audit WHERE number = 2;
          UPDATE audit SET (at, subject) = (SELECT at, subject FROM audit WHERE number = 3) WHERE number = 2;
          UPDATE audit SET (at, subject) = (SELECT at, subject FROM kept) WHERE number = 3";
-    let cases: [(&str, Fault); 12] = [
-        ("UPDATE audit SET actor = 'eve' WHERE number = 3", Fault::Changed(3)),
-        ("UPDATE audit SET at = at + 1 WHERE number = 1", Fault::Changed(1)),
-        ("UPDATE audit SET address = '' WHERE number = 5", Fault::Changed(5)),
-        ("UPDATE audit SET hash = 'h' WHERE number = 4", Fault::Changed(4)),
-        ("UPDATE audit SET previous = 'p' WHERE number = 4", Fault::Changed(4)),
-        ("DELETE FROM audit WHERE number = 3", Fault::Missing { first: 3, last: 3 }),
-        ("DELETE FROM audit WHERE number < 3", Fault::Missing { first: 1, last: 2 }),
-        ("DELETE FROM audit WHERE number > 3", Fault::Missing { first: 4, last: 5 }),
-        ("DELETE FROM audit", Fault::Missing { first: 1, last: 5 }),
-        (swap, Fault::Changed(2)),
-        (contents, Fault::Changed(2)),
+    let cases: [(&str, ChainFault); 12] = [
+        ("UPDATE audit SET actor = 'eve' WHERE number = 3", ChainFault::Changed(3)),
+        ("UPDATE audit SET at = at + 1 WHERE number = 1", ChainFault::Changed(1)),
+        ("UPDATE audit SET address = '' WHERE number = 5", ChainFault::Changed(5)),
+        ("UPDATE audit SET hash = 'h' WHERE number = 4", ChainFault::Changed(4)),
+        ("UPDATE audit SET previous = 'p' WHERE number = 4", ChainFault::Changed(4)),
+        ("DELETE FROM audit WHERE number = 3", ChainFault::Missing { first: 3, last: 3 }),
+        ("DELETE FROM audit WHERE number < 3", ChainFault::Missing { first: 1, last: 2 }),
+        ("DELETE FROM audit WHERE number > 3", ChainFault::Missing { first: 4, last: 5 }),
+        ("DELETE FROM audit", ChainFault::Missing { first: 1, last: 5 }),
+        (swap, ChainFault::Changed(2)),
+        (contents, ChainFault::Changed(2)),
         (
             "DELETE FROM audit WHERE number < 3; UPDATE audit_ends SET number = 2,
              hash = (SELECT previous FROM audit WHERE number = 3) WHERE name = 'removed'",
-            Fault::RemovedByNobody(2),
+            ChainFault::RemovedByNobody(2),
         ),
     ];
     for (statements, fault) in cases {
@@ -107,7 +107,7 @@ async fn a_row_that_was_written_anew_with_a_hash_of_its_own_breaks_the_next_one(
         .execute(&ledger.store.pool)
         .await
         .unwrap();
-    assert_eq!(ledger.fault().await, Some(Fault::OutOfPlace(3)));
+    assert_eq!(ledger.fault().await, Some(ChainFault::OutOfPlace(3)));
 }
 
 #[tokio::test]
@@ -120,8 +120,8 @@ async fn retention_removes_what_is_old_and_the_rest_is_still_proved() {
     assert_eq!(ledger.numbers().await, [10, 9, 8, 7, 6, 5]);
     let said = ledger.store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
     assert_eq!((said.action.as_str(), said.subject), (Action::AuditRemove.as_str(), fourth.to_string()));
-    let verdict = ledger.store.verify_audit().await.unwrap();
-    assert_eq!((verdict.fault, verdict.removed, verdict.last.number), (None, fourth, 10));
+    let check = ledger.store.verify_audit().await.unwrap();
+    assert_eq!((check.fault, check.removed, check.last.number), (None, fourth, 10));
     // Nothing more is old enough; then everything is.
     assert_eq!(ledger.store.remove_audit_before(NOON.plus_seconds(5 * DAY), now).await.unwrap(), None);
     let all = ledger.store.remove_audit_before(now.plus_seconds(DAY), now).await.unwrap().unwrap();
@@ -156,11 +156,11 @@ async fn a_row_is_there_only_with_what_it_tells_of_and_that_only_with_the_row() 
 #[tokio::test]
 async fn two_hundred_at_once_make_one_chain() {
     let ledger = Ledger::new().await;
-    let deeds = (0..200).map(|n| {
+    let events = (0..200).map(|n| {
         let (store, author) = (&ledger.store, &ledger.author);
-        async move { store.record(author, &Deed::new(Action::Export).on(n), NOON).await.unwrap() }
+        async move { store.record(author, &AuditEvent::new(Action::Export).on(n), NOON).await.unwrap() }
     });
-    futures::future::join_all(deeds).await;
+    futures::future::join_all(events).await;
     assert_eq!(ledger.numbers().await, (1..=200).rev().collect::<Vec<i64>>());
     assert_eq!(ledger.fault().await, None);
 }
@@ -168,11 +168,11 @@ async fn two_hundred_at_once_make_one_chain() {
 #[tokio::test]
 async fn what_comes_without_end_is_counted_and_the_count_is_a_row() {
     let ledger = Ledger::new().await;
-    let deed = Deed::new(Action::SignIn).refused();
+    let event = AuditEvent::new(Action::SignIn).refused();
     for second in 0..100 {
         let at = NOON.plus_seconds(second);
-        ledger.store.record_refused_sign_in("correct horse", "192.0.2.9", &deed, at).await.unwrap();
-        ledger.store.record_refused_sign_in("ada", "192.0.2.9", &deed, at).await.unwrap();
+        ledger.store.record_refused_sign_in("correct horse", "192.0.2.9", &event, at).await.unwrap();
+        ledger.store.record_refused_sign_in("ada", "192.0.2.9", &event, at).await.unwrap();
     }
     let records = ledger.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
     assert_eq!(records.len(), 40);
@@ -186,7 +186,7 @@ async fn what_comes_without_end_is_counted_and_the_count_is_a_row() {
     assert!(records.iter().all(|record| record.detail.starts_with("80 more since ")), "{records:?}");
     assert_eq!((ledger.numbers().await.len(), ledger.fault().await), (42, None));
     // The next hour has room again.
-    ledger.store.record_refused_sign_in("ada", "", &deed, NOON.plus_seconds(7_300)).await.unwrap();
+    ledger.store.record_refused_sign_in("ada", "", &event, NOON.plus_seconds(7_300)).await.unwrap();
     assert_eq!(ledger.numbers().await.len(), 43);
 }
 
@@ -199,5 +199,5 @@ async fn a_database_that_is_only_read_is_not_touched() {
     let file = ledger._folder.path().join("ledger.db");
     let read = Store::open_to_read(&format!("sqlite://{}", file.display())).await.unwrap();
     assert_eq!(read.verify_audit().await.unwrap().last.number, 3);
-    assert!(read.record(&ledger.author, &Deed::new(Action::Export), NOON).await.is_err());
+    assert!(read.record(&ledger.author, &AuditEvent::new(Action::Export), NOON).await.is_err());
 }

@@ -4,7 +4,7 @@ use super::*;
 use sqlx::AssertSqlSafe;
 
 use crate::model::id::JobId;
-use crate::server::store::job_list::{Listed, PAGE_JOBS, Place, Sort, counts, spots};
+use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart, Sort, counts, positions};
 
 impl Ledger {
     async fn listed(&self, filter: &JobFilter) -> Listed {
@@ -23,7 +23,7 @@ impl Ledger {
         let message = self.commit(intent, intent).await.unwrap();
         let claimed = self.claim(&message).await.unwrap();
         let end = RemoteJob { pr_link: pr_link.map(str::to_owned), ..remote(&format!("r-{intent}"), status) };
-        self.store.settle(&claimed, &Settlement::Accepted(&end, NOON), NOON).await.unwrap();
+        self.store.record_outcome(&claimed, &DeliveryOutcome::Accepted(&end, NOON), NOON).await.unwrap();
         claimed.job
     }
 
@@ -31,7 +31,7 @@ impl Ledger {
     async fn plans(&self, filter: &JobFilter) -> Vec<String> {
         let mut lines = Vec::new();
         for statement in [
-            spots(&self.project, filter, 1_000, PAGE_JOBS + 1),
+            positions(&self.project, filter, 1_000, PAGE_JOBS + 1),
             counts(&self.project, filter, 1_000, &JobState::ALL),
         ] {
             let rows = statement.explained().query().fetch_all(&self.store.pool).await.unwrap();
@@ -251,7 +251,7 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
             ledger.commit(&format!("late-{late}"), "too late").await.unwrap();
             let Some(next) = listed.next else { break };
             places.push(listed.previous);
-            filter.place = Place::At(next);
+            filter.page_start = PageStart::At(next);
         }
         let mut sorted = forward.clone();
         sorted.sort();
@@ -263,7 +263,7 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
         let mut backward = ledger.listed(&filter).await;
         let mut pages = vec![prompts(&backward).join("|")];
         while let Some(previous) = backward.previous {
-            filter.place = Place::At(previous);
+            filter.page_start = PageStart::At(previous);
             backward = ledger.listed(&filter).await;
             pages.insert(0, prompts(&backward).join("|"));
         }
@@ -287,8 +287,8 @@ async fn one_index_has_the_order_and_another_the_counts_whatever_the_list_is_fil
             let plans = ledger.plans(&filter).await;
             let of_jobs: Vec<_> =
                 plans.iter().filter(|plan| !plan.contains("SUBQUERY") && !plan.contains("users")).collect();
-            let [spots, counts] = of_jobs[..] else { panic!("{filter:?}: {plans:?}") };
-            assert!(spots.contains(ordered), "{filter:?}: {spots}");
+            let [positions, counts] = of_jobs[..] else { panic!("{filter:?}: {plans:?}") };
+            assert!(positions.contains(ordered), "{filter:?}: {positions}");
             assert!(
                 counts.contains("COVERING INDEX listed_by_state (project=? AND archived=?)"),
                 "{filter:?}: {counts}"

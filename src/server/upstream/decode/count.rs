@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 
 /// The largest count: up to here, integers and JavaScript's numbers agree.
 pub const LARGEST_COUNT: u64 = 1 << 53;

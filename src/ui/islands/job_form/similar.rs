@@ -9,9 +9,9 @@ use leptos::task::spawn_local;
 use leptos::web_sys::Event;
 
 use crate::api::jobs::SimilarJobs;
-use crate::model::likeness::COMPARED_CHARS;
 use crate::model::page_path;
 use crate::model::similar::SimilarJob;
+use crate::model::trigrams::COMPARED_CHARS;
 use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::{browser, morph};

@@ -14,9 +14,9 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement, HtmlFormElement, SubmitEvent};
 
 use super::LiveState;
-use crate::api::filing::{ArchiveJobs, TagJobs, UnarchiveJobs};
+use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs};
 use crate::error::{AppError, ErrorCode};
-use crate::model::job::Filed;
+use crate::model::job::BulkResult;
 use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::notice;
@@ -84,7 +84,7 @@ pub fn refused(form: &HtmlFormElement, error: &AppError) {
 
 fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo: Option<String>) {
     let Some(path) = undo else { return live.toasts.say(done, "", None) };
-    let Ok(Filed { jobs }) = json::from_str(answer) else { return };
+    let Ok(BulkResult { jobs }) = json::from_str(answer) else { return };
     if jobs.is_empty() {
         return live.toasts.say("Nothing had to be changed", "", None);
     }

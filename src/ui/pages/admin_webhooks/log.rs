@@ -5,7 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use super::button;
 use crate::api::webhooks::RetryDelivery;
-use crate::model::webhook::{DeliveryOutcome, WebhookDelivery};
+use crate::model::webhook::{WebhookDelivery, WebhookOutcome};
 use crate::ui::components::moment::exactly;
 use crate::ui::components::table::{ACTIONS, table};
 
@@ -45,9 +45,9 @@ fn row(event: WebhookDelivery) -> AnyView {
 /// The state of an event, in a few words.
 pub(super) fn outcome(event: &WebhookDelivery) -> String {
     let word = match event.outcome {
-        DeliveryOutcome::Delivered => "Delivered",
-        DeliveryOutcome::GivenUp => "Failed",
-        DeliveryOutcome::Waiting => "Pending",
+        WebhookOutcome::Delivered => "Delivered",
+        WebhookOutcome::GivenUp => "Failed",
+        WebhookOutcome::Waiting => "Pending",
     };
     match event.status {
         Some(status) => format!("{word} ({status})"),

@@ -9,9 +9,9 @@ use crate::model::history::{Comparison, Mark, MarkedDay, PagesReport, Trend};
 use crate::ui::components::moment::ago;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::analytics::figures::figures;
-use crate::ui::pages::analytics::{Asked, events, history_notice, movers, no_views, table, trend};
+use crate::ui::pages::analytics::{AnalyticsPage, events, history_notice, movers, no_views, table, trend};
 
-pub(super) fn report(asked: &Asked, report: &DailyReport) -> AnyView {
+pub(super) fn report(asked: &AnalyticsPage, report: &DailyReport) -> AnyView {
     let DailyReport { pages, trend, movers } = report;
     let is_narrowed = asked.query.q.is_some() || asked.query.folder.is_some();
     if pages.rows.is_empty() && asked.query.page == 1 && !is_narrowed {
@@ -30,8 +30,8 @@ pub(super) fn report(asked: &Asked, report: &DailyReport) -> AnyView {
 }
 
 /// The trend under its heading, and what happened meanwhile. Follows the folder that is opened in the table.
-pub(super) fn trend_section(asked: &Asked, shown: &Trend) -> AnyView {
-    let Asked { project, query, .. } = asked;
+pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
+    let AnalyticsPage { project, query, .. } = asked;
     let by = if shown.points.iter().any(|point| point.days > 1) { "Views by week" } else { "Views by day" };
     let of = query.path.as_ref().or(query.folder.as_ref().filter(|folder| *folder != "/"));
     let heading = of.map_or_else(|| by.to_owned(), |of| format!("{by}: {of}"));

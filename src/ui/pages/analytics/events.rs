@@ -11,10 +11,10 @@ use crate::model::user::Role;
 use crate::ui::charts::events::LIST;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{Hidden, post_form};
-use crate::ui::pages::analytics::Asked;
+use crate::ui::pages::analytics::AnalyticsPage;
 
 /// Nothing where there is nothing to say and nobody who may write.
-pub(super) fn events(asked: &Asked, trend: &Trend) -> Option<AnyView> {
+pub(super) fn events(asked: &AnalyticsPage, trend: &Trend) -> Option<AnyView> {
     let may_write = asked.session.can_start_jobs();
     let jobs = trend.markers.iter().map(|marker| (marker.day, job(asked, marker)));
     let notes = trend.annotations.iter().map(|note| (note.day, self::note(asked, note)));
@@ -43,7 +43,7 @@ pub(super) fn events(asked: &Asked, trend: &Trend) -> Option<AnyView> {
     )
 }
 
-fn job(asked: &Asked, Marker { day, job, title }: &Marker) -> AnyView {
+fn job(asked: &AnalyticsPage, Marker { day, job, title }: &Marker) -> AnyView {
     let href = links::job(&asked.project, job.as_str());
     view! {
         <li class="job-event" data-key=job.to_string()>
@@ -55,7 +55,7 @@ fn job(asked: &Asked, Marker { day, job, title }: &Marker) -> AnyView {
     .into_any()
 }
 
-fn note(asked: &Asked, note: &Annotation) -> AnyView {
+fn note(asked: &AnalyticsPage, note: &Annotation) -> AnyView {
     let session = &asked.session;
     let may_edit =
         session.role == Role::Admin || (session.can_start_jobs() && session.username == note.author);
@@ -74,7 +74,7 @@ fn note(asked: &Asked, note: &Annotation) -> AnyView {
 }
 
 /// Writes a note; with what was typed before, where that was refused.
-fn add(asked: &Asked, last: Day) -> AnyView {
+fn add(asked: &AnalyticsPage, last: Day) -> AnyView {
     let (day, text) = asked.note.clone().unwrap_or_else(|| (last.to_string(), String::new()));
     let form = form(vec![("project", asked.project.clone())], day, text, "Note saved");
     view! {
@@ -86,7 +86,7 @@ fn add(asked: &Asked, last: Day) -> AnyView {
     .into_any()
 }
 
-fn edit(asked: &Asked, note: &Annotation) -> AnyView {
+fn edit(asked: &AnalyticsPage, note: &Annotation) -> AnyView {
     let which = vec![("project", asked.project.clone()), ("id", note.id.clone())];
     let delete =
         view! { <button class="button" type="submit" data-done="Note deleted">"Delete this note"</button> };

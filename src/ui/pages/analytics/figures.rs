@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::history::Comparison;
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change_in_words, grouped};
 
 /// `comparison`: with the period before.

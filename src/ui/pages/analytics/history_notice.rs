@@ -13,11 +13,11 @@ use crate::ui::clock;
 use crate::ui::components::form::post_form;
 use crate::ui::components::moment::until;
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::pages::analytics::Asked;
+use crate::ui::pages::analytics::AnalyticsPage;
 use crate::ui::pages::request;
 
 /// Above live figures. It is kept current while days are missing.
-pub(super) fn missing(asked: &Asked, report: &LiveReport) -> AnyView {
+pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let how_far = how_far(&report.history, clock::now());
     let missing = report.missing.as_ref().filter(|missing| missing.days > 0);
     let said = match (asked.range(), missing) {

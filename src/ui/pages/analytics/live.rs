@@ -5,11 +5,11 @@ use leptos::prelude::*;
 use crate::model::analytics_report::{LiveReport, PagesTable};
 use crate::ui::charts::bar::legend;
 use crate::ui::pages::analytics::figures::figures;
-use crate::ui::pages::analytics::{Asked, history_notice, no_views, table};
+use crate::ui::pages::analytics::{AnalyticsPage, history_notice, no_views, table};
 
-pub(super) fn report(asked: &Asked, report: &LiveReport) -> AnyView {
+pub(super) fn report(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let LiveReport { views, .. } = report;
-    let Asked { project, query, .. } = asked;
+    let AnalyticsPage { project, query, .. } = asked;
     let is_empty = views.views.is_empty() && !views.corrected && query.page == 1;
     let body = match is_empty {
         true => no_views(project),

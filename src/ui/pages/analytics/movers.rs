@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use crate::model::history::{Movers, PageRow};
-use crate::model::views::ViewCounts;
+use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change, counted, grouped};
-use crate::ui::pages::analytics::Asked;
+use crate::ui::pages::analytics::AnalyticsPage;
 
 /// How many rows of each kind are shown.
 const ROWS: usize = 5;
@@ -13,7 +13,7 @@ const ROWS: usize = 5;
 /// Its name, its rows, and what is said of each.
 type Kind<'a> = (&'static str, &'a [PageRow], fn(&PageRow) -> String);
 
-pub(super) fn movers(asked: &Asked, movers: &Movers) -> AnyView {
+pub(super) fn movers(asked: &AnalyticsPage, movers: &Movers) -> AnyView {
     let kinds: [Kind; 5] = [
         ("Rising", &movers.risen, difference),
         ("Falling", &movers.fallen, difference),

@@ -9,9 +9,9 @@ use crate::ui::charts::number::{change, counted, grouped, share};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::compared;
 use crate::ui::pages::analytics::movers::moved;
-use crate::ui::pages::analytics::{Asked, daily};
+use crate::ui::pages::analytics::{AnalyticsPage, daily};
 
-pub(super) fn report(asked: &Asked, report: &OnePageReport) -> AnyView {
+pub(super) fn report(asked: &AnalyticsPage, report: &OnePageReport) -> AnyView {
     let OnePageReport { pages, page } = report;
     let row = &page.row;
     let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
@@ -27,8 +27,8 @@ pub(super) fn report(asked: &Asked, report: &OnePageReport) -> AnyView {
     .into_any()
 }
 
-fn head(asked: &Asked, row: &TableRow) -> AnyView {
-    let Asked { project, query, session, .. } = asked;
+fn head(asked: &AnalyticsPage, row: &TableRow) -> AnyView {
+    let AnalyticsPage { project, query, session, .. } = asked;
     let folders = query.folders_above(&row.path).map(|(name, folder)| {
         view! { " / " <a href=folder.href(project)>{name.to_owned()}</a> }
     });
@@ -51,7 +51,7 @@ fn head(asked: &Asked, row: &TableRow) -> AnyView {
     .into_any()
 }
 
-fn jobs(asked: &Asked, jobs: &[JobEffect]) -> AnyView {
+fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
     if jobs.is_empty() {
         return view! { <p class="none">"No job about this page has finished yet."</p> }.into_any();
     }
@@ -80,7 +80,7 @@ fn jobs(asked: &Asked, jobs: &[JobEffect]) -> AnyView {
     .into_any()
 }
 
-fn effect(asked: &Asked, job: &JobEffect) -> AnyView {
+fn effect(asked: &AnalyticsPage, job: &JobEffect) -> AnyView {
     let JobEffect { before, after, days, .. } = *job;
     let (days, numbers) = match days {
         0 => ("none yet".to_owned(), ["–", "–", "–", "–"].map(str::to_owned)),

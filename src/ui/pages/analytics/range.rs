@@ -6,10 +6,10 @@ use crate::model::day::{Day, DayRange};
 use crate::model::links;
 use crate::model::preset::Preset;
 use crate::ui::charts::number::counted;
-use crate::ui::pages::analytics::Asked;
+use crate::ui::pages::analytics::AnalyticsPage;
 
-pub(super) fn ranges(asked: &Asked) -> AnyView {
-    let Asked { project, query, today, .. } = asked;
+pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
+    let AnalyticsPage { project, query, today, .. } = asked;
     let range = asked.range();
     let chosen = range.and_then(|range| Preset::of(range, *today));
     let presets = Preset::ALL.into_iter().map(|preset| {

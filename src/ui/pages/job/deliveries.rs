@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, HistoryEntry, Job};
+use crate::model::job::{DeliveryState, Job, TimelineEntry};
 use crate::model::time::Timestamp;
 use crate::ui::components::moment::exactly;
 
@@ -58,7 +58,7 @@ fn outcome(state: DeliveryState) -> &'static str {
 }
 
 /// What the history says of one message, oldest first.
-fn read(history: &[HistoryEntry], message: u32) -> Vec<Delivery<'_>> {
+fn read(history: &[TimelineEntry], message: u32) -> Vec<Delivery<'_>> {
     let mut deliveries: Vec<Delivery> = Vec::new();
     for entry in history.iter().filter(|entry| entry.message == message) {
         match (entry.state.parse(), deliveries.last_mut()) {
@@ -82,8 +82,8 @@ fn duration(from: Timestamp, to: Timestamp) -> String {
 mod tests {
     use super::*;
 
-    fn entry(at: i64, message: u32, state: &str, detail: Option<&str>) -> HistoryEntry {
-        HistoryEntry {
+    fn entry(at: i64, message: u32, state: &str, detail: Option<&str>) -> TimelineEntry {
+        TimelineEntry {
             at: Timestamp::from_millis(at),
             message,
             state: state.to_owned(),

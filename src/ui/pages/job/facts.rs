@@ -9,7 +9,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::moment::exactly;
 use crate::ui::components::tag_link::tag_link;
 use crate::ui::islands::buttons;
-use crate::ui::pages::job::filing::tags;
+use crate::ui::pages::job::archive_and_tags::tags;
 
 /// `may_tag`: whether this person may tag the job.
 pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {

@@ -7,7 +7,7 @@ use crate::model::links;
 use crate::ui::components::job_status::job_status;
 use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
-use crate::ui::pages::job::filing::{archive, put_away};
+use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
 /// Texts longer than this are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
@@ -31,7 +31,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
                     {job_status(&job.badge(), false)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
                     <a class="no-js" href="">"Refresh"</a>
                 </p>
-                {put_away(job)}
+                {archived_note(job)}
             </div>
             <div class="actions">{archive} {again} {request}</div>
         </header>

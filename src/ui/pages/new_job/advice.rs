@@ -21,7 +21,7 @@ pub(super) fn advice(project: &str) -> AnyView {
         <h2>"Other ways"</h2>
         <ul>
             <li><a href=links::new_batch(project, "")>"The same for many pages"</a></li>
-            <li><a href=links::adopt(project)>"Import a job that was started elsewhere"</a></li>
+            <li><a href=links::import_job(project)>"Import a job that was started elsewhere"</a></li>
         </ul>
     }
     .into_any()

@@ -4,8 +4,8 @@
 use leptos::prelude::*;
 
 use crate::model::links;
-use crate::model::saved_template::{RESERVED_PLACES, SavedTemplate};
-use crate::model::template::{filled, places};
+use crate::model::saved_template::{RESERVED_PLACEHOLDERS, SavedTemplate};
+use crate::model::template::{filled, placeholders};
 use crate::ui::islands::job_form::{FILL, PICKS, REMOVE, REPLACE, TEMPLATE};
 
 /// The placeholder that is about a page, as the address calls it.
@@ -33,9 +33,9 @@ impl Pick {
         given: impl Iterator<Item = (String, String)>,
     ) -> Self {
         let is_used =
-            |name: &str| name == PATH || templates.iter().any(|it| places(&it.text).contains(&name));
+            |name: &str| name == PATH || templates.iter().any(|it| placeholders(&it.text).contains(&name));
         let given =
-            given.filter(|(name, _)| is_used(name) && !RESERVED_PLACES.contains(&name.as_str())).collect();
+            given.filter(|(name, _)| is_used(name) && !RESERVED_PLACEHOLDERS.contains(&name.as_str())).collect();
         Self { project, templates, asked, given }
     }
 
@@ -43,7 +43,7 @@ impl Pick {
     pub(super) fn filled(&self) -> Option<String> {
         let template = self.template(&self.asked)?;
         let values: Vec<_> =
-            places(&template.text).into_iter().map(|place| (place, self.value(place))).collect();
+            placeholders(&template.text).into_iter().map(|name| (name, self.value(name))).collect();
         Some(filled(&template.text, &values.into_iter().filter(|(_, value)| !value.is_empty()).collect()))
     }
 
@@ -52,8 +52,8 @@ impl Pick {
     }
 
     /// What the address says of a placeholder. The page it is about is the one the job is about.
-    fn value(&self, place: &str) -> &str {
-        match (self.given(place), place) {
+    fn value(&self, placeholder: &str) -> &str {
+        match (self.given(placeholder), placeholder) {
             ("", PAGE) => self.given(PATH),
             (value, _) => value,
         }
@@ -115,15 +115,15 @@ impl Pick {
         view! {
             <li>
                 <a href=href dir="auto" data-pick=id aria-current=is_chosen.then_some("true")>{template.name.clone()}</a>
-                {is_chosen.then(|| self.places(template))}
+                {is_chosen.then(|| self.placeholder_form(template))}
             </li>
         }
         .into_any()
     }
 
     /// A field for each placeholder.
-    fn places(&self, template: &SavedTemplate) -> Option<AnyView> {
-        let names = places(&template.text);
+    fn placeholder_form(&self, template: &SavedTemplate) -> Option<AnyView> {
+        let names = placeholders(&template.text);
         if names.is_empty() {
             return None;
         }

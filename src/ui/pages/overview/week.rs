@@ -8,7 +8,7 @@ use crate::model::analytics_query::{AnalyticsQuery, Form};
 use crate::model::analytics_report::{AnalyticsReport, DailyReport, TableRow};
 use crate::model::day::{Day, DayRange};
 use crate::model::links;
-use crate::model::views::Views;
+use crate::model::page_views::FetchedPageViews;
 use crate::ui::charts::bar::{bar, legend, patterns};
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale;
@@ -62,7 +62,7 @@ fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -
     .into_any()
 }
 
-fn live(views: &Views) -> AnyView {
+fn live(views: &FetchedPageViews) -> AnyView {
     if views.views.is_empty() {
         return view! { <p class="none">"No page was viewed in these days, or nothing is counted yet."</p> }
             .into_any();

@@ -165,7 +165,7 @@ fn subject(Record { action, project, subject, .. }: &Record) -> Option<AnyView> 
             | Action::Resend
             | Action::Resolve
             | Action::Cancel
-            | Action::Adopt,
+            | Action::Import,
         ) => (links::job(project, subject), "Go to the job"),
         Ok(Action::BatchStart) => (links::batch(project, subject), "Go to the batch"),
         Ok(Action::TemplateAdd | Action::TemplateChange) => {

@@ -8,7 +8,7 @@ use crate::api::users::{
     ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut,
     WithdrawInvitation, list_people,
 };
-use crate::model::people::{Person, PersonState};
+use crate::model::people::{AccountState, Person};
 use crate::model::user::{Project, Role};
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::moment::ago;
@@ -54,10 +54,10 @@ pub fn Users() -> impl IntoView {
 fn row(person: &Person, projects: &[Project]) -> AnyView {
     let you = person.is_you.then(|| view! { <span class="faint">"you"</span> });
     let state = match person.state {
-        PersonState::Active => "Active",
-        PersonState::Disabled => "Disabled",
-        PersonState::Invited => "Invited",
-        PersonState::InvitationOver => "Invited (link expired)",
+        AccountState::Active => "Active",
+        AccountState::Disabled => "Disabled",
+        AccountState::Invited => "Invited",
+        AccountState::InvitationOver => "Invited (link expired)",
     };
     let factor = if person.has_second_factor { ", second factor" } else { "" };
     view! {
@@ -89,11 +89,11 @@ fn actions(person: &Person, projects: &[Project]) -> AnyView {
         post_form("", endpoint, user(), view! { <button class="button" type="submit">{label}</button> }).into_any()
     };
     let buttons = match person.state {
-        PersonState::Active => {
+        AccountState::Active => {
             vec![button(SignPersonOut::PATH, "Sign out everywhere"), button(DisablePerson::PATH, "Disable")]
         }
-        PersonState::Disabled => vec![button(EnablePerson::PATH, "Enable")],
-        PersonState::Invited | PersonState::InvitationOver => vec![
+        AccountState::Disabled => vec![button(EnablePerson::PATH, "Enable")],
+        AccountState::Invited | AccountState::InvitationOver => vec![
             button(RenewInvitation::PATH, "Create new link"),
             button(WithdrawInvitation::PATH, "Withdraw invitation"),
         ],

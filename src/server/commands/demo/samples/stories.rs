@@ -1,19 +1,19 @@
-//! What the sample people asked for, and what became of it. Nothing but data.
+//! The prompts and outcomes of the sample jobs. Data only.
 
-/// What became of a sample.
+/// The outcome of a sample job.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     PullRequest(u32),
     NoChanges,
     Failed,
-    /// Still working when the demonstration starts.
+    /// Still running when the demonstration starts.
     Active,
     Rejected(&'static str),
     Unknown(&'static str),
 }
 
 pub(super) struct Sample {
-    /// Which of the demonstration's projects, from 0.
+    /// The index of the demonstration's project.
     pub(super) project: usize,
     pub(super) author: &'static str,
     pub(super) hours_ago: i64,
@@ -21,11 +21,11 @@ pub(super) struct Sample {
     pub(super) paths: &'static [&'static str],
     pub(super) end: End,
     pub(super) follow_up: Option<(&'static str, &'static str)>,
-    /// Which of [`TEMPLATES`] it came from.
+    /// The index of its template in [`TEMPLATES`].
     pub(super) template: Option<usize>,
 }
 
-/// A name and a text with places, in the first project.
+/// A name and a text with placeholders, in the first project.
 pub(super) const TEMPLATES: [(&str, &str); 3] = [
     (
         "Check a page",
@@ -40,7 +40,7 @@ pub(super) const TEMPLATES: [(&str, &str); 3] = [
 
 pub(super) const PEOPLE: &[&str] = &["maya", "jonas", "priya"];
 
-/// Ends of delivery as they read in the ledger.
+/// Outcomes of deliveries, as stored.
 const REFUSED: &str =
     "The platform refused it, so nothing was started: prompt mentions a repository this key cannot write to";
 const CUT_OFF: &str = "The platform did not answer in time. It may have started the work or not.";

@@ -1,0 +1,177 @@
+//! One step: one call for one page, and the day is written once its last page is here. Must not decide what a
+//! reading is worth.
+
+use super::next::Next;
+use super::{History, Step, finality};
+use crate::error::ErrorCode;
+use crate::model::day::{Day, DayRange};
+use crate::model::history::Mark;
+use crate::model::id::ProjectId;
+use crate::model::paging::PageLimit;
+use crate::model::time::Timestamp;
+use crate::model::upstream::Operation;
+use crate::server::store::StoreError;
+use crate::server::store::history::{FetchedPage, PartialDay, Written};
+use crate::server::upstream::UpstreamError;
+use crate::server::upstream::decode::PageViewsResponse;
+use crate::server::upstream::governor::{Permit, Scope};
+use crate::server::upstream::page_views::PageViewsQuery;
+
+/// The most pages of one day; an upstream that has more to tell has lost count.
+const MOST_PAGES: u32 = 400;
+
+impl History {
+    /// Makes the most urgent call of the project whose turn it is, if the budget of background work has room for it.
+    pub async fn step(&self) -> anyhow::Result<Step> {
+        let mut turn = self.turn.lock().await;
+        let now = self.clock.now();
+        let mut earliest: Option<Timestamp> = None;
+        for at in (0..self.projects.len()).map(|n| (*turn + n) % self.projects.len()) {
+            let project = &self.projects[at].id;
+            let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);
+            if let Some(until) = backoff {
+                earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
+                continue;
+            }
+            let Some(next) = self.next(project, now).await? else { continue };
+            let step = self.fetch(project, next).await?;
+            if !matches!(step, Step::Wait(_)) {
+                *turn = at + 1;
+            }
+            return Ok(step);
+        }
+        Ok(Step::Wait(earliest))
+    }
+
+    async fn fetch(&self, project: &ProjectId, next: Next) -> anyhow::Result<Step> {
+        // A restart may have come between the last page and the day.
+        if next.partial_day.as_ref().is_some_and(|partial_day| !partial_day.last.has_more) {
+            return self.write(project, next.day).await;
+        }
+        let permit = match self.governor.acquire_in_background(&Scope::Analytics).await {
+            Ok(permit) => permit,
+            Err(error) if error.code == ErrorCode::DatabaseUnavailable => return Err(error.into()),
+            Err(_) => return Ok(Step::Wait(self.room_at().await?)),
+        };
+        // Taken before the answer: whatever is counted later may be missing in it.
+        let asked_at = self.clock.now();
+        match self.ask(permit, project, &next).await {
+            Ok(answer) => self.keep(project, next, answer, asked_at).await,
+            Err(error) => self.failed(project, next.day, &error).await,
+        }
+    }
+
+    async fn ask(
+        &self,
+        permit: Permit,
+        project: &ProjectId,
+        next: &Next,
+    ) -> Result<PageViewsResponse, UpstreamError> {
+        let limit = PageLimit::LARGEST;
+        let pages = next.partial_day.as_ref().map_or(0, |partial_day| partial_day.pages);
+        let question = PageViewsQuery {
+            project: project.clone(),
+            range: DayRange::ending(next.day, 1),
+            limit,
+            offset: u64::from(pages) * u64::from(limit.get()),
+        };
+        self.upstream.page_views(permit, &question).await
+    }
+
+    async fn keep(
+        &self,
+        project: &ProjectId,
+        Next { day, partial_day }: Next,
+        answer: PageViewsResponse,
+        asked_at: Timestamp,
+    ) -> anyhow::Result<Step> {
+        self.backoff().succeeded(project);
+        let page = kept(project, day, partial_day.as_ref(), answer);
+        if partial_day.is_none() {
+            self.store.drop_partial_day(project).await?;
+        }
+        let number = partial_day.map_or(0, |partial_day| partial_day.pages);
+        self.store.keep_page(project, day, number, &page, asked_at).await?;
+        if page.has_more {
+            return Ok(Step::FetchedPage);
+        }
+        self.write(project, day).await
+    }
+
+    async fn write(&self, project: &ProjectId, day: Day) -> anyhow::Result<Step> {
+        let now = self.clock.now();
+        let written =
+            self.store.write_day(project, day, |before, new| finality::decide(before, new, now)).await;
+        if matches!(written, Err(StoreError::Corrupt(_))) {
+            // What another version kept is of no use: the day begins anew.
+            self.store.drop_partial_day(project).await?;
+        }
+        let written = written?;
+        report(project, day, &written);
+        Ok(Step::Wrote(day))
+    }
+
+    async fn failed(&self, project: &ProjectId, day: Day, error: &UpstreamError) -> anyhow::Result<Step> {
+        tracing::warn!(%project, %day, %error, "a day of the history could not be fetched");
+        if matches!(error, UpstreamError::LimitReached { .. }) {
+            return Ok(Step::Wait(self.room_at().await?));
+        }
+        let aside = self.backoff().failed(project, day, error, self.clock.now());
+        if aside {
+            self.store.drop_partial_day(project).await?;
+        }
+        Ok(Step::Failed)
+    }
+
+    /// When the budget has room again, no pause holds and the circuit breaker lets calls through, as far as is known.
+    pub(super) async fn room_at(&self) -> anyhow::Result<Option<Timestamp>> {
+        let room = self.governor.background_meter(&Scope::Analytics).await?.next_fits_at;
+        Ok(room.max(self.circuit_open_until()))
+    }
+
+    /// Until when the upstream is not called after failures in a row, because its circuit breaker is open.
+    pub(super) fn circuit_open_until(&self) -> Option<Timestamp> {
+        let operations = self.governor.health().operations();
+        let views = operations.into_iter().find(|status| status.operation == Operation::Views)?;
+        views.rests_until.filter(|until| *until > self.clock.now())
+    }
+}
+
+/// What is kept of an answer. There are no further pages, whatever the upstream says, after one that is empty or
+/// says the same again, nor after very many: what is missing then shows in the sums.
+fn kept(
+    project: &ProjectId,
+    day: Day,
+    partial_day: Option<&PartialDay>,
+    answer: PageViewsResponse,
+) -> FetchedPage {
+    let PageViewsResponse { totals, mut views, has_more, corrected } = answer;
+    // PostgreSQL has no text with a NUL in it.
+    for view in views.iter_mut().filter(|view| view.path.contains('\0')) {
+        view.path = view.path.replace('\0', "\u{fffd}");
+    }
+    let repeated = partial_day.is_some_and(|partial_day| partial_day.last.views == views);
+    let many = partial_day.is_some_and(|partial_day| partial_day.pages + 1 >= MOST_PAGES);
+    let endless = has_more && (views.is_empty() || repeated || many);
+    if endless {
+        tracing::warn!(%project, %day, rows = views.len(), repeated, "the upstream promises rows without end");
+    }
+    FetchedPage { totals, views, has_more: has_more && !endless, corrected }
+}
+
+fn report(project: &ProjectId, day: Day, Written { before, after }: &Written) {
+    let Some(after) = after else {
+        tracing::warn!(%project, %day, "the upstream has forgotten a final day; the history keeps it");
+        return;
+    };
+    let (rows, is_final) = (after.rows, after.final_at.is_some());
+    tracing::debug!(%project, %day, rows, is_final, "a day of the history was fetched");
+    let was = before.as_ref().filter(|before| before.final_at.is_some() && before.digest != after.digest);
+    if let Some(was) = was {
+        let (before, after) = (was.totals.total, after.totals.total);
+        tracing::warn!(%project, %day, before, after, "a final day was recounted upstream");
+    }
+    if after.mark == Some(Mark::Uneven) && before.as_ref().is_none_or(|before| before.mark != after.mark) {
+        tracing::warn!(%project, %day, "a day's rows do not add up to its totals");
+    }
+}

@@ -1,0 +1,105 @@
+//! When a day is fetched again, and when no more. Pure. All days are UTC days.
+//!
+//! Today is fetched again every hour. Once it is over it is fetched at once, then every six hours, until two fetches at least
+//! an hour apart agree: it is final. A day that is more than three days old is final with its next fetch, if that
+//! adds up. Every week one final day is fetched again all the same.
+
+use std::time::Duration;
+
+use crate::model::day::Day;
+use crate::model::history::Mark;
+use crate::model::time::Timestamp;
+use crate::server::store::history::{DayDecision, FetchedDay, NewFetch};
+
+/// Days before today that the upstream may still be counting.
+const RECENT_DAYS: i64 = 3;
+const AGAIN_TODAY: Duration = Duration::from_secs(3_600);
+const AGAIN_RECENT: Duration = Duration::from_secs(6 * 3_600);
+/// Two fetches that are closer than this say no more than one.
+const APART_SECONDS: i64 = 3_600;
+const BETWEEN_CHECKS_SECONDS: i64 = 7 * DAY_SECONDS;
+/// How far ahead of the clock a fetch may lie before it is taken for one of a clock that was wrong.
+const AHEAD_SECONDS: i64 = DAY_SECONDS;
+const DAY_SECONDS: i64 = 86_400;
+
+/// What a fetch is worth, after what was known before.
+pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp) -> DayDecision {
+    let before = before.filter(|before| !is_ahead(before, now));
+    let mark = (!new.even).then_some(Mark::Uneven);
+    if let Some(FetchedDay { digest, agreed, final_at: Some(at), mark: old_mark, totals, .. }) = before {
+        return if *digest == new.digest {
+            DayDecision::Replace { agreed: agreed.saturating_add(1), final_at: Some(*at), mark: *old_mark }
+        } else if new.rows == 0 && new.totals.total == 0 && totals.total > 0 {
+            // An upstream that keeps its days for a while only has not recounted them to nothing.
+            DayDecision::Keep
+        } else {
+            DayDecision::Replace { agreed: 1, final_at: Some(*at), mark: mark.or(Some(Mark::Recounted)) }
+        };
+    }
+    let agreed = match before.filter(|before| before.digest == new.digest) {
+        _ if !is_over(new.day, new.begun_at) => 0,
+        Some(same) if same.agreed > 0 && new.begun_at.seconds_since(same.fetched_at) >= APART_SECONDS => {
+            same.agreed.saturating_add(1)
+        }
+        _ => 1,
+    };
+    let old = |at| Day::of(at).days_since(new.day) > RECENT_DAYS;
+    let old_enough = old(new.begun_at) && (new.even || before.is_some_and(|before| old(before.fetched_at)));
+    DayDecision::Replace { agreed, final_at: (agreed >= 2 || old_enough).then_some(now), mark }
+}
+
+/// When a day that is here is fetched again; nothing once it is final. `pace`: not more often than so.
+pub(super) fn due_at(day: &FetchedDay, now: Timestamp, pace: Duration) -> Option<Timestamp> {
+    if is_ahead(day, now) {
+        return Some(now);
+    }
+    if day.final_at.is_some() {
+        return None;
+    }
+    let over = is_over(day.day, day.fetched_at);
+    let pause = pace.max(if over { AGAIN_RECENT } else { AGAIN_TODAY });
+    let due = day.fetched_at.plus_seconds(i64::try_from(pause.as_secs()).unwrap_or(i64::MAX));
+    Some(if over { due } else { due.min(end_of(day.day)) })
+}
+
+/// So long between two fetches of a day of `calls` calls, `projects` of which share `per_hour`, that reading again the
+/// four days that may change uses no more than half of the hour's calls.
+pub(super) fn pace(calls: u32, projects: usize, per_hour: u32) -> Duration {
+    let calls = u64::from(calls).saturating_mul(projects as u64).saturating_mul(2 * (RECENT_DAYS as u64 + 1));
+    Duration::from_secs(calls.saturating_mul(3_600) / u64::from(per_hour.max(1)))
+}
+
+/// The final day of the window whose turn it is to be fetched again, if a week has passed since that was last done to one.
+pub(super) fn to_check(days: &[FetchedDay], checked: Option<Timestamp>, now: Timestamp) -> Option<Day> {
+    let final_days = || {
+        let days = days.iter().filter(|day| !is_ahead(day, now));
+        days.filter_map(|day| Some((day, day.final_at?)))
+    };
+    let last = checked.or_else(|| final_days().map(|(_, at)| at).min())?;
+    let oldest = final_days().map(|(day, _)| day).min_by_key(|day| (day.fetched_at, day.day))?;
+    (now.seconds_since(last) >= BETWEEN_CHECKS_SECONDS).then_some(oldest.day)
+}
+
+/// Whether a day was fetched by a clock that has since been set back by far: what it says of when is worth nothing.
+pub(super) fn is_ahead(day: &FetchedDay, now: Timestamp) -> bool {
+    day.fetched_at > latest(now)
+}
+
+/// The latest instant at which something can have been fetched.
+pub(super) fn latest(now: Timestamp) -> Timestamp {
+    now.plus_seconds(AHEAD_SECONDS)
+}
+
+fn is_over(day: Day, at: Timestamp) -> bool {
+    Day::of(at) > day
+}
+
+/// The first instant after a day.
+fn end_of(day: Day) -> Timestamp {
+    let epoch = Day::of(Timestamp::from_millis(0));
+    Timestamp::from_millis(0).plus_seconds((day.days_since(epoch) + 1).saturating_mul(DAY_SECONDS))
+}
+
+#[cfg(test)]
+#[path = "finality/tests.rs"]
+mod tests;

@@ -1,0 +1,154 @@
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use super::*;
+use crate::model::page_views::ViewCounts;
+
+const DAY: &str = "2026-11-10";
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn views(total: u64) -> ViewCounts {
+    ViewCounts { human: total, ai: 0, total }
+}
+
+/// A reading of the day, all the views of which tell it from others.
+fn fetched(begun_at: &str, total: u64) -> NewFetch {
+    let (day, begun_at) = (DAY.parse().unwrap(), at(begun_at));
+    NewFetch { day, begun_at, totals: views(total), rows: total, digest: total.to_string(), even: true }
+}
+
+/// The day after these fetches, each written an instant after it began.
+fn after(fetches: &[NewFetch]) -> FetchedDay {
+    let mut day = None;
+    for new in fetches.iter().cloned() {
+        let DayDecision::Replace { agreed, final_at, mark } = decide(day.as_ref(), &new, new.begun_at) else {
+            continue;
+        };
+        let NewFetch { day: of, begun_at: fetched_at, totals, rows, digest, .. } = new;
+        day = Some(FetchedDay { day: of, totals, rows, digest, fetched_at, agreed, final_at, mark });
+    }
+    day.unwrap()
+}
+
+fn due(day: &FetchedDay) -> Option<String> {
+    due_at(day, day.fetched_at, Duration::ZERO).map(|due| due.to_string())
+}
+
+#[test]
+fn today_is_fetched_again_every_hour_and_once_more_when_it_is_over() {
+    let morning = after(&[fetched("2026-11-10T09:00:00Z", 1), fetched("2026-11-10T10:00:00Z", 1)]);
+    assert_eq!((morning.agreed, morning.final_at), (0, None), "part of a day agrees with nothing");
+    assert_eq!(due(&morning).as_deref(), Some("2026-11-10T11:00:00Z"));
+    let night = after(&[fetched("2026-11-10T23:40:00Z", 1)]);
+    assert_eq!(due(&night).as_deref(), Some("2026-11-11T00:00:00Z"));
+}
+
+#[test]
+fn a_day_is_final_when_two_fetches_after_its_end_agree() {
+    let first = [fetched("2026-11-10T23:00:00Z", 5), fetched("2026-11-11T00:00:00Z", 5)];
+    let day = after(&first);
+    assert_eq!((day.agreed, day.final_at), (1, None));
+    assert_eq!(due(&day).as_deref(), Some("2026-11-11T06:00:00Z"));
+    let [_, over] = first;
+    let day = after(&[over.clone(), fetched("2026-11-11T06:00:00Z", 5)]);
+    assert_eq!(day.final_at, Some(at("2026-11-11T06:00:00Z")));
+    assert_eq!(due(&day), None);
+    let day = after(&[over.clone(), fetched("2026-11-11T06:00:00Z", 6), fetched("2026-11-11T12:00:00Z", 5)]);
+    assert_eq!((day.agreed, day.final_at), (1, None), "the last two differ");
+    let day = after(&[over, fetched("2026-11-11T00:59:59Z", 5)]);
+    assert_eq!((day.agreed, day.final_at), (1, None), "less than an hour apart");
+}
+
+#[test]
+fn a_fetch_that_began_before_midnight_is_one_of_part_of_a_day() {
+    let mut across = fetched("2026-11-10T23:59:59Z", 5);
+    let decision = decide(None, &across, at("2026-11-11T00:00:10Z"));
+    assert_eq!(decision, DayDecision::Replace { agreed: 0, final_at: None, mark: None });
+    across.begun_at = at("2026-11-11T00:00:00Z");
+    let decision = decide(None, &across, at("2026-11-11T00:00:10Z"));
+    assert_eq!(decision, DayDecision::Replace { agreed: 1, final_at: None, mark: None });
+}
+
+#[test]
+fn a_day_more_than_three_days_old_is_final_with_its_next_fetch() {
+    assert_eq!(after(&[fetched("2026-11-13T23:59:59Z", 5)]).final_at, None);
+    let old = at("2026-11-14T00:00:00Z");
+    assert_eq!(after(&[fetched("2026-11-14T00:00:00Z", 5)]).final_at, Some(old));
+    let differed = [fetched("2026-11-13T18:00:00Z", 4), fetched("2026-11-14T00:00:00Z", 5)];
+    assert_eq!(after(&differed).final_at, Some(old));
+}
+
+#[test]
+fn a_day_that_does_not_add_up_is_marked_and_fetched_twice_at_most_once_it_is_old() {
+    let uneven = |begun_at, total| NewFetch { even: false, ..fetched(begun_at, total) };
+    let day = after(&[uneven("2026-11-14T00:00:00Z", 5)]);
+    assert_eq!((day.mark, day.final_at), (Some(Mark::Uneven), None));
+    assert_eq!(due(&day).as_deref(), Some("2026-11-14T06:00:00Z"));
+    let day = after(&[uneven("2026-11-14T00:00:00Z", 5), uneven("2026-11-14T06:00:00Z", 6)]);
+    assert_eq!((day.mark, day.final_at), (Some(Mark::Uneven), Some(at("2026-11-14T06:00:00Z"))));
+    let day = after(&[uneven("2026-11-14T00:00:00Z", 5), fetched("2026-11-14T06:00:00Z", 6)]);
+    assert_eq!((day.mark, day.final_at), (None, Some(at("2026-11-14T06:00:00Z"))));
+}
+
+#[test]
+fn a_final_day_that_differs_is_replaced_and_marked_unless_it_was_forgotten() {
+    let final_day = fetched("2026-11-14T00:00:00Z", 5);
+    let same = after(&[final_day.clone(), fetched("2026-11-21T00:00:00Z", 5)]);
+    assert_eq!((same.mark, same.final_at), (None, Some(final_day.begun_at)));
+    assert_eq!(same.fetched_at, at("2026-11-21T00:00:00Z"));
+    let recounted = after(&[final_day.clone(), fetched("2026-11-21T00:00:00Z", 7)]);
+    assert_eq!((recounted.mark, recounted.totals), (Some(Mark::Recounted), views(7)));
+    assert_eq!(due(&recounted), None);
+    let forgotten = after(&[final_day.clone(), fetched("2026-11-21T00:00:00Z", 0)]);
+    assert_eq!((forgotten.mark, forgotten.totals), (None, views(5)));
+    let again = after(&[final_day, fetched("2026-11-21T00:00:00Z", 7), fetched("2026-12-21T00:00:00Z", 7)]);
+    assert_eq!(again.mark, Some(Mark::Recounted), "a mark stays");
+}
+
+#[test]
+fn every_week_the_final_day_that_was_not_fetched_for_longest_is_checked() {
+    let day = |day: &str, fetched_at: &str| FetchedDay {
+        day: day.parse().unwrap(),
+        fetched_at: at(fetched_at),
+        final_at: Some(at("2026-11-14T00:00:00Z")),
+        ..after(&[fetched("2026-11-14T00:00:00Z", 5)])
+    };
+    let not_final = FetchedDay { final_at: None, ..day("2026-11-13", "2026-11-13T12:00:00Z") };
+    assert_eq!(to_check(&[], None, at("2026-12-01T00:00:00Z")), None);
+    assert_eq!(to_check(std::slice::from_ref(&not_final), None, at("2026-12-01T00:00:00Z")), None);
+    let mut days =
+        [not_final, day("2026-11-10", "2026-11-14T00:00:00Z"), day("2026-11-09", "2026-11-14T00:00:00Z")];
+    assert_eq!(to_check(&days, None, at("2026-11-20T23:59:59Z")), None);
+    assert_eq!(to_check(&days, None, at("2026-11-21T00:00:00Z")), "2026-11-09".parse().ok());
+    days[2].fetched_at = at("2026-11-21T00:00:00Z");
+    let checked = Some(days[2].fetched_at);
+    assert_eq!(to_check(&days, checked, at("2026-11-27T23:59:59Z")), None);
+    assert_eq!(to_check(&days, checked, at("2026-11-28T00:00:00Z")), "2026-11-10".parse().ok());
+}
+
+#[test]
+fn what_a_clock_far_ahead_made_final_is_fetched_again_and_a_small_step_back_changes_nothing() {
+    let ahead = after(&[fetched("2027-11-10T00:00:00Z", 0)]);
+    assert!(ahead.final_at.is_some());
+    let now = at("2026-11-10T12:00:00Z");
+    assert_eq!(due_at(&ahead, now, Duration::ZERO), Some(now));
+    assert_eq!(
+        decide(Some(&ahead), &fetched("2026-11-10T12:00:00Z", 0), now),
+        DayDecision::Replace { agreed: 0, final_at: None, mark: None }
+    );
+    let final_day = after(&[fetched("2026-11-14T00:00:00Z", 5)]);
+    assert_eq!(due_at(&final_day, at("2026-11-13T00:00:00Z"), Duration::ZERO), None);
+}
+
+#[test]
+fn fetching_again_leaves_half_of_the_hour_to_days_that_were_never_fetched() {
+    // 20,000 pages: 80 calls each for today and three days before it.
+    let pace = pace(80, 1, 70);
+    assert!(4 * 80 * 3_600 / pace.as_secs() <= 35, "{pace:?}");
+    assert!(super::pace(3, 1, 70) < AGAIN_TODAY, "an ordinary site is read as often as can be");
+    let day = after(&[fetched("2026-11-10T01:00:00Z", 5)]);
+    let due = due_at(&day, day.fetched_at, pace).unwrap();
+    assert_eq!(due, day.fetched_at.plus_seconds(pace.as_secs() as i64));
+}

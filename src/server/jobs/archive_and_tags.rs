@@ -1,0 +1,48 @@
+//! Putting jobs away and bringing them back, and tags. All of it stays here: nothing is sent.
+
+use crate::error::AppError;
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::BulkResult;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::Jobs;
+use crate::server::jobs::find::job_ids;
+
+impl Jobs {
+    /// Puts those of the comma-separated jobs away that are in the list.
+    pub async fn archive(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+    ) -> Result<BulkResult, AppError> {
+        let jobs = self.store.archive_here(project, &chosen(ids)?, &caller.user, self.clock.now()).await?;
+        Ok(BulkResult { jobs })
+    }
+
+    /// Brings those of the comma-separated jobs back that were put away.
+    pub async fn unarchive(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+    ) -> Result<BulkResult, AppError> {
+        let jobs = self.store.unarchive_here(project, &chosen(ids)?, &caller.user, self.clock.now()).await?;
+        Ok(BulkResult { jobs })
+    }
+
+    pub async fn tag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<BulkResult, AppError> {
+        let tag = tag.parse().map_err(AppError::bad_input)?;
+        Ok(BulkResult { jobs: self.store.tag(project, &chosen(ids)?, &tag).await? })
+    }
+
+    pub async fn untag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<BulkResult, AppError> {
+        let tag = tag.parse().map_err(AppError::bad_input)?;
+        Ok(BulkResult { jobs: self.store.untag(project, &chosen(ids)?, &tag).await? })
+    }
+}
+
+/// At least one job.
+fn chosen(ids: &str) -> Result<Vec<JobId>, AppError> {
+    let ids = job_ids(ids)?;
+    if ids.is_empty() { Err(AppError::bad_input("Choose at least one job.")) } else { Ok(ids) }
+}

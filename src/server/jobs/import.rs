@@ -1,0 +1,38 @@
+//! Importing a job that was started elsewhere. Must not send anything to it.
+
+use crate::error::AppError;
+use crate::model::id::ProjectId;
+use crate::model::job::Job;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::Jobs;
+use crate::server::jobs::intent::prompt;
+use crate::server::jobs::resolve::conflict_or;
+use crate::server::store::imports::NewImport;
+
+impl Jobs {
+    /// Follows the upstream's job `remote_id` like one of ours. Its prompt is not known: `note` stands in its place.
+    pub async fn import(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        remote_id: &str,
+        note: Option<&str>,
+    ) -> Result<Job, AppError> {
+        let note = note
+            .filter(|note| !note.trim().is_empty())
+            .map(|note| prompt(note, self.prompt_max))
+            .transpose()?;
+        let remote = self.fetch_untracked(project, remote_id).await?;
+        let import = NewImport {
+            project,
+            author: &caller.actor(),
+            text: &note.unwrap_or_else(|| format!("Imported job {}", remote.id)),
+            remote: &remote,
+            note: &format!("{} imported this job: it was started elsewhere.", caller.user.name),
+        };
+        let job =
+            self.store.import(&import, self.next_poll(), self.clock.now()).await.map_err(conflict_or)?;
+        tracing::info!(%job, remote = remote.id, "imported");
+        self.get(project, job.as_str()).await
+    }
+}

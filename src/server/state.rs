@@ -1,0 +1,139 @@
+//! The application state: what every request may need, assembled once at start. Cloning it is cheap.
+
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use leptos::config::{Env, LeptosOptions};
+
+use crate::model::day::Day;
+use crate::model::user::Project;
+use crate::server::assets;
+use crate::server::auth::attempts::Attempts;
+use crate::server::auth::presence::Presence;
+use crate::server::auth::second_factor::SecondFactors;
+use crate::server::auth::single_sign_on::SingleSignOn;
+use crate::server::clock::Clock;
+use crate::server::config::{
+    AccessConfig, Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
+};
+use crate::server::flash::FlashStore;
+use crate::server::history::History;
+use crate::server::jobs::{Jobs, Timing};
+use crate::server::store::Store;
+use crate::server::upstream::Upstream;
+use crate::server::upstream::governor::Governor;
+use crate::server::upstream::health::Health;
+use crate::server::upstream::page_views::PageViewsCache;
+use crate::server::webhooks::Webhooks;
+
+#[derive(Clone)]
+pub struct AppState {
+    /// Never empty.
+    pub projects: Arc<[Project]>,
+    pub public_url: PublicUrl,
+    pub store: Store,
+    pub clock: Clock,
+    pub governor: Governor,
+    pub jobs: Jobs,
+    pub page_views: PageViewsCache,
+    pub history: History,
+    /// The longest prompt, in characters.
+    pub prompt_max: u32,
+    pub webhooks: Webhooks,
+    pub flash: FlashStore,
+    pub attempts: Attempts,
+    pub presence: Presence,
+    pub access: Arc<AccessConfig>,
+    pub second_factors: SecondFactors,
+    /// Nothing: people sign in with passwords.
+    pub single_sign_on: Option<SingleSignOn>,
+    pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
+    leptos: LeptosOptions,
+}
+
+/// What the application state is built from, as configured.
+pub struct AppStateConfig<'a> {
+    pub projects: Vec<Project>,
+    pub public_url: PublicUrl,
+    pub upstream: &'a UpstreamConfig,
+    pub budget: Budget,
+    pub webhooks: WebhookConfig,
+    pub access: AccessConfig,
+    pub identity: IdentityConfig,
+}
+
+impl AppState {
+    pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
+        let AppStateConfig { projects, public_url, upstream, budget, webhooks, access, identity } = config;
+        let health = Health::new(clock.clone(), upstream.breaks_after);
+        let governor = Governor::new(store.clone(), clock.clone(), budget, health);
+        let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
+        let timing = Timing {
+            poll_interval: upstream.poll_interval,
+            exchange: upstream.timeout,
+            session: access.session_lifetime,
+        };
+        let projects: Arc<[Project]> = projects.into();
+        let history = History::new(
+            store.clone(),
+            client.clone(),
+            governor.clone(),
+            clock.clone(),
+            projects.clone(),
+            budget.history_days,
+        );
+        let prompt_max = upstream.prompt_max;
+        let jobs =
+            Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing, prompt_max);
+        let attempts = Attempts::new(clock.clone());
+        let second_factors = SecondFactors::new(store.clone(), clock.clone(), attempts.clone(), &public_url);
+        let authorities = &upstream.certificate_authorities;
+        let single_sign_on = identity
+            .single_sign_on
+            .map(|config| SingleSignOn::new(config, authorities, &public_url, store.clone(), clock.clone()));
+        Ok(Self {
+            projects,
+            history,
+            jobs,
+            webhooks: Webhooks::new(webhooks, authorities, public_url.clone(), store.clone(), clock.clone()),
+            second_factors,
+            single_sign_on: single_sign_on.transpose()?,
+            trusted_header: identity.trusted_header.map(Arc::new),
+            page_views: PageViewsCache::new(client, governor.clone(), clock.clone()),
+            public_url,
+            governor,
+            prompt_max,
+            flash: FlashStore::new(),
+            attempts,
+            presence: Presence::new(store.clone(), clock.clone()),
+            access: Arc::new(access),
+            store,
+            clock,
+            leptos: leptos_options(),
+        })
+    }
+
+    /// The UTC day it is.
+    pub fn today(&self) -> Day {
+        Day::of(self.clock.now())
+    }
+
+    pub fn leptos(&self) -> &LeptosOptions {
+        &self.leptos
+    }
+}
+
+impl FromRef<AppState> for LeptosOptions {
+    fn from_ref(state: &AppState) -> Self {
+        state.leptos.clone()
+    }
+}
+
+/// Pages ask for their assets under a name that changes with the content.
+fn leptos_options() -> LeptosOptions {
+    LeptosOptions::builder()
+        .output_name("docket")
+        .site_pkg_dir(assets::package_dir())
+        .env(if std::env::var_os("LEPTOS_WATCH").is_some() { Env::DEV } else { Env::PROD })
+        .build()
+}

@@ -1,0 +1,123 @@
+//! What people do with jobs for themselves: putting them away, bringing them back, and tags. The upstream hears nothing of it.
+
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe, Transaction};
+
+use super::select::sql_placeholders;
+use super::{Store, StoreError, jobs, word};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::tag::Tag;
+use crate::model::time::Timestamp;
+use crate::server::store::users::User;
+
+/// The most tags of one job.
+pub const TAGS_MAX: i64 = 50;
+
+impl Store {
+    /// Puts those jobs of the project away that are not yet; gives which.
+    pub async fn archive_here(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &User,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "UPDATE jobs SET archived_here_at = $1, archived_by = $2
+             WHERE project = $3 AND archived_here_at IS NULL AND id IN ({}) RETURNING id",
+            sql_placeholders(4, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(now.as_millis()).bind(&by.id).bind(project.as_str());
+        let changed = changed(&mut tx, query, ids).await?;
+        record(&mut tx, &changed, "archived here", by, now).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Brings those jobs of the project back that were put away; gives which.
+    pub async fn unarchive_here(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &User,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "UPDATE jobs SET archived_here_at = NULL, archived_by = NULL
+             WHERE project = $1 AND archived_here_at IS NOT NULL AND id IN ({}) RETURNING id",
+            sql_placeholders(2, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
+        let changed = changed(&mut tx, query, ids).await?;
+        record(&mut tx, &changed, "brought back here", by, now).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Tags those jobs of the project that do not have the tag, and have room for one; gives which.
+    pub async fn tag(&self, project: &ProjectId, ids: &[JobId], tag: &Tag) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "INSERT INTO job_tags (job_id, folded, tag) SELECT j.id, $1, $2 FROM jobs j
+             WHERE j.project = $3 AND (SELECT COUNT(*) FROM job_tags t WHERE t.job_id = j.id) < $4 AND j.id IN ({})
+             ON CONFLICT (job_id, folded) DO NOTHING RETURNING job_id AS id",
+            sql_placeholders(5, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql))
+            .bind(tag.folded())
+            .bind(tag.to_string())
+            .bind(project.as_str())
+            .bind(TAGS_MAX);
+        let changed = changed(&mut tx, query, ids).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Takes a tag, however it is written, off those jobs of the project that have it; gives which.
+    pub async fn untag(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        tag: &Tag,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "DELETE FROM job_tags WHERE folded = $1
+             AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({})) RETURNING job_id AS id",
+            sql_placeholders(3, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(tag.folded()).bind(project.as_str());
+        let changed = changed(&mut tx, query, ids).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+}
+
+/// The ids that a statement returns whose last places are `ids`.
+async fn changed(
+    tx: &mut Transaction<'static, Any>,
+    mut query: Query<'_, Any, AnyArguments>,
+    ids: &[JobId],
+) -> Result<Vec<JobId>, StoreError> {
+    for id in ids {
+        query = query.bind(id.to_string());
+    }
+    let rows: Vec<AnyRow> = query.fetch_all(&mut **tx).await?;
+    rows.iter().map(|row| word(row, "id")).collect()
+}
+
+async fn record(
+    tx: &mut Transaction<'static, Any>,
+    changed: &[JobId],
+    what: &str,
+    by: &User,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for job in changed {
+        jobs::record_event(tx, job.as_str(), 0, now, what, Some(&format!("by {}", by.name))).await?;
+    }
+    Ok(())
+}

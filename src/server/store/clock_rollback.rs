@@ -1,0 +1,55 @@
+//! Clock rollback: clamps timestamps of the ledger that lie further ahead of the clock than anything can have planned, so that
+//! nothing waits for the old time to come again. Doing it twice changes nothing.
+
+use std::time::Duration;
+
+use super::budget::LONGEST_PAUSE_MILLIS;
+use super::{Store, StoreError};
+use crate::model::time::Timestamp;
+
+/// How far ahead of the clock each kind of timestamp can have been planned.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanningLimits {
+    /// How long a session lives.
+    pub session: Duration,
+    /// The longest pause between two polls of a job.
+    pub poll: Duration,
+}
+
+impl Store {
+    /// Clamps what lies further ahead of `now` than it can have been planned. Calls that seem to be made later count
+    /// from now on: they were made, and the hour's budget forgets them an hour from now at the latest.
+    pub async fn clamp_future_timestamps(
+        &self,
+        limits: PlanningLimits,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        for (statement, from) in [
+            ("UPDATE upstream_calls SET at = $1 WHERE at > $2", now),
+            (
+                "UPDATE messages SET due_at = $1 WHERE state = 'queued' AND (due_at > $2 OR created_at > $1)",
+                after(now, LONGEST_PAUSE_MILLIS),
+            ),
+            ("UPDATE jobs SET next_read_at = $1 WHERE next_read_at > $2", later(now, limits.poll)),
+            ("UPDATE jobs SET followed_since = $1 WHERE followed_since > $2", now),
+        ] {
+            sqlx::query(statement).bind(now.as_millis()).bind(from.as_millis()).execute(&mut *tx).await?;
+        }
+        for (statement, latest) in [
+            ("DELETE FROM upstream_pauses WHERE ends_at > $1", after(now, LONGEST_PAUSE_MILLIS)),
+            ("UPDATE sessions SET expires_at = $1 WHERE expires_at > $1", later(now, limits.session)),
+        ] {
+            sqlx::query(statement).bind(latest.as_millis()).execute(&mut *tx).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+}
+
+fn later(now: Timestamp, by: Duration) -> Timestamp {
+    after(now, i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn after(now: Timestamp, millis: i64) -> Timestamp {
+    Timestamp::from_millis(now.as_millis().saturating_add(millis))
+}

@@ -1,0 +1,94 @@
+//! A day that is being fetched: its pages, kept until the day is whole, so that a restart goes on where it was.
+
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use super::count;
+use crate::model::day::Day;
+use crate::model::id::ProjectId;
+use crate::model::page_views::{PageViews, ViewCounts};
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, word};
+
+/// One answer of the upstream about a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FetchedPage {
+    pub totals: ViewCounts,
+    pub views: Vec<PageViews>,
+    /// Whether a further page is to be asked for.
+    pub has_more: bool,
+    /// Whether the upstream's figures had to be corrected.
+    pub corrected: bool,
+}
+
+/// How far the fetch of a day has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartialDay {
+    pub day: Day,
+    /// Pages that are here, without a gap; at least one.
+    pub pages: u32,
+    pub last: FetchedPage,
+    pub last_at: Timestamp,
+}
+
+impl Store {
+    /// The day that is being fetched, if one is; what another version has kept of one is nothing.
+    pub async fn partial_day(&self, project: &ProjectId) -> Result<Option<PartialDay>, StoreError> {
+        let row = sqlx::query(
+            "SELECT day, page, answer, read_at FROM history_reading WHERE project = $1
+             ORDER BY page DESC LIMIT 1",
+        )
+        .bind(project.as_str())
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some((row, last)) = row.and_then(|row| page(&row).ok().map(|last| (row, last))) else {
+            return Ok(None);
+        };
+        Ok(Some(PartialDay {
+            day: word(&row, "day")?,
+            pages: count(&row, "page")?.saturating_add(1),
+            last,
+            last_at: Timestamp::from_millis(row.try_get("read_at")?),
+        }))
+    }
+
+    /// Keeps the answer to the question for page `number` (from 0) of `day`, which was asked at `asked_at`.
+    pub async fn keep_page(
+        &self,
+        project: &ProjectId,
+        day: Day,
+        number: u32,
+        page: &FetchedPage,
+        asked_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let answer = serde_json::to_string(page).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        sqlx::query(
+            "INSERT INTO history_reading (project, day, page, answer, read_at) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (project, day, page) DO UPDATE SET answer = excluded.answer, read_at = excluded.read_at",
+        )
+        .bind(project.as_str())
+        .bind(day.to_string())
+        .bind(i64::from(number))
+        .bind(answer)
+        .bind(asked_at.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Forgets what was fetched of a day that is not whole.
+    pub async fn drop_partial_day(&self, project: &ProjectId) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM history_reading WHERE project = $1")
+            .bind(project.as_str())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+}
+
+/// The answer in a row of `history_reading`.
+pub(super) fn page(row: &AnyRow) -> Result<FetchedPage, StoreError> {
+    let answer: String = row.try_get("answer")?;
+    serde_json::from_str(&answer).map_err(|_| StoreError::Corrupt("a page that cannot be read".to_owned()))
+}

@@ -1,0 +1,250 @@
+//! Which jobs to poll next from the upstream, and what the polls said.
+
+use sqlx::any::AnyRow;
+use sqlx::{Any, Row, Transaction};
+
+use super::{Store, StoreError, jobs, webhook_events, word};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::model::time::Timestamp;
+
+/// A job whose time to be polled has come.
+#[derive(Debug, Clone)]
+pub struct DuePoll {
+    pub job: JobId,
+    pub project: ProjectId,
+    pub remote_id: String,
+    /// When it was to be polled.
+    pub planned_at: Timestamp,
+    pub tracked_since: Timestamp,
+    /// When the upstream first said that it does not know the job, if it did not know it the last time either.
+    pub missing_since: Option<Timestamp>,
+    /// What is shown as the upstream's status.
+    pub status: Option<String>,
+    /// Whether a follow-up is what it is tracked for.
+    pub after_follow_up: bool,
+    revision: i64,
+}
+
+const SELECT_DUE: &str =
+    "SELECT id, project, remote_id, followed_since, next_read_at, revision, missing_since, remote_status,
+     (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
+
+impl Store {
+    /// Jobs to poll by `now`, the longest due first. A plan later than `latest` was made before the clock was set back,
+    /// and is due as well.
+    pub async fn due_polls(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DuePoll>, StoreError> {
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "{SELECT_DUE} WHERE (next_read_at <= $1 OR next_read_at > $2) AND remote_id IS NOT NULL
+             ORDER BY next_read_at LIMIT 100"
+        )))
+        .bind(now.as_millis())
+        .bind(latest.as_millis())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(due_poll).collect()
+    }
+
+    /// Takes the poll for the caller alone by moving the next one to `next`; `false` if somebody else has it.
+    pub async fn claim_poll(
+        &self,
+        due: &DuePoll,
+        next: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let claimed = sqlx::query(
+            "UPDATE jobs SET next_read_at = $3, followed_since = $4, missing_since = $5, read_at = $6
+             WHERE id = $1 AND next_read_at = $2",
+        )
+        .bind(due.job.as_str())
+        .bind(due.planned_at.as_millis())
+        .bind(next.as_millis())
+        .bind(due.tracked_since.as_millis())
+        .bind(due.missing_since.map(Timestamp::as_millis))
+        .bind(now.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(claimed.rows_affected() == 1)
+    }
+
+    /// Puts off the poll of a job that may not be polled before `next`.
+    pub async fn postpone_poll(&self, due: &DuePoll, next: Timestamp) -> Result<(), StoreError> {
+        sqlx::query("UPDATE jobs SET next_read_at = $3 WHERE id = $1 AND next_read_at = $2")
+            .bind(due.job.as_str())
+            .bind(due.planned_at.as_millis())
+            .bind(next.as_millis())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Takes, for the caller alone, one poll of a job that is not tracked any more, unless its last poll was after
+    /// `not_since`; the next one would be at `next`.
+    pub async fn claim_check(
+        &self,
+        project: &ProjectId,
+        job: &JobId,
+        not_since: Timestamp,
+        next: Timestamp,
+        now: Timestamp,
+    ) -> Result<Option<DuePoll>, StoreError> {
+        let claimed = sqlx::query(
+            "UPDATE jobs SET next_read_at = $4, followed_since = $5, read_at = $5
+             WHERE id = $1 AND project = $2 AND remote_id IS NOT NULL AND next_read_at IS NULL
+             AND (read_at IS NULL OR read_at <= $3 OR read_at > $5)",
+        )
+        .bind(job.as_str())
+        .bind(project.as_str())
+        .bind(not_since.as_millis())
+        .bind(next.as_millis())
+        .bind(now.as_millis())
+        .execute(&self.pool)
+        .await?;
+        if claimed.rows_affected() != 1 {
+            return Ok(None);
+        }
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_DUE} WHERE id = $1")))
+            .bind(job.as_str())
+            .fetch_one(&self.pool)
+            .await?;
+        due_poll(&row).map(Some)
+    }
+
+    /// Writes what a poll said, if it says something new and nothing was sent to the job meanwhile.
+    /// `next_poll_at`: nothing to stop tracking. Gives whether the job changed.
+    pub async fn record_poll(
+        &self,
+        due: &DuePoll,
+        remote: &RemoteJob,
+        next_poll_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        if !plan(&mut tx, due, next_poll_at, None).await? {
+            return Ok(false);
+        }
+        let row = sqlx::query("SELECT * FROM jobs WHERE id = $1")
+            .bind(due.job.as_str())
+            .fetch_one(&mut *tx)
+            .await?;
+        let before = jobs::remote(&row)?;
+        let was_moving = word::<JobState>(&row, "state")?.is_moving();
+        let changed = before.as_ref() != Some(remote);
+        if changed {
+            jobs::write_remote(&mut tx, &due.job, remote, now).await?;
+        }
+        let turn = last_turn(&mut tx, &due.job).await?;
+        // A follow-up may be done before anybody saw the agent work on it.
+        let is_over = next_poll_at.is_none() && turn > 0 && !has_ended(&mut tx, &due.job, turn).await?;
+        if is_over || before.is_none_or(|before| before.status != remote.status) {
+            jobs::record_event(&mut tx, due.job.as_str(), turn, now, &remote.status, None).await?;
+        }
+        let is_finished = !JobState::of(DeliveryState::Accepted, Some(&remote.status)).is_moving();
+        if is_finished && (was_moving || is_over) {
+            webhook_events::job_finished(&mut tx, &due.job, now).await?;
+        }
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// The upstream does not know the job; whether it is lost, the poll at `next` shows.
+    pub async fn record_missing(
+        &self,
+        due: &DuePoll,
+        since: Timestamp,
+        next: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        plan(&mut tx, due, Some(next), Some(since)).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Stops tracking a job that will not come to an end of its own: shows `status`, and why.
+    pub async fn record_lost(
+        &self,
+        due: &DuePoll,
+        status: &str,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        if plan(&mut tx, due, None, None).await? {
+            sqlx::query(
+                "UPDATE jobs SET state = 'other', remote_status = $2, reason = $3, changed_at = $4 WHERE id = $1",
+            )
+            .bind(due.job.as_str())
+            .bind(status)
+            .bind(reason)
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+            let turn = last_turn(&mut tx, &due.job).await?;
+            jobs::record_event(&mut tx, due.job.as_str(), turn, now, status, Some(reason)).await?;
+            webhook_events::job_finished(&mut tx, &due.job, now).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Stops tracking a job, and leaves it as it is.
+    pub async fn stop_tracking(&self, due: &DuePoll) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        plan(&mut tx, due, None, None).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+/// Plans the next poll, unless something was sent to the job since this one began.
+async fn plan(
+    tx: &mut Transaction<'static, Any>,
+    due: &DuePoll,
+    next_poll_at: Option<Timestamp>,
+    missing_since: Option<Timestamp>,
+) -> Result<bool, StoreError> {
+    let planned =
+        sqlx::query("UPDATE jobs SET next_read_at = $3, missing_since = $4 WHERE id = $1 AND revision = $2")
+            .bind(due.job.as_str())
+            .bind(due.revision)
+            .bind(next_poll_at.map(Timestamp::as_millis))
+            .bind(missing_since.map(Timestamp::as_millis))
+            .execute(&mut **tx)
+            .await?;
+    Ok(planned.rows_affected() == 1)
+}
+
+/// The position of the last prompt that the upstream took.
+async fn last_turn(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
+    let last: Option<i64> =
+        sqlx::query_scalar("SELECT MAX(position) FROM messages WHERE job_id = $1 AND state = 'accepted'")
+            .bind(job.as_str())
+            .fetch_one(&mut **tx)
+            .await?;
+    Ok(last.unwrap_or_default())
+}
+
+/// Whether the history has a status of the upstream since it took the prompt at `turn`.
+async fn has_ended(tx: &mut Transaction<'static, Any>, job: &JobId, turn: i64) -> Result<bool, StoreError> {
+    let statuses: i64 = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM job_events e WHERE e.job_id = $1 AND e.position = $2 AND e.id >
+         (SELECT MAX(a.id) FROM job_events a WHERE a.job_id = $1 AND a.position = $2 AND a.state = 'accepted')",
+    )
+    .bind(job.as_str())
+    .bind(turn)
+    .fetch_one(&mut **tx)
+    .await?;
+    Ok(statuses > 0)
+}
+
+fn due_poll(row: &AnyRow) -> Result<DuePoll, StoreError> {
+    let planned_at = jobs::instant(row, "next_read_at")?;
+    Ok(DuePoll {
+        job: word(row, "id")?,
+        project: word(row, "project")?,
+        remote_id: row.try_get("remote_id")?,
+        planned_at,
+        tracked_since: jobs::optional_instant(row, "followed_since")?.unwrap_or(planned_at),
+        missing_since: jobs::optional_instant(row, "missing_since")?,
+        status: row.try_get("remote_status")?,
+        after_follow_up: row.try_get::<Option<i64>, _>("turn")?.is_some_and(|turn| turn > 0),
+        revision: row.try_get("revision")?,
+    })
+}

@@ -1,0 +1,215 @@
+//! Questions about page views, each asked once: identical questions share one upstream call and its answer
+//! for as long as it is fresh. Must not interpret the figures.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use moka::Expiry;
+use moka::future::Cache;
+
+use super::Upstream;
+use super::governor::{Governor, Scope};
+use crate::error::AppError;
+use crate::model::day::{Day, DayRange};
+use crate::model::id::ProjectId;
+use crate::model::page_views::FetchedPageViews;
+use crate::model::paging::PageLimit;
+use crate::server::clock::Clock;
+
+/// One distinct question.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PageViewsQuery {
+    pub project: ProjectId,
+    pub range: DayRange,
+    pub limit: PageLimit,
+    pub offset: u64,
+}
+
+/// The answers, and the way to new ones. Cloning gives another handle on the same answers.
+#[derive(Clone)]
+pub struct PageViewsCache {
+    upstream: Upstream,
+    governor: Governor,
+    clock: Clock,
+    /// Answers while they are fresh; also where identical questions wait for one call.
+    fresh: Cache<PageViewsQuery, FetchedPageViews>,
+    /// The last good answers, however old.
+    last_good: Cache<PageViewsQuery, FetchedPageViews>,
+    /// Questions that failed a moment ago: their last good answer is not refreshed again at once.
+    failed: Cache<PageViewsQuery, ()>,
+}
+
+/// Days in the range when none is asked for.
+const DEFAULT_DAYS: i64 = 28;
+const CACHED_QUESTIONS: u64 = 1_000;
+/// How much memory either kind of answers may hold, roughly, whatever the upstream sends.
+const CACHED_BYTES: u64 = 32 * 1024 * 1024;
+/// How long after a failure an old answer is given without asking again.
+const AFTER_A_FAILURE: Duration = Duration::from_secs(60);
+
+impl PageViewsQuery {
+    /// A question from what a person typed; both days inclusive, the last 28 days unless told.
+    pub fn parse(
+        project: ProjectId,
+        from: Option<&str>,
+        to: Option<&str>,
+        limit: Option<i64>,
+        offset: Option<i64>,
+        today: Day,
+    ) -> Result<Self, AppError> {
+        let limit = u32::try_from(limit.unwrap_or(PageLimit::DEFAULT.get().into())).unwrap_or(0);
+        Ok(Self {
+            project,
+            range: Self::range(from, to, today)?,
+            limit: PageLimit::try_from(limit).map_err(AppError::bad_input)?,
+            offset: u64::try_from(offset.unwrap_or(0))
+                .map_err(|_| AppError::bad_input("The offset is 0 or more rows."))?,
+        })
+    }
+
+    /// The days from `from` to `to`, both inclusive; the last 28 unless told.
+    pub fn range(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, AppError> {
+        let day =
+            |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::parse::<Day>).transpose();
+        let to = day(to).map_err(AppError::bad_input)?.unwrap_or(today);
+        let from =
+            day(from).map_err(AppError::bad_input)?.unwrap_or(DayRange::ending(to, DEFAULT_DAYS).from());
+        DayRange::new(from, to).map_err(AppError::bad_input)
+    }
+}
+
+impl PageViewsCache {
+    pub fn new(upstream: Upstream, governor: Governor, clock: Clock) -> Self {
+        let answers = || Cache::builder().weigher(bytes).max_capacity(CACHED_BYTES);
+        Self {
+            fresh: answers().expire_after(Freshness { clock: clock.clone() }).build(),
+            last_good: answers().build(),
+            failed: Cache::builder().max_capacity(CACHED_QUESTIONS).time_to_live(AFTER_A_FAILURE).build(),
+            upstream,
+            governor,
+            clock,
+        }
+    }
+
+    /// The answer, from memory while it is fresh. One that is older is given at once as stale while a new one is asked for;
+    /// any number of callers with one question make one call.
+    pub async fn answer(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+        if let Some(fresh) = self.fresh.get(&question).await {
+            return Ok(fresh);
+        }
+        let Some(old) = self.last_good.get(&question).await else { return self.ask_once(question).await };
+        if !self.failed.contains_key(&question) {
+            let answers = self.clone();
+            tokio::spawn(async move { answers.ask_once(question).await.ok() });
+        }
+        Ok(FetchedPageViews { stale: true, ..old })
+    }
+
+    /// The last good answer, however old; one is asked for only where there is none.
+    pub async fn known(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+        match self.last_good.get(&question).await {
+            Some(known) => Ok(known),
+            None => self.ask_once(question).await,
+        }
+    }
+
+    /// A new answer whatever is in memory, which costs a call. Should it not come, the last good one.
+    pub async fn refreshed(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+        self.fresh.invalidate(&question).await;
+        let old = self.last_good.get(&question).await;
+        match (self.ask_once(question).await, old) {
+            (Err(_), Some(old)) => Ok(FetchedPageViews { stale: true, ..old }),
+            (answer, _) => answer,
+        }
+    }
+
+    async fn ask_once(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+        let answer = self.fresh.try_get_with(question.clone(), self.ask(question)).await;
+        answer.map_err(|error: Arc<AppError>| (*error).clone())
+    }
+
+    async fn ask(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+        let answer = self.ask_upstream(&question).await;
+        match &answer {
+            Ok(views) => self.last_good.insert(question, views.clone()).await,
+            Err(_) => self.failed.insert(question, ()).await,
+        }
+        answer
+    }
+
+    async fn ask_upstream(&self, question: &PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+        let permit = self.governor.acquire(&Scope::Analytics).await?;
+        let answer = self.upstream.page_views(permit, question).await.inspect_err(|error| {
+            tracing::warn!(project = %question.project, %error, "page views");
+        })?;
+        Ok(FetchedPageViews {
+            totals: answer.totals,
+            views: answer.views,
+            has_more: answer.has_more,
+            fetched_at: self.clock.now(),
+            stale: false,
+            corrected: answer.corrected,
+        })
+    }
+}
+
+/// Roughly what an answer holds in memory.
+fn bytes(_: &PageViewsQuery, answer: &FetchedPageViews) -> u32 {
+    let rows: usize = answer.views.iter().map(|row| size_of_val(row) + row.path.len()).sum();
+    u32::try_from(size_of_val(answer) + rows).unwrap_or(u32::MAX)
+}
+
+/// How long an answer is good: a quarter of an hour if the range touches today, else a day.
+struct Freshness {
+    clock: Clock,
+}
+
+impl Expiry<PageViewsQuery, FetchedPageViews> for Freshness {
+    fn expire_after_create(
+        &self,
+        question: &PageViewsQuery,
+        _: &FetchedPageViews,
+        _: Instant,
+    ) -> Option<Duration> {
+        let minutes = if question.range.to() >= Day::of(self.clock.now()) { 15 } else { 24 * 60 };
+        Some(Duration::from_secs(minutes * 60))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(
+        from: Option<&str>,
+        to: Option<&str>,
+        limit: Option<i64>,
+        offset: Option<i64>,
+    ) -> Result<PageViewsQuery, AppError> {
+        let today = "2026-11-21".parse().expect("a day");
+        PageViewsQuery::parse("docs".parse().expect("an id"), from, to, limit, offset, today)
+    }
+
+    #[test]
+    fn nothing_asked_is_the_last_28_days() {
+        let question = parse(None, Some(""), None, None).expect("a question");
+        assert_eq!(question.range.from().to_string(), "2026-10-25");
+        assert_eq!(question.range.days(), 28);
+        assert_eq!((question.limit.get(), question.offset), (50, 0));
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_a_sentence() {
+        let refused = [
+            parse(Some("2026-02-30"), None, None, None),
+            parse(Some("2026-03-02"), Some("2026-03-01"), None, None),
+            parse(None, None, Some(0), None),
+            parse(None, None, Some(251), None),
+            parse(None, None, Some(i64::MAX), None),
+            parse(None, None, None, Some(-1)),
+        ];
+        for question in refused {
+            assert!(question.is_err_and(|error| error.message.ends_with('.') && error.code.status() == 400));
+        }
+    }
+}

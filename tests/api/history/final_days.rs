@@ -1,0 +1,131 @@
+//! Recent days are fetched until they stay the same, final ones hardly ever.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use wiremock::ResponseTemplate;
+
+use super::{HOUR, asked, calls, days_asked, keeping, later, of_day, rows, site, state, steps};
+use crate::helpers::{TestApp, json, logged};
+
+const DAY: u64 = 24 * HOUR;
+
+#[tokio::test]
+async fn a_day_is_fetched_hourly_while_it_lasts_then_twice_and_never_again() {
+    let settings = keeping(2);
+    settings.clock.advance(Duration::from_secs(12 * HOUR + 1_800));
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(site(|_, _| 3)).await;
+    steps(&app).await;
+    let mut seen = Vec::new();
+    for half_hour in 1..=24 {
+        app.upstream.reset().await;
+        app.upstream.on_views(site(|_, _| 3)).await;
+        later(&app, 1_800).await;
+        let days = days_asked(&app, "docs").await;
+        seen.extend(days.iter().filter(|day| *day == "2025-03-10").map(|_| half_hour));
+    }
+    assert_eq!(seen, [2, 3, 15], "23:30, midnight, and six hours after it");
+    assert!(of_day::<Option<i64>>(&app, "settled_at", "2025-03-10").await.is_some());
+}
+
+#[tokio::test]
+async fn days_more_than_three_days_old_are_asked_for_once() {
+    let app = TestApp::with(keeping(10)).await;
+    app.upstream.on_views(site(|_, _| 3)).await;
+    steps(&app).await;
+    assert_eq!(days_asked(&app, "docs").await.len(), 10);
+    assert_eq!(state(&app).await["days_settled"], 6);
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 3)).await;
+    for _ in 0..24 {
+        later(&app, HOUR / 4).await;
+    }
+    let again = days_asked(&app, "docs").await;
+    assert!(again.iter().all(|day| day.as_str() > "2025-03-06"), "{again:?}");
+    assert_eq!(again.iter().filter(|day| *day == "2025-03-09").count(), 1, "{again:?}");
+    assert_eq!(state(&app).await["days_settled"], 9);
+}
+
+#[tokio::test]
+async fn a_clock_that_leaps_ahead_fetches_no_final_day_again() {
+    let app = TestApp::with(keeping(40)).await;
+    app.upstream.on_views(site(|_, _| 3)).await;
+    steps(&app).await;
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, _| 3)).await;
+    later(&app, 30 * DAY).await;
+    let mut asked = days_asked(&app, "docs").await;
+    asked.sort();
+    asked.retain(|day| day.as_str() < "2025-03-07");
+    assert_eq!(asked, ["2025-03-01"], "the weekly look at one old day");
+    assert_eq!(state(&app).await["days_done"], 40);
+}
+
+#[tokio::test]
+async fn once_a_week_an_old_day_is_fetched_again_and_marked_if_it_was_recounted() {
+    let app = TestApp::with(keeping(30)).await;
+    let pages = Arc::new(AtomicUsize::new(3));
+    let now = pages.clone();
+    // Of the days before March, the upstream will count more.
+    app.upstream
+        .on_views(site(move |_, day| if day < "2025-03-01" { now.load(Ordering::SeqCst) } else { 3 }))
+        .await;
+    steps(&app).await;
+    pages.store(5, Ordering::SeqCst);
+    let old = async |app: &TestApp| {
+        let mut days = days_asked(app, "docs").await;
+        days.retain(|day| day.as_str() < "2025-03-01");
+        days.split_off(20)
+    };
+    for _ in 0..6 {
+        later(&app, DAY).await;
+    }
+    assert_eq!(old(&app).await, [""; 0], "not within a week");
+    later(&app, DAY).await;
+    assert_eq!(old(&app).await, ["2025-02-16"], "the oldest of those that are kept in step");
+    assert_eq!(rows(&app, "docs").await["2025-02-16"].len(), 5);
+    assert_eq!(state(&app).await["marked"], json!([{"day": "2025-02-16", "mark": "recounted"}]));
+    assert!(!logged("a final day was recounted upstream").is_empty());
+    later(&app, 6 * DAY).await;
+    assert_eq!(old(&app).await.len(), 1);
+    later(&app, DAY).await;
+    assert_eq!(old(&app).await, ["2025-02-16", "2025-02-23"]);
+}
+
+#[tokio::test]
+async fn a_day_that_the_upstream_no_longer_has_is_kept() {
+    let app = TestApp::with(keeping(30)).await;
+    app.upstream.on_views(site(|_, _| 3)).await;
+    steps(&app).await;
+    app.upstream.reset().await;
+    app.upstream.on_views(site(|_, day| if day < "2025-03-01" { 0 } else { 3 })).await;
+    later(&app, 7 * DAY).await;
+    assert!(days_asked(&app, "docs").await.contains(&"2025-02-16".to_owned()));
+    assert_eq!(rows(&app, "docs").await["2025-02-16"].len(), 3);
+    assert_eq!(of_day::<i64>(&app, "total", "2025-02-16").await, 9);
+    assert_eq!(state(&app).await["marked"], json!([]));
+}
+
+#[tokio::test]
+async fn a_day_that_does_not_add_up_is_marked_and_not_hidden() {
+    let app = TestApp::with(keeping(10)).await;
+    let uneven = |request: &wiremock::Request| {
+        let more = if asked(request).day == "2025-03-05" { 1 } else { 0 };
+        ResponseTemplate::new(200).set_body_json(json!({
+            "totals": {"human": 5, "ai": 2 + more, "total": 7 + more},
+            "views": [{"path": "/", "human": 5, "ai": 2, "total": 7}],
+            "hasMore": false,
+        }))
+    };
+    app.upstream.on_views(uneven).await;
+    steps(&app).await;
+    assert_eq!(state(&app).await["marked"], json!([{"day": "2025-03-05", "mark": "uneven"}]));
+    assert_eq!(rows(&app, "docs").await["2025-03-05"]["/"], [5, 2, 7]);
+    assert_eq!(of_day::<i64>(&app, "total", "2025-03-05").await, 8, "as the upstream gave it");
+    later(&app, DAY).await;
+    later(&app, DAY).await;
+    let asked = calls(&app, "docs").await;
+    assert_eq!(asked.iter().filter(|asked| asked.day == "2025-03-05").count(), 2, "once more, to be sure");
+}

@@ -1,0 +1,139 @@
+//! Jobs that were started elsewhere, tracked here by their id.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Settings, TestApp, job_with, json, remote_job, until};
+
+#[tokio::test]
+async fn an_imported_job_is_tracked_like_any_other() {
+    let app =
+        TestApp::with(Settings { poll_interval: Duration::from_millis(10), ..Settings::default() }).await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
+    let operator = app.operator().await;
+    let pairs = [("project", "docs"), ("remote_id", " job_7 "), ("note", "The <b>quickstart</b>\r\nby hand")];
+    let job = operator.ask("/api/jobs/adopt", &pairs).await;
+    assert_eq!(
+        (&job["prompt"], &job["author"], &job["state"], &job["remote"]["id"]),
+        (&json!("The <b>quickstart</b>\nby hand"), &json!("olga"), &json!("active"), &json!("job_7"))
+    );
+    assert!(job["history"][0]["detail"].as_str().unwrap().starts_with("olga imported this job"), "{job}");
+    app.upstream.reset().await;
+    let done = job_with("job_7", "completed", "prLink", json!("https://git.example/pull/7"));
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(done)).await;
+    until("it is done", async || (operator.job(&job).await["state"] == "completed").then_some(())).await;
+
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
+    let followed = operator.follow_up(&job, "And more", &crate::helpers::intent()).await.json();
+    assert_eq!(followed["follow_ups"][0]["state"], "accepted");
+    assert_eq!(app.upstream.posts().await[0].url.path(), "/v2/agent/docs/job/job_7/message");
+}
+
+#[tokio::test]
+async fn without_a_note_it_says_honestly_what_it_is() {
+    let app = TestApp::start().await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
+    let operator = app.operator().await;
+    let job =
+        operator.ask("/api/jobs/adopt", &[("project", "docs"), ("remote_id", "job_7"), ("note", " ")]).await;
+    assert_eq!(job["prompt"], "Imported job job_7");
+    assert!(app.upstream.posts().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_job_that_is_here_already_is_refused_with_the_way_to_it() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let pairs = [("project", "docs"), ("remote_id", "job_1")];
+    let message = operator.post("/api/jobs/adopt", &pairs).await.refused(409, "conflict");
+    assert!(message.contains(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())), "{message}");
+    assert_eq!(app.upstream.reads().await, 0);
+    // Another project is another upstream project: the same id is another job there.
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
+    operator.ask("/api/jobs/adopt", &[("project", "api"), ("remote_id", "job_1")]).await;
+}
+
+#[tokio::test]
+async fn a_form_sent_twice_imports_once() {
+    let app = TestApp::start().await;
+    let slow = ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"));
+    app.upstream.on_read(slow.set_delay(Duration::from_millis(200))).await;
+    let operator = app.operator().await;
+    let pairs = [("project", "docs"), ("remote_id", "job_7")];
+    let answers = join_all((0..4).map(|_| operator.post("/api/jobs/adopt", &pairs))).await;
+    let imported = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(imported, 1);
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        answer.refused(409, "conflict");
+    }
+    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    assert_eq!(list["jobs"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_the_platform_does_not_have_is_not_imported() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let pairs = [("project", "docs"), ("remote_id", "job_7")];
+    for (status, expected, code) in
+        [(404, 404, "not_found"), (400, 502, "upstream_failed"), (500, 502, "upstream_failed")]
+    {
+        app.upstream.reset().await;
+        app.upstream.on_read(ResponseTemplate::new(status).set_body_json(json!({"error": "no"}))).await;
+        operator.post("/api/jobs/adopt", &pairs).await.refused(expected, code);
+    }
+    app.upstream.reset().await;
+    for hostile in ["", "..", "a/../b", "a%2fb", "a?b", "a#b", "a\nb", "a\u{7}b", &"x".repeat(201)] {
+        let pairs = [("project", "docs"), ("remote_id", hostile)];
+        operator.post("/api/jobs/adopt", &pairs).await.refused(400, "bad_input");
+    }
+    let long = "x".repeat(32_769);
+    let pairs = [("project", "docs"), ("remote_id", "job_7"), ("note", long.as_str())];
+    operator.post("/api/jobs/adopt", &pairs).await.refused(400, "bad_input");
+    assert!(app.upstream.requests().await.is_empty(), "nothing of that was asked upstream");
+    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    assert_eq!(list["jobs"], json!([]));
+}
+
+#[tokio::test]
+async fn trying_out_ids_ends_before_the_platform_minds() {
+    let app = TestApp::start().await;
+    app.upstream.on_read(ResponseTemplate::new(404)).await;
+    let operator = app.operator().await;
+    for n in 0..70 {
+        let id = format!("job_{n}");
+        let answer = operator.post("/api/jobs/adopt", &[("project", "docs"), ("remote_id", &id)]).await;
+        assert_eq!(answer.status, if n < 60 { 404 } else { 429 }, "{n}");
+    }
+    assert_eq!(app.upstream.reads().await, 60);
+}
+
+#[tokio::test]
+async fn viewers_import_nothing_and_the_form_works_alone() {
+    let app = TestApp::start().await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
+    let viewer = app.sign_in("vera").await;
+    let pairs = [("project", "docs"), ("remote_id", "job_7")];
+    viewer.post("/api/jobs/adopt", &pairs).await.refused(403, "forbidden");
+    assert!(!viewer.get("/p/docs/jobs/adopt").await.text.contains("/api/jobs/adopt"));
+    let operator = app.operator().await;
+    operator
+        .post("/api/jobs/adopt", &[("project", "nowhere"), ("remote_id", "job_7")])
+        .await
+        .refused(404, "not_found");
+    let page = operator.get("/p/docs/jobs/adopt").await;
+    assert_eq!(page.status, 200);
+    for name in ["project", "remote_id", "note"] {
+        assert!(page.text.contains(&format!("name=\"{name}\"")), "{name}");
+    }
+    let from = format!("{}/p/docs/jobs/adopt", app.origin());
+    let answer = operator.submit("/api/jobs/adopt", &pairs, Some(&from)).await;
+    assert!(answer.location().contains("/p/docs/jobs/"), "{}", answer.location());
+    let again = operator.submit("/api/jobs/adopt", &pairs, Some(&from)).await;
+    let page = operator.get(again.location().trim_start_matches(&app.origin())).await;
+    assert!(page.text.contains("here already"), "the reason is not on the page");
+}

@@ -1,0 +1,359 @@
+//! Following jobs that do not end as they should: lost, endless, or under a clock that jumps; and asking once more.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Browser, Settings, TestApp, intent, json, remote_job, until};
+
+const MORNING: &str = "2025-03-10T10:00:00Z";
+
+fn at(instant: &str) -> Clock {
+    Clock::frozen(instant.parse::<Timestamp>().unwrap())
+}
+
+/// Reads every 3 seconds of a clock that stands still until it is moved.
+fn frozen() -> Settings {
+    Settings { clock: at(MORNING), poll_interval: Duration::from_secs(3), ..Settings::default() }
+}
+
+/// Longer than a pause of 3 seconds with its jitter.
+const NEXT_READ: Duration = Duration::from_millis(3_601);
+
+/// Longer than the longest pause with its jitter.
+const SLOWEST_READ: Duration = Duration::from_secs(361);
+
+fn says(status: &str) -> ResponseTemplate {
+    ResponseTemplate::new(200).set_body_json(remote_job("job_1", status))
+}
+
+fn unknown_job() -> ResponseTemplate {
+    ResponseTemplate::new(404).set_body_json(json!({"error": "no such job"}))
+}
+
+async fn started(app: &TestApp, operator: &Browser) -> Value {
+    app.upstream.on_create(says("active")).await;
+    operator.created("Fix typos").await
+}
+
+async fn upstream_says(app: &TestApp, answer: ResponseTemplate) {
+    app.upstream.reset().await;
+    app.upstream.on_read(answer).await;
+}
+
+async fn badge(operator: &Browser, job: &Value) -> Value {
+    let jobs = job["id"].as_str().unwrap();
+    operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", jobs)]).await[0].clone()
+}
+
+async fn check(person: &Browser, job: &Value) -> crate::helpers::Answer {
+    person.post("/api/jobs/check", &[("project", "docs"), ("job", job["id"].as_str().unwrap())]).await
+}
+
+/// Moves the clock, and waits for the read that comes with it.
+async fn read_after(app: &TestApp, pause: Duration) {
+    let before = app.upstream.reads().await;
+    app.clock().advance(pause);
+    until("a read", async || {
+        app.state().jobs.poll_due().await.unwrap();
+        let came = app.upstream.reads().await > before;
+        // The read before may have been dealt with only after the clock had moved.
+        app.clock().advance(Duration::from_millis(if came { 0 } else { 1_000 }));
+        came.then_some(())
+    })
+    .await;
+}
+
+/// Waits until a 404 is noted that may mean that the job is lost.
+async fn missing(app: &TestApp) {
+    until("the 404 is noted", async || {
+        let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
+        let planned = store.due_polls(now, now).await.unwrap();
+        planned.first().and_then(|read| read.missing_since)
+    })
+    .await;
+}
+
+/// A job that the upstream forgot.
+async fn lost(app: &TestApp, operator: &Browser) -> Value {
+    let job = started(app, operator).await;
+    upstream_says(app, unknown_job()).await;
+    read_after(app, NEXT_READ).await;
+    missing(app).await;
+    app.clock().advance(Duration::from_secs(73));
+    until("the job is lost", async || {
+        app.state().jobs.poll_due().await.unwrap();
+        (badge(operator, &job).await["status"] == "not found").then_some(())
+    })
+    .await;
+    job
+}
+
+#[tokio::test]
+async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = started(&app, &operator).await;
+    upstream_says(&app, unknown_job()).await;
+    read_after(&app, NEXT_READ).await;
+    missing(&app).await;
+    app.clock().advance(Duration::from_secs(59));
+    assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
+    let still = badge(&operator, &job).await;
+    assert_eq!((&still["state"], &still["followed"]), (&json!("active"), &json!(true)));
+
+    app.clock().advance(Duration::from_secs(14));
+    let gone = until("the job is lost", async || {
+        Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
+    })
+    .await;
+    assert_eq!((&gone["status"], &gone["followed"]), (&json!("not found"), &json!(false)));
+    let read = operator.job(&job).await;
+    assert!(read["reason"].as_str().unwrap().contains("no such job"), "{}", read["reason"]);
+    let last = read["history"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["state"], &last["detail"]), (&json!("not found"), &read["reason"]));
+    for _ in 0..10 {
+        app.clock().advance(Duration::from_secs(3_600));
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
+    }
+    assert_eq!(app.upstream.reads().await, 2);
+
+    let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
+    let page = app.operator().await.get(&path).await.text;
+    assert!(page.contains(">Not found<") && page.contains("Check again"), "{page}");
+    assert!(!app.sign_in("vera").await.get(&path).await.text.contains("Check again"));
+}
+
+#[tokio::test]
+async fn a_single_404_is_forgotten_by_the_next_good_answer() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = started(&app, &operator).await;
+    for _ in 0..3 {
+        upstream_says(&app, unknown_job()).await;
+        read_after(&app, SLOWEST_READ).await;
+        upstream_says(&app, says("active")).await;
+        read_after(&app, SLOWEST_READ).await;
+    }
+    let read = operator.job(&job).await;
+    assert_eq!((&read["state"], &read["reason"]), (&json!("active"), &json!(null)));
+    assert!(!read["history"].to_string().contains("not found"));
+}
+
+#[tokio::test]
+async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
+    let app = TestApp::with(frozen()).await;
+    let job = started(&app, &app.operator().await).await;
+    upstream_says(&app, ResponseTemplate::new(410)).await;
+    for _ in 0..=3 * 24 * 3_600 / SLOWEST_READ.as_secs() {
+        app.clock().advance(SLOWEST_READ);
+        app.state().jobs.poll_due().await.unwrap();
+    }
+    let operator = app.operator().await;
+    let over = until("following ends", async || {
+        Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
+    })
+    .await;
+    assert_eq!((&over["status"], &over["followed"]), (&json!("no end"), &json!(false)));
+    let reads = app.upstream.reads().await;
+    app.clock().advance(Duration::from_secs(24 * 3_600));
+    assert_eq!((app.state().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
+}
+
+#[tokio::test]
+async fn three_days_without_an_end_end_the_following_and_say_so() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = started(&app, &operator).await;
+    upstream_says(&app, says("active")).await;
+    let days = |days: u64| days * 24 * 3_600 / SLOWEST_READ.as_secs();
+    for _ in 0..days(3) - 1 {
+        app.clock().advance(SLOWEST_READ);
+        app.state().jobs.poll_due().await.unwrap();
+    }
+    // Sessions end for want of use meanwhile.
+    let operator = app.operator().await;
+    assert_eq!(badge(&operator, &job).await["state"], "active");
+    let over = until("following ends", async || {
+        app.clock().advance(SLOWEST_READ);
+        app.state().jobs.poll_due().await.unwrap();
+        Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
+    })
+    .await;
+    assert_eq!((&over["status"], &over["followed"]), (&json!("no end"), &json!(false)));
+    let read = operator.job(&job).await;
+    assert!(read["reason"].as_str().unwrap().contains("“active”"), "{}", read["reason"]);
+    assert_eq!(read["history"].as_array().unwrap().last().unwrap()["state"], "no end");
+    let reads = app.upstream.reads().await;
+    app.clock().advance(Duration::from_secs(24 * 3_600));
+    assert_eq!((app.state().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
+    let operator = app.operator().await;
+    let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
+    assert!(page.contains(">No end after 3 days<") && page.contains("Check again"), "{page}");
+
+    // Another three days, if a person asks and it goes on.
+    assert_eq!(check(&operator, &job).await.json()["state"], "active");
+    read_after(&app, NEXT_READ).await;
+    assert_eq!(badge(&operator, &job).await["state"], "active");
+}
+
+#[tokio::test]
+async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interval() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = lost(&app, &operator).await;
+    let history = operator.job(&job).await["history"].clone();
+    // The upstream was asked just now.
+    upstream_says(&app, unknown_job()).await;
+    assert_eq!(check(&operator, &job).await.json()["state"], "other");
+    assert_eq!(app.upstream.reads().await, 0);
+    app.clock().advance(NEXT_READ);
+    for _ in 0..5 {
+        let answer = check(&operator, &job).await.json();
+        assert_eq!((&answer["remote"]["status"], &answer["followed"]), (&json!("not found"), &json!(false)));
+    }
+    assert_eq!(app.upstream.reads().await, 1);
+    assert_eq!(operator.job(&job).await["history"], history, "the same answer is no news");
+
+    app.clock().advance(NEXT_READ);
+    upstream_says(&app, ResponseTemplate::new(500)).await;
+    check(&operator, &job).await.refused(502, "upstream_failed");
+    assert_eq!(badge(&operator, &job).await["followed"], false);
+
+    app.clock().advance(NEXT_READ);
+    upstream_says(&app, says("active")).await;
+    let found = check(&operator, &job).await.json();
+    assert_eq!(
+        (&found["state"], &found["followed"], &found["reason"]),
+        (&json!("active"), &json!(true), &json!(null))
+    );
+    upstream_says(&app, says("completed")).await;
+    read_after(&app, NEXT_READ).await;
+    until("the job is completed", async || {
+        (badge(&operator, &job).await["state"] == "completed").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn asking_once_more_needs_an_operator_and_a_job_that_was_accepted() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = lost(&app, &operator).await;
+    check(&app.sign_in("vera").await, &job).await.refused(403, "forbidden");
+    let elsewhere = [("project", "api"), ("job", job["id"].as_str().unwrap())];
+    operator.post("/api/jobs/check", &elsewhere).await.refused(404, "not_found");
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(400)).await;
+    let rejected = operator.created("Fix more").await;
+    check(&operator, &rejected).await.refused(400, "bad_input");
+    assert_eq!(app.upstream.reads().await, 0);
+}
+
+#[tokio::test]
+async fn without_javascript_asking_once_more_comes_back_to_the_job() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = lost(&app, &operator).await;
+    app.clock().advance(NEXT_READ);
+    upstream_says(&app, says("completed")).await;
+    let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
+    let fields = [("project", "docs"), ("job", job["id"].as_str().unwrap())];
+    let page = format!("{}{path}", app.origin());
+    let answer = operator.submit("/api/jobs/check", &fields, Some(&page)).await;
+    assert_eq!((answer.status, answer.location()), (302, path.as_str()));
+    assert!(operator.get(&path).await.text.contains("data-status=\"completed\""));
+}
+
+#[tokio::test]
+async fn the_clock_set_forward_by_days_ends_nothing() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = started(&app, &operator).await;
+    upstream_says(&app, says("active")).await;
+    read_after(&app, Duration::from_secs(10 * 24 * 3_600)).await;
+    // It is as young as before.
+    for _ in 0..10 {
+        read_after(&app, NEXT_READ).await;
+    }
+    // The session ended meanwhile.
+    let operator = app.operator().await;
+    assert_eq!(badge(&operator, &job).await["state"], "active");
+
+    // Nor does a jump confirm that a job is lost.
+    upstream_says(&app, unknown_job()).await;
+    read_after(&app, NEXT_READ).await;
+    read_after(&app, Duration::from_secs(24 * 3_600)).await;
+    assert_eq!(badge(&app.operator().await, &job).await["state"], "active");
+}
+
+#[tokio::test]
+async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
+    let mut app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = started(&app, &operator).await;
+    upstream_says(&app, says("active")).await;
+    app.restart_with(|settings| settings.clock = at("2025-03-01T10:00:00Z")).await;
+    until("a read", async || (app.upstream.reads().await == 1).then_some(())).await;
+    for _ in 0..20 {
+        assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
+    }
+    assert_eq!(app.upstream.reads().await, 1, "one read for the jump");
+    // It ages from then on, and is read ever more slowly.
+    for _ in 0..200 {
+        app.clock().advance(NEXT_READ);
+        app.state().jobs.poll_due().await.unwrap();
+    }
+    let reads = app.upstream.reads().await;
+    assert!((20..=110).contains(&reads), "{reads} reads in twelve minutes");
+    upstream_says(&app, says("completed")).await;
+    let operator = app.operator().await;
+    until("the job is completed", async || {
+        app.clock().advance(SLOWEST_READ);
+        (badge(&operator, &job).await["state"] == "completed").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pauses_grow_with_age_and_are_never_shorter_than_agreed_on() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    started(&app, &operator).await;
+    upstream_says(&app, says("active")).await;
+    for (seconds, pause, step) in [(120, 3, 1), (480, 10, 1), (3_000, 60, 6), (7_200, 300, 30)] {
+        let before = app.upstream.reads().await;
+        for _ in 0..seconds / step {
+            app.clock().advance(Duration::from_secs(step as u64));
+            app.state().jobs.poll_due().await.unwrap();
+        }
+        let reads = app.upstream.reads().await - before;
+        let (least, most) = (seconds * 5 / (pause * 6 + step * 5), seconds / pause + 1);
+        assert!((least - 2..=most).contains(&reads), "{reads} reads in {seconds} s, every {pause} s");
+    }
+}
+
+#[tokio::test]
+async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_timeline() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = started(&app, &operator).await;
+    app.upstream.on_read(says("completed")).await;
+    read_after(&app, NEXT_READ).await;
+    app.upstream.on_follow_up(says("completed")).await;
+    operator.follow_up(&job, "And more", &intent()).await;
+    let said = async || {
+        let history = operator.job(&job).await["history"].clone();
+        history.as_array().unwrap().iter().filter(|line| line["state"] == "completed").count()
+    };
+    until("the job rests", async || {
+        app.clock().advance(Duration::from_secs(30));
+        app.state().jobs.poll_due().await.unwrap();
+        (badge(&operator, &job).await["followed"] == false).then_some(())
+    })
+    .await;
+    assert_eq!(said().await, 2);
+}

@@ -1,0 +1,239 @@
+//! What is told, to whom, when, and how often.
+
+use super::*;
+
+#[tokio::test]
+async fn the_end_of_a_job_is_told_signed_and_without_the_whole_prompt() {
+    let app =
+        TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(204)).await;
+    let webhook = hooked(&admin, &receiver).await;
+    let remote = detached_job();
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job(&remote, "active"))).await;
+    let title = "é".repeat(200);
+    let job = app.operator().await.created(&format!("\n {title}\nand what nobody else needs to know")).await;
+    let done = job_with(&remote, "completed", "prLink", json!("https://git.example/pull/7"));
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(done)).await;
+
+    let delivery = logged_once(&admin, &webhook, |event| event["outcome"] == "delivered").await;
+    let requests = heard(&receiver).await;
+    assert_eq!(requests.len(), 1);
+    let event = verified(&requests[0], webhook["secret"].as_str().unwrap());
+    let changed_at = admin.job(&job).await["changed_at"].clone();
+    assert_eq!(
+        event,
+        json!({
+            "id": delivery["id"], "type": "job.completed", "at": changed_at,
+            "job": {
+                "id": job["id"], "project": "docs", "title": "é".repeat(140), "author": "olga", "state": "completed",
+                "pr_link": "https://git.example/pull/7", "url": format!("{}/p/docs/jobs/{}", app.origin(), id(&job)),
+            },
+        })
+    );
+    assert_eq!(
+        (&delivery["attempts"], &delivery["status"], &delivery["job"]),
+        (&json!(1), &json!(204), &job["id"])
+    );
+}
+
+#[tokio::test]
+async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
+    let app =
+        TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(200)).await;
+    let webhook = hooked(&admin, &receiver).await;
+    let says = |status: u16, word: &str| {
+        ResponseTemplate::new(status).set_body_json(remote_job(&detached_job(), word))
+    };
+    let mut told = Vec::new();
+    for (answer, event) in [
+        (ResponseTemplate::new(400), "job.rejected"),
+        (ResponseTemplate::new(500), "job.unknown"),
+        (says(201, "failed"), "job.failed"),
+        (says(201, "archived"), "job.archived"),
+        (says(201, "completed"), "job.completed"),
+    ] {
+        app.upstream.reset().await;
+        app.upstream.on_create(answer).await;
+        app.operator().await.created("Fix typos").await;
+        told.insert(0, event);
+        let events = until("an event", async || {
+            Some(log(&admin, &webhook).await).filter(|log| log.len() == told.len())
+        })
+        .await;
+        assert_eq!(events.iter().map(|event| event["event"].clone()).collect::<Vec<_>>(), told);
+    }
+    // Reads answer with the job they ask about.
+    let read = |word: &'static str| {
+        move |request: &Request| {
+            let job = request.url.path_segments().unwrap().next_back().unwrap().to_owned();
+            ResponseTemplate::new(200).set_body_json(remote_job(&job, word))
+        }
+    };
+    app.upstream.reset().await;
+    app.upstream.on_read(read("completed")).await;
+    let remote = detached_job();
+    let active = ResponseTemplate::new(200).set_body_json(remote_job(&remote, "active"));
+    app.upstream.on_create(active.clone()).await;
+    let job = app.operator().await.created("Fix typos").await;
+    logged_once(&admin, &webhook, |event| event["job"] == job["id"]).await;
+    app.upstream.reset().await;
+    app.upstream.on_read(read("failed")).await;
+    app.upstream.on_follow_up(active).await;
+    app.operator().await.follow_up(&job, "And more", &intent()).await;
+    let again =
+        logged_once(&admin, &webhook, |event| event["job"] == job["id"] && event["event"] == "job.failed")
+            .await;
+    assert_eq!(again["job"], job["id"]);
+    let told_of_it = log(&admin, &webhook).await.iter().filter(|event| event["job"] == job["id"]).count();
+    assert_eq!(told_of_it, 2);
+}
+
+#[tokio::test]
+async fn an_event_outlives_a_crash_while_it_is_being_told() {
+    let mut app = TestApp::with(frozen()).await;
+    let receiver = RawUpstream::start(|n| match n {
+        0 => Act::Stall(Vec::new()),
+        _ => Act::HangUp(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_vec()),
+    });
+    let webhook = add(&app.sign_in("ada").await, "json", &receiver.url()).await;
+    rejected_job(&app).await;
+    until("the event is on its way", async || (receiver.requests() == 1).then_some(())).await;
+    app.crash();
+    app.begin().await;
+    let admin = app.sign_in("ada").await;
+    assert_eq!(log(&admin, &webhook).await[0]["outcome"], "waiting");
+    app.clock().advance(Duration::from_secs(31));
+    let delivery = logged_once(&admin, &webhook, |event| event["outcome"] == "delivered").await;
+    assert_eq!((&delivery["attempts"], receiver.requests()), (&json!(2), 2));
+}
+
+#[tokio::test]
+async fn a_failing_receiver_is_tried_again_ever_more_slowly_and_then_given_up() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(500).set_body_string("out of\u{7} order")).await;
+    let webhook = hooked(&admin, &receiver).await;
+    rejected_job(&app).await;
+    for (tries, pause) in [10, 60, 300, 1_800, 7_200, 21_600].into_iter().enumerate() {
+        let event =
+            logged_once(&admin, &webhook, |event| event["attempts"] == tries + 1 && event["status"] == 500)
+                .await;
+        assert_eq!((&event["outcome"], &event["note"]), (&json!("waiting"), &json!("out of order")));
+        let next: Timestamp = event["next_try_at"].as_str().unwrap().parse().unwrap();
+        let wait = next.as_millis() - app.clock().now().as_millis();
+        assert!((pause * 1_000..=pause * 1_200).contains(&wait), "{wait} ms after try {}", tries + 1);
+        app.clock().advance(Duration::from_millis(wait as u64 - 1));
+        assert_eq!(app.state().webhooks.deliver_due().await.unwrap(), 0, "tried too soon");
+        app.clock().advance(Duration::from_millis(1));
+    }
+    let over = logged_once(&admin, &webhook, |event| event["outcome"] == "given_up").await;
+    assert_eq!((&over["attempts"], &over["next_try_at"]), (&json!(7), &json!(null)));
+    let ids: Vec<_> =
+        heard(&receiver).await.iter().map(|request| request.headers["docket-delivery"].clone()).collect();
+    assert!(ids.len() == 7 && ids.iter().all(|same| *same == ids[0]), "{ids:?}");
+
+    let again = admin.ask("/api/webhooks/retry", &[("delivery", id(&over))]).await;
+    assert_eq!(
+        (&again["id"], &again["attempts"], &again["outcome"]),
+        (&over["id"], &json!(1), &json!("waiting"))
+    );
+}
+
+#[tokio::test]
+async fn a_clock_rollback_does_not_silence_a_webhook() {
+    let mut app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(500)).await;
+    let webhook = hooked(&admin, &receiver).await;
+    rejected_job(&app).await;
+    logged_once(&admin, &webhook, |event| event["status"] == 500).await;
+    let earlier = Clock::frozen("2025-03-01T10:00:00Z".parse::<Timestamp>().unwrap());
+    app.restart_with(|settings| settings.clock = earlier).await;
+    logged_once(&admin_of(&app).await, &webhook, |event| event["attempts"] == 2).await;
+}
+
+#[tokio::test]
+async fn what_a_receiver_answers_decides_what_comes_next() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let elsewhere = receiver(ResponseTemplate::new(200)).await;
+    let large = "x".repeat(1_000_000);
+    let lead_away = ResponseTemplate::new(307).insert_header("location", format!("{}/hook", elsewhere.uri()));
+    for (answer, outcome, note) in [
+        (ResponseTemplate::new(200).set_body_string(large), "delivered", "x".repeat(300)),
+        (ResponseTemplate::new(404).set_body_string(" no such\nhook "), "waiting", "no suchhook".to_owned()),
+        (ResponseTemplate::new(410).set_body_string("gone"), "given_up", "gone".to_owned()),
+        (lead_away, "waiting", "The receiver sends elsewhere, and webhooks follow no redirects.".to_owned()),
+        (
+            ResponseTemplate::new(503).set_body_bytes(b"\xff\xfe!".to_vec()),
+            "waiting",
+            "\u{fffd}\u{fffd}!".to_owned(),
+        ),
+    ] {
+        let webhook = hooked(&admin, &receiver(answer).await).await;
+        rejected_job(&app).await;
+        let event = logged_once(&admin, &webhook, |event| event["status"] != json!(null)).await;
+        assert_eq!((&event["outcome"], &event["note"]), (&json!(outcome), &json!(note)));
+        admin.ask("/api/webhooks/disable", &[("webhook", id(&webhook))]).await;
+    }
+    assert_eq!(heard(&elsewhere).await.len(), 0);
+
+    let (_kept, nobody) = refusing_address();
+    let webhook = add(&admin, "json", &nobody).await;
+    let tried = test(&admin, &webhook).await;
+    assert_eq!(
+        (&tried["status"], &tried["note"]),
+        (&json!(null), &json!("The receiver could not be reached."))
+    );
+    assert_eq!(tried["outcome"], "given_up", "a test is tried once");
+}
+
+#[tokio::test]
+async fn a_silent_receiver_costs_ten_seconds_and_holds_up_nobody_who_asks_later() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let silent = RawUpstream::start(|_| Act::Stall(Vec::new()));
+    let dripping =
+        RawUpstream::start(|_| Act::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nthan".to_vec()));
+    let (first, second) =
+        (add(&admin, "json", &silent.url()).await, add(&admin, "json", &dripping.url()).await);
+    rejected_job(&app).await;
+    let event = logged_once(&admin, &first, |event| event["note"] != json!(null)).await;
+    assert_eq!(event["note"], "The receiver did not answer in time.");
+    let event = logged_once(&admin, &second, |event| event["outcome"] == "delivered").await;
+    assert_eq!((&event["status"], &event["note"]), (&json!(200), &json!("than")));
+}
+
+#[tokio::test]
+async fn only_enabled_webhooks_of_the_project_are_told_each_in_its_own_event() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(200)).await;
+    let (first, second) = (hooked(&admin, &receiver).await, hooked(&admin, &receiver).await);
+    let disabled = hooked(&admin, &receiver).await;
+    admin.ask("/api/webhooks/disable", &[("webhook", id(&disabled))]).await;
+    let address = format!("{}/hook", receiver.uri());
+    let other = [("project", "api"), ("kind", "json"), ("address", address.as_str())];
+    let other = admin.ask("/api/webhooks/add", &other).await;
+    rejected_job(&app).await;
+    let one = logged_once(&admin, &first, |event| event["outcome"] == "delivered").await;
+    let two = logged_once(&admin, &second, |event| event["outcome"] == "delivered").await;
+    assert_ne!(one["id"], two["id"]);
+    let requests = heard(&receiver).await;
+    for (webhook, event) in [(&first, &one), (&second, &two)] {
+        let request =
+            requests.iter().find(|request| request.headers["docket-delivery"] == id(event)).unwrap();
+        verified(request, webhook["secret"].as_str().unwrap());
+    }
+    assert_eq!(
+        (requests.len(), log(&admin, &disabled).await.len(), log(&admin, &other).await.len()),
+        (2, 0, 0)
+    );
+
+    admin.ask("/api/webhooks/enable", &[("webhook", id(&disabled))]).await;
+    rejected_job(&app).await;
+    logged_once(&admin, &disabled, |event| event["outcome"] == "delivered").await;
+}
