@@ -6,5 +6,7 @@ use crate::ui::islands::browser;
 
 #[island]
 pub fn Ready() -> impl IntoView {
-    browser::set_on_document("data-hydrated", "true");
+    if browser::IS_HERE {
+        browser::set_on_document("data-hydrated", "true");
+    }
 }
