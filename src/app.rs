@@ -1,5 +1,6 @@
 //! The document shell, and [`App`]: the route table, nothing else. On the server only.
 
+use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::{ParentRoute, Route, Router, Routes};
@@ -11,6 +12,9 @@ use crate::ui::pages::{
     admin_upstream, admin_webhooks, analytics, batch, home, import, job, jobs, login, new_batch, new_job,
     not_found, overview, queue, set_up, settings, templates,
 };
+
+/// Has the browser fetch a page that a link leads to once the pointer rests on it. Not those that may ask the platform.
+const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick]"}}]},"eagerness":"moderate"}]}"#;
 
 /// The document around the app: everything a browser needs before the first pixel.
 /// `theme` is `light` or `dark` where the person chose one.
@@ -28,6 +32,7 @@ pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoVi
                 <link rel="stylesheet" href=stylesheet />
                 <AutoReload options=options.clone() />
                 <HydrationScripts options islands=true />
+                <script type="speculationrules" nonce=use_nonce() inner_html=PREFETCH></script>
                 <MetaTags />
             </head>
             <body>

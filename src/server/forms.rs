@@ -23,3 +23,9 @@ pub fn accepts_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))
 }
+
+/// Whether a browser fetches a page ahead, in case somebody goes to it.
+pub fn is_prefetch(headers: &HeaderMap) -> bool {
+    let purpose = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    ["sec-purpose", "purpose", "x-moz"].into_iter().filter_map(purpose).any(|why| why.contains("prefetch"))
+}

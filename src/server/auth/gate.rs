@@ -15,6 +15,7 @@ use super::{address, session_store, single_sign_on, trusted_header};
 use crate::api::REFRESH_HEADER;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
+use crate::server::forms;
 use crate::server::state::AppState;
 
 /// Pages that answer without a session; assets are outside of the gate.
@@ -42,7 +43,8 @@ pub async fn gate(
         Some(user) => {
             let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
             let address = address::of(request.extensions());
-            let is_refresh = request.headers().contains_key(REFRESH_HEADER);
+            let headers = request.headers();
+            let is_refresh = headers.contains_key(REFRESH_HEADER) || forms::is_prefetch(headers);
             if let Some(session) = session.as_ref().filter(|_| !is_refresh) {
                 state.presence.note(session.clone(), &user.id, address, path).await;
             }

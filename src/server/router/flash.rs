@@ -81,11 +81,7 @@ fn is_navigation(headers: &HeaderMap) -> bool {
     let is_fetched = header_value("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
         || header_value("sec-fetch-dest").is_some_and(|destination| destination != "document")
         || header_value(REFRESH_HEADER).is_some();
-    let is_ahead = ["sec-purpose", "purpose", "x-moz"]
-        .into_iter()
-        .filter_map(header_value)
-        .any(|why| why.contains("prefetch"));
-    !is_fetched && !is_ahead
+    !is_fetched && !forms::is_prefetch(headers)
 }
 
 fn is_plain_form(request: &Request) -> bool {

@@ -19,7 +19,12 @@ pub struct PageFigures<'a> {
 }
 
 /// `words` beside the icon; without any, the link says what it does to those who do not see it.
-pub fn page_job_link(project: &str, page: &PageFigures, class: &'static str, words: &'static str) -> impl IntoView + use<> {
+pub fn page_job_link(
+    project: &str,
+    page: &PageFigures,
+    class: &'static str,
+    words: &'static str,
+) -> impl IntoView + use<> {
     let href = links::new_job(project, &prompt(page), page.path);
     let label = format!("Start a job about {}", page.path);
     view! { <a class=class href=href aria-label=label title="Start a job about this page">{icon(icon::PLUS)} {words}</a> }

@@ -60,7 +60,9 @@ impl State {
 
     /// Follows a link of the table in place.
     fn clicked(self: Rc<Self>, event: &MouseEvent) {
-        let Some(link) = browser::target(event, "a.in-place").filter(|_| browser::is_plain(event)) else { return };
+        let Some(link) = browser::target(event, "a.in-place").filter(|_| browser::is_plain(event)) else {
+            return;
+        };
         event.prevent_default();
         let href = link.get_attribute("href").unwrap_or_default();
         self.open(asked_by(&href), &href);

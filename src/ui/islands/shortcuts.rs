@@ -90,8 +90,7 @@ pub fn dialog() -> impl IntoView + use<> {
 }
 
 pub(super) fn open_help() {
-    let dialog =
-        browser::by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
+    let dialog = browser::by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
     if let Some(dialog) = dialog.filter(|dialog| !dialog.open()) {
         let _ = dialog.show_modal();
     }

@@ -50,7 +50,13 @@ impl Toasts {
     }
 
     /// Puts a toast into the region; its id, and itself. Any of its buttons and links dismisses it.
-    fn show(&self, text: &str, quoted: &str, href: Option<String>, has_undo: bool) -> Option<(String, Element)> {
+    fn show(
+        &self,
+        text: &str,
+        quoted: &str,
+        href: Option<String>,
+        has_undo: bool,
+    ) -> Option<(String, Element)> {
         let region = browser::find(".toasts")?;
         let number = self.next_id.get();
         self.next_id.set(number.wrapping_add(1));
@@ -81,7 +87,13 @@ impl Toasts {
     }
 }
 
-fn toast(id: String, text: String, quoted: String, href: Option<String>, has_undo: bool) -> impl IntoView + use<> {
+fn toast(
+    id: String,
+    text: String,
+    quoted: String,
+    href: Option<String>,
+    has_undo: bool,
+) -> impl IntoView + use<> {
     let said = view! { {text} " " <bdi>{quoted}</bdi> };
     let said = match href {
         Some(href) => Either::Left(view! { <a href=href>{said}</a> }),

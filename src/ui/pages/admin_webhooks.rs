@@ -52,5 +52,6 @@ pub fn AdminWebhooks() -> impl IntoView {
 
 /// A form that is one button, about the one thing named by `id`.
 fn button(path: &'static str, field: &'static str, id: String, label: &'static str) -> AnyView {
-    post_form("", path, vec![(field, id)], view! { <button type="submit" class="button">{label}</button> }).into_any()
+    post_form("", path, vec![(field, id)], view! { <button type="submit" class="button">{label}</button> })
+        .into_any()
 }

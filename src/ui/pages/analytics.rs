@@ -139,5 +139,6 @@ fn no_views(project: &str) -> AnyView {
         "No views in these days",
         "No page was viewed, or nothing is counted yet. A longer range may show more.",
         step,
-    ).into_any()
+    )
+    .into_any()
 }

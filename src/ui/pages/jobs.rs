@@ -69,7 +69,8 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     });
     let put_away = !address.query.archived.is_empty();
     let bar = (may_file && !page.jobs.is_empty())
-        .then(|| bulk_bar(project, put_away)).map(|bar| view! { <Bulk>{bar}</Bulk> }.into_any());
+        .then(|| bulk_bar(project, put_away))
+        .map(|bar| view! { <Bulk>{bar}</Bulk> }.into_any());
     let body = match (page.jobs.is_empty(), address.query.is_filtered() || address.is_further_on()) {
         (false, _) => view! { <ul class="job-list" aria-label="Jobs">{rows.collect_view()}</ul> }.into_any(),
         (true, true) => nothing_found(project),

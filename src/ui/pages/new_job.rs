@@ -77,7 +77,8 @@ pub fn NewJob() -> impl IntoView {
         let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
         let text = text(&form, refused.as_ref(), prefill, &pick, copied);
         let draft = draft_start(&form, &text.prompt, text.goes_first);
-        let fields = Fields { project: &project, form: &form, text: &text, pick: &pick, similar, why, budgets };
+        let fields =
+            Fields { project: &project, form: &form, text: &text, pick: &pick, similar, why, budgets };
         let (fields, templates) = (fields.view(&draft), pick.panel());
         let advice = advice::advice(&project);
         Ok(view! {

@@ -79,7 +79,6 @@ pub(super) fn prompt_notes(start: &DraftStart) -> AnyView {
     .into_any()
 }
 
-
 /// Why the form that follows was refused. Islands say it in the same place.
 pub(super) fn problem(refused: Option<&AppError>) -> AnyView {
     let shown = notice::problem(refused.map(|error| error.message.clone()));

@@ -20,7 +20,9 @@ pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
         TableSource::Daily { rows, views } => Either::Left(daily(about, shown, (rows, views))),
         TableSource::Live { fetched_at, stale, corrected, .. } => {
             let source = live_source(fetched_at, stale, corrected);
-            Either::Right(view! { {head(())} <div class="source">{source} {refresh(about, &shown.query)}</div> })
+            Either::Right(
+                view! { {head(())} <div class="source">{source} {refresh(about, &shown.query)}</div> },
+            )
         }
     }
 }
@@ -99,9 +101,7 @@ fn open_folder(project: &str, query: &AnalyticsQuery) -> Option<impl IntoView + 
     let above = query.folders_above(folder).map(|(name, above)| {
         view! { <a class=IN_PLACE href=above.href(project)>{name.to_owned()}</a> " / " }
     });
-    Some(
-        view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> },
-    )
+    Some(view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> })
 }
 
 /// Asks the platform anew, whatever is in memory, and says what that costs.

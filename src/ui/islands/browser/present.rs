@@ -7,7 +7,8 @@ use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Date, Reflect};
 use leptos::web_sys::{
     Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
-    MouseEvent, NodeList, Notification, NotificationOptions, NotificationPermission, Storage, SubmitEvent, UrlSearchParams,
+    MouseEvent, NodeList, Notification, NotificationOptions, NotificationPermission, Storage, SubmitEvent,
+    UrlSearchParams,
 };
 use wasm_bindgen_futures::JsFuture;
 

@@ -125,7 +125,9 @@ impl Pick {
     fn name_template(&self) {
         let id = self.draft.template();
         let Some(place) = browser::by_id(TEMPLATE) else { return };
-        let link = browser::all("a[data-pick]").into_iter().find(|link| link.get_attribute(PICK).as_ref() == Some(&id));
+        let link = browser::all("a[data-pick]")
+            .into_iter()
+            .find(|link| link.get_attribute(PICK).as_ref() == Some(&id));
         let name = link.and_then(|link| link.text_content()).filter(|_| !id.is_empty());
         browser::toggle(&place, "hidden", name.is_none());
         if let (Some(name), Some(said)) = (name, browser::find_in(&place, "bdi")) {

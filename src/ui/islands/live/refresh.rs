@@ -42,7 +42,10 @@ pub(super) enum Progress {
 
 /// The shortest time between two refreshes that a region of the page asks for, in seconds.
 pub(super) fn interval() -> Option<u32> {
-    browser::all("[data-every]").iter().filter_map(|region| region.get_attribute("data-every")?.parse().ok()).min()
+    browser::all("[data-every]")
+        .iter()
+        .filter_map(|region| region.get_attribute("data-every")?.parse().ok())
+        .min()
 }
 
 /// Fetches the page and replaces its regions. One at a time; a page without regions is not fetched.

@@ -34,8 +34,9 @@ impl Pick {
     ) -> Self {
         let is_used =
             |name: &str| name == PATH || templates.iter().any(|it| placeholders(&it.text).contains(&name));
-        let given =
-            given.filter(|(name, _)| is_used(name) && !RESERVED_PLACEHOLDERS.contains(&name.as_str())).collect();
+        let given = given
+            .filter(|(name, _)| is_used(name) && !RESERVED_PLACEHOLDERS.contains(&name.as_str()))
+            .collect();
         Self { project, templates, asked, given }
     }
 
@@ -149,5 +150,31 @@ impl Pick {
             }
             .into_any(),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::saved_template::Scorecard;
+    use crate::model::time::Timestamp;
+
+    #[test]
+    fn the_address_fills_a_template() {
+        let template = SavedTemplate {
+            id: "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|error| panic!("{error}")),
+            name: "Check".to_owned(),
+            text: "Check {{page}} for {{audience}}".to_owned(),
+            changed_at: Timestamp::from_millis(0),
+            score: Scorecard::default(),
+        };
+        let asked = template.id.to_string();
+        let given = [("path", "/a"), ("audience", ""), ("unknown", "x")];
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut pick = Pick::of("docs".to_owned(), vec![template], asked, given.into_iter());
+        assert_eq!(pick.filled().as_deref(), Some("Check /a for {{audience}}"));
+        assert_eq!(pick.given("unknown"), "", "the form has no use for it");
+        pick.asked = "2".to_owned();
+        assert_eq!(pick.filled(), None);
     }
 }

@@ -86,7 +86,8 @@ fn seen_projects(person: &Person, projects: &[Project]) -> String {
 fn actions(person: &Person, projects: &[Project]) -> AnyView {
     let user = || vec![("user", person.id.clone())];
     let button = |endpoint: &'static str, label: &'static str| {
-        post_form("", endpoint, user(), view! { <button class="button" type="submit">{label}</button> }).into_any()
+        post_form("", endpoint, user(), view! { <button class="button" type="submit">{label}</button> })
+            .into_any()
     };
     let buttons = match person.state {
         AccountState::Active => {
