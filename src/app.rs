@@ -1,4 +1,4 @@
-//! The document shell, and [`App`]: the route table, nothing else. On the server only.
+//! The document shell, and [`App`], the route table. Server only.
 
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
@@ -12,8 +12,7 @@ use crate::ui::pages::{
     not_found, overview, queue, set_up, settings, templates,
 };
 
-/// The document around the app: everything a browser needs before the first pixel.
-/// `theme` is `light` or `dark` where the person chose one.
+/// The HTML document around the app. `theme` is `light` or `dark` if the person chose one.
 pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoView {
     let stylesheet = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
     view! {
@@ -38,7 +37,7 @@ pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoVi
     }
 }
 
-/// Every page is rendered whole (`SsrMode::Async`), so that it reads and posts without JavaScript.
+/// Every page is rendered whole (`SsrMode::Async`), so that it works without JavaScript.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();

@@ -1,5 +1,5 @@
-//! [`AppError`]: the one error that crosses the wire, a code for programs and a sentence for people.
-//! Must not know sqlx or reqwest, nor carry a key, an SQL text or a backtrace.
+//! [`AppError`]: the one error that crosses the wire, a code for programs and a message for people. Must not depend on
+//! sqlx or reqwest, nor carry a key, an SQL text or a backtrace.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use leptos::server_fn::codec::JsonEncoding;
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
 
-/// What went wrong: `{"code": "...", "message": "..."}` on the wire.
+/// An error: `{"code": "...", "message": "..."}` on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppError {
     pub code: ErrorCode,
-    /// A sentence a person can act on.
+    /// What happened and what to do, in one or two sentences.
     pub message: String,
 }
 
-/// Why, in one word that programs may rely on.
+/// The kind of error. Programs may rely on these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -23,18 +23,18 @@ pub enum ErrorCode {
     Unauthenticated,
     Forbidden,
     NotFound,
-    /// The daily history does not hold every day that was asked about.
+    /// The daily history does not contain every requested day.
     NotInHistory,
-    /// The same intent is being delivered right now.
+    /// A delivery with the same intent is in progress.
     IntentInFlight,
-    /// The same intent came with another text.
+    /// The same intent was submitted before with another text.
     IntentReused,
-    /// What was to be changed is not as it was any more.
+    /// The resource changed since it was read.
     Conflict,
-    /// A form that wanted to be asked first: a job like it is under way or has an open result.
+    /// A similar job exists, and the form asked to be warned.
     SimilarJob,
     BudgetSpent,
-    /// Somebody tried to sign in too often.
+    /// Too many sign-in attempts.
     TooManyAttempts,
     UpstreamFailed,
     DatabaseUnavailable,
@@ -49,7 +49,7 @@ impl AppError {
         Self { code, message: message.into() }
     }
 
-    /// What is said before a job is started that resembles another one: by the server, and by a page that was sent back.
+    /// The message about a similar job, used by the server and by the page shown again without JavaScript.
     pub const SIMILAR_JOB: &'static str = "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again.";
 
     pub fn bad_input(message: impl fmt::Display) -> Self {
@@ -67,12 +67,12 @@ impl AppError {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// What was asked for does not fit what is there by now.
+    /// The request does not fit the current state.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Conflict, message)
     }
 
-    /// What the browser says when it could not reach Docket.
+    /// The browser's message when it cannot reach Docket.
     pub fn unreachable() -> Self {
         Self::new(
             ErrorCode::Unreachable,
@@ -80,14 +80,14 @@ impl AppError {
         )
     }
 
-    /// Something that should not happen.
+    /// An unexpected error.
     pub fn internal() -> Self {
         Self::new(ErrorCode::Internal, "Something went wrong on our side. Please try again.")
     }
 }
 
 impl ErrorCode {
-    /// The HTTP status of an answer with this code.
+    /// The HTTP status of a response with this code.
     pub const fn status(self) -> u16 {
         match self {
             Self::BadInput => 400,
