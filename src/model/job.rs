@@ -137,7 +137,7 @@ pub struct JobsOverview {
     pub running: Vec<Job>,
     /// The newest jobs that need attention, however old.
     pub needing: Vec<Job>,
-    /// Jobs with a pull request, last changed first.
+    /// Finished jobs with a pull request, last changed first.
     pub finished: Vec<Job>,
     /// Jobs per state that are not archived in Docket; states without jobs are omitted.
     pub counts: BTreeMap<JobState, u64>,

@@ -136,7 +136,7 @@ impl Store {
 
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "database");
+        tracing::error!(%error, "database error");
         Self::database_unavailable()
     }
 }

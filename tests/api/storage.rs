@@ -71,7 +71,7 @@ async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
         server.may_write("0");
         seen.let_go();
         until("it was tried often", async || {
-            (server.output().matches("cannot be recorded yet").count() > 9).then_some(())
+            (server.output().matches("could not be recorded; retrying").count() > 9).then_some(())
         })
         .await;
         server.may_write("unlimited");

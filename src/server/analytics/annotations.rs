@@ -1,4 +1,4 @@
-//! The team's own notes on days: what one may say, and who may change which.
+//! The team's notes on days: validation, and who may change which.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::day::Day;
@@ -7,7 +7,6 @@ use crate::model::id::{AnnotationId, ProjectId};
 use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
 
-/// The longest note, in characters.
 const TEXT_MAX_CHARS: usize = 280;
 
 /// Adds a note, or changes the one with this id.
@@ -39,7 +38,7 @@ pub async fn remove(caller: &Caller, project: &ProjectId, id: &str) -> Result<()
     Ok(caller.state.store.remove_annotation(id).await?)
 }
 
-/// The note, if it is the caller's own or the caller administers.
+/// The note, if the caller wrote it or is an administrator.
 async fn may_change(caller: &Caller, project: &ProjectId, id: &str) -> Result<Annotation, AppError> {
     let id: AnnotationId = id.parse().map_err(AppError::bad_input)?;
     let found = caller.state.store.annotation(project, id.as_str()).await?;
@@ -57,7 +56,7 @@ async fn may_change(caller: &Caller, project: &ProjectId, id: &str) -> Result<An
     Ok(annotation)
 }
 
-/// One line without anything that cannot be seen.
+/// One line without invisible characters.
 fn sentence(text: &str) -> Result<String, AppError> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");

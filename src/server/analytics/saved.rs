@@ -1,4 +1,4 @@
-//! Questions of the analytics page as they are kept in saved views.
+//! The analytics page's queries as stored in saved views.
 
 use crate::error::AppError;
 use crate::model::analytics_query::AnalyticsQuery;
@@ -8,11 +8,11 @@ use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// The longest question that is kept under a name.
+/// The maximum length of a stored query.
 const KEPT_MAX_BYTES: usize = 2_000;
 
-/// The canonical form of what `address` asks for: the query of the page's address, or a canonical form already. What is wrong with it is
-/// said without a call upstream.
+/// The canonical form of `address`, which is the query string of the page or already canonical. Errors are found
+/// without an upstream call.
 pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<String, AppError> {
     let today = caller.state.today();
     let query = AnalyticsQuery::of_saved(given(address), today);
@@ -28,7 +28,7 @@ pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<S
     Ok(saved)
 }
 
-/// What the query of an address asks for.
+/// Parses the query string of an address.
 pub fn parsed(address: &str) -> AnalyticsQuery {
     AnalyticsQuery::of(given(address))
 }

@@ -87,7 +87,7 @@ async fn once_a_week_an_old_day_is_fetched_again_and_marked_if_it_was_recounted(
     assert_eq!(old(&app).await, ["2025-02-16"], "the oldest of those that are kept in step");
     assert_eq!(rows(&app, "docs").await["2025-02-16"].len(), 5);
     assert_eq!(state(&app).await["marked"], json!([{"day": "2025-02-16", "mark": "recounted"}]));
-    assert!(!logged("a final day was recounted upstream").is_empty());
+    assert!(!logged("the upstream changed the views of a final day").is_empty());
     later(&app, 6 * DAY).await;
     assert_eq!(old(&app).await.len(), 1);
     later(&app, DAY).await;

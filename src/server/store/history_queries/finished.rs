@@ -54,7 +54,7 @@ impl Snapshot {
                 folder.prefix(),
             ),
         };
-        // A job that was already completed when the upstream accepted it has no such event; `changed_at` is its end.
+        // A job imported after it completed, or archived before any poll saw it complete, has no such event.
         let sql = format!(
             "SELECT id, prompt, finished_at FROM (
                  SELECT j.id, m.prompt, COALESCE(
