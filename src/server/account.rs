@@ -1,4 +1,4 @@
-//! What a person does with their own account: the password, and where they are signed in.
+//! A person's own account: the password and the sessions.
 
 use secrecy::SecretString;
 
@@ -11,7 +11,7 @@ use crate::server::auth::password::{self, PasswordCheck};
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{address, sign_in};
 
-/// The caller's own account, for its page.
+/// The caller's account, for its page.
 pub async fn account(caller: &Caller) -> Result<Account, AppError> {
     let Caller { state, user, .. } = caller;
     let idle_since = Sessions::new(state).idle_since();
@@ -31,10 +31,10 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
     })
 }
 
-/// Sets a new password for whoever knows the old one. All sessions end, and the caller goes on in a new one.
+/// Changes the password, given the old one. Ends all sessions and starts a new one for the caller.
 pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Confirmation, AppError> {
     let Caller { state, user, .. } = caller;
-    // A stolen session must not try passwords any faster than a stranger.
+    // A stolen session must not allow guessing passwords faster than signing in does.
     let attempt = state.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
     if password::verify(SecretString::from(old), stored).await.map_err(failed)? == PasswordCheck::Wrong {
@@ -66,7 +66,7 @@ pub async fn sign_out(caller: &Caller, session: &str) -> Result<Confirmation, Ap
     Ok(Confirmation::new("That session was ended."))
 }
 
-/// Ends all of the caller's sessions but the one at hand.
+/// Ends all of the caller's sessions except the current one.
 pub async fn sign_out_others(caller: &Caller) -> Result<Confirmation, AppError> {
     let this = caller.session.as_deref().unwrap_or_default();
     let (by, now) = (caller.actor(), caller.state.clock.now());
@@ -79,6 +79,6 @@ pub async fn sign_out_others(caller: &Caller) -> Result<Confirmation, AppError> 
 }
 
 fn failed(error: anyhow::Error) -> AppError {
-    tracing::error!(error = format!("{error:#}"), "changing a password");
+    tracing::error!(error = format!("{error:#}"), "a password could not be changed");
     AppError::internal()
 }

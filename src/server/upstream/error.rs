@@ -1,5 +1,5 @@
-//! The one error of upstream calls. It separates what matters to a job: *surely not taken*, *refused*, and
-//! *may have been taken*.
+//! The error of upstream calls. It distinguishes what matters to a job: *definitely not accepted*, *refused*, and *may
+//! have been accepted*.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use thiserror::Error;
 
 use crate::error::{AppError, ErrorCode};
 
-/// Why an upstream exchange gave no usable answer. Texts of the upstream are cut and have the key masked.
+/// Why an upstream exchange gave no usable answer. Texts of the upstream are truncated, with the key masked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UpstreamError {
-    /// No connection was made: surely not taken.
+    /// No connection was made: definitely not accepted.
     #[error("no connection to the upstream could be made ({0})")]
     NotConnected(String),
-    /// Answered with a 429: surely not taken, and nothing of the kind is to be sent for so long.
+    /// Status 429: definitely not accepted, and nothing of this kind may be sent for `pause`.
     #[error("the upstream's own limit is reached")]
     LimitReached { pause: Duration },
-    /// Answered with another 4xx: surely not taken.
+    /// Another 4xx status: definitely not accepted.
     #[error("the upstream refused with status {status}: {message}")]
     Refused { status: u16, message: String },
-    /// The deadline passed after the request went out: may have been taken.
+    /// The deadline passed after the request was sent: may have been accepted.
     #[error("the upstream did not answer in time")]
     TimedOut,
-    /// The connection was made, and broke off before an answer: may have been taken.
+    /// The connection failed before a response: may have been accepted.
     #[error("the upstream broke off the connection")]
     BrokenOff,
-    /// Answered with a 5xx or a redirect: may have been taken.
+    /// A 5xx status or a redirect: may have been accepted.
     #[error("the upstream answered with status {0}")]
     Status(u16),
-    /// An answer that is broken off or not understood: may have been taken.
+    /// An incomplete or invalid response: may have been accepted.
     #[error("the upstream answered badly ({0})")]
     BadAnswer(String),
 }
@@ -42,8 +42,7 @@ impl UpstreamError {
         }
     }
 
-    /// Whether the same request, which was surely not taken, will be once the upstream can be reached, takes the key or has room
-    /// again.
+    /// Whether the same request can succeed later: once the upstream is reachable, accepts the key or has room again.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,
@@ -51,12 +50,12 @@ impl UpstreamError {
         )
     }
 
-    /// Whether it shows that the upstream does not work, rather than that it did not like what was asked.
+    /// Whether it is a failure of the upstream, rather than of the request.
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::LimitReached { .. } | Self::Refused { .. })
     }
 
-    /// What became of a prompt that met this error, for the person who sent it.
+    /// The reason of a delivery that ended with this error, for the person who sent the prompt.
     pub fn delivery_reason(&self) -> String {
         match self {
             Self::NotConnected(_) => "The platform could not be reached, so nothing was started.".to_owned(),
@@ -82,7 +81,7 @@ impl UpstreamError {
 }
 
 impl From<UpstreamError> for AppError {
-    /// For questions, where nothing was started.
+    /// For requests that start nothing.
     fn from(error: UpstreamError) -> Self {
         let (code, message) = match &error {
             UpstreamError::TimedOut => {

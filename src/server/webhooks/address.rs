@@ -1,23 +1,23 @@
-//! Which addresses a webhook may have, and how one is shown. Must not resolve names: `network` does, for each connection.
+//! Validates and displays the addresses of webhooks. Must not resolve names: `network` does, for each connection.
 
 use url::{Host, Url};
 
 use super::network;
 use crate::model::webhook::WebhookKind;
 
-/// The longest address, in bytes.
+/// The maximum length of an address, in bytes.
 const LONGEST: usize = 2_000;
 
-/// Where webhooks may lead besides the public internet.
+/// Allowed destinations besides the public internet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
-    /// Into private networks, by https.
+    /// Private networks, over https.
     pub(super) private: bool,
-    /// To this machine by its loopback address, by plain http.
+    /// This machine by its loopback address, over plain http.
     pub(super) plain_loopback: bool,
 }
 
-/// The address in `text`, or a sentence about what is wrong with it, which does not repeat it.
+/// Parses the address in `text`. The error message does not repeat it.
 pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
     let text = text.trim();
     let url = Url::parse(text).map_err(|_| "That is not an address. It begins with https://.".to_owned())?;
@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
     }
 }
 
-/// An address for people and logs: what follows the host of a Slack webhook is a secret, and so may a query be.
+/// An address for people and logs, without secrets: the path of a Slack webhook, and queries.
 pub(super) fn shown(address: &str, kind: WebhookKind) -> String {
     let Ok(url) = Url::parse(address) else { return "an address that cannot be read".to_owned() };
     let origin = url.origin().ascii_serialization();
