@@ -1,4 +1,4 @@
-//! `/`: goes to the first project that this person may see.
+//! `/`: redirects to the first project that this person may see.
 
 use leptos::prelude::*;
 use leptos_router::components::Redirect;

@@ -1,4 +1,4 @@
-//! `/p/{project}/jobs`: the list of jobs. What is filtered, searched and sorted stands in the address.
+//! `/p/{project}/jobs`: the list of jobs. Search, filters and sort are in the address.
 
 mod filters;
 mod pager;
@@ -76,7 +76,7 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     };
     view! {
         <div data-region="filters">{filters::filters(project, &address.query, page, &session.username)}</div>
-        // Not when a state changes: what is being read stays where it is.
+        // Not refreshed when a state changes, so that the list does not move while it is being read.
         <div data-region="list" data-when="posted">
             <div class="listing">{bar} {body}</div>
             {pager::pager(project, address, page)}
@@ -85,7 +85,7 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     .into_any()
 }
 
-/// What chooses a row. All of them belong to the form of [`Bulk`].
+/// The checkbox of a row. It belongs to the form of [`Bulk`].
 fn check(job: &str, title: &str) -> AnyView {
     view! {
         <input
@@ -106,7 +106,7 @@ fn nothing_found(project: &str) -> AnyView {
     empty("No job matches", "No job of this project fits the filters and the search.", clear)
 }
 
-/// Also used by the overview.
+/// The empty state. Also used by the overview.
 pub(super) fn no_jobs_yet(project: &str, may_start: bool) -> AnyView {
     let example = "Check the quickstart against the current SDK and fix every step that no longer works.";
     let href = links::new_job(project, example, "");

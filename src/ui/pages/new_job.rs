@@ -1,4 +1,4 @@
-//! `/p/{project}/jobs/new`: the form that starts a job. What is typed survives errors, reloads and an expired session.
+//! `/p/{project}/jobs/new`: the form that starts a job. The input survives errors, reloads and an expired session.
 
 mod advice;
 
@@ -23,17 +23,17 @@ use crate::ui::pages::request::{self, page};
 
 const OPERATORS_ONLY: &str = "Starting jobs needs the operator role. An administrator can give it to you.";
 
-/// What the form begins with.
+/// The initial values of the form.
 struct Text {
     prompt: String,
     pages: String,
-    /// The id of its template; empty is none.
+    /// The id of its template; empty without one.
     template: String,
-    /// Whether it goes before a draft in the browser.
+    /// Whether it takes precedence over a draft in the browser.
     goes_first: bool,
 }
 
-/// What the address brings into the form.
+/// The prefill from the address.
 struct Prefill {
     prompt: String,
     path: String,
@@ -61,7 +61,7 @@ pub fn NewJob() -> impl IntoView {
             join!(job_form(project.clone(), None), list_templates(project.clone()), request::budgets());
         let form = form?;
         let templates: Vec<_> = templates.unwrap_or_default().into_iter().map(pickable).collect();
-        // Nothing of the address is on the page that the form has no use for.
+        // The page ignores fields of the address that the form does not use.
         let is_used =
             |name: &str| name == "path" || templates.iter().any(|it| placeholders(&it.text).contains(&name));
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
@@ -95,8 +95,8 @@ pub fn NewJob() -> impl IntoView {
     })
 }
 
-/// What was refused goes before what the address brings, and that before the draft. A page alone is brought to a new text, unless one
-/// was being written about it.
+/// A refused input takes precedence over the address, and that over the draft. A page in the address replaces the
+/// draft's pages.
 fn text(
     form: &Blank,
     refused: Option<&FlashMessage>,
@@ -127,7 +127,7 @@ fn text(
     Text { prompt, pages: given(prefill.path).unwrap_or(pages), template, goes_first }
 }
 
-/// The jobs for which the form came back, if that was why.
+/// The similar jobs, if the form was returned because of them.
 async fn similar_to(
     project: &str,
     refused: Option<&FlashMessage>,

@@ -1,4 +1,4 @@
-//! `/p/{project}`: what runs now, what needs a person, what finished recently, and the week's page views.
+//! `/p/{project}`: running jobs, jobs that need attention, recently finished ones, and the week's page views.
 
 mod groups;
 mod week;

@@ -1,4 +1,5 @@
-//! Says that a page is live because days of its range are not in the daily history yet, how far that is, and what fetching them costs.
+//! Explains that the page shows live data because days of its range are not in the daily history yet, with the progress
+//! and the cost of fetching them.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -16,7 +17,7 @@ use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::analytics::AnalyticsPage;
 use crate::ui::pages::request;
 
-/// Above live figures. It is kept current while days are missing.
+/// Shown above live figures. Refreshed while days are missing.
 pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let how_far = how_far(&report.history, clock::now());
     let missing = report.missing.as_ref().filter(|missing| missing.days > 0);
@@ -40,7 +41,7 @@ pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     framed(said, missing.map(|_| "10"))
 }
 
-/// In place of the above, for a page that was live when it was opened: all days have been fetched since.
+/// Replaces the notice on a page that was opened as live, once all its days have been fetched.
 pub(super) fn arrived() -> Option<AnyView> {
     let said = || {
         view! {
@@ -51,7 +52,7 @@ pub(super) fn arrived() -> Option<AnyView> {
     request::is_refresh().then(|| framed(said().into_any(), None))
 }
 
-/// `every`: the seconds after which it is refreshed.
+/// `every`: the refresh interval in seconds.
 fn framed(said: AnyView, every: Option<&'static str>) -> AnyView {
     view! {
         <div class="history-notice" data-region="history" data-every=every>

@@ -1,4 +1,4 @@
-//! One page of the documentation with a report of its own: its figures, its trend, and the jobs about it.
+//! The report of one documentation page: its figures, its trend, and the jobs about it.
 
 use leptos::prelude::*;
 
@@ -32,7 +32,7 @@ fn head(asked: &AnalyticsPage, row: &TableRow) -> AnyView {
     let folders = query.folders_above(&row.path).map(|(name, folder)| {
         view! { " / " <a href=folder.href(project)>{name.to_owned()}</a> }
     });
-    // A folder is no page that a job could be about.
+    // A job cannot be about a folder.
     let may_start = session.can_start_jobs() && !row.path.ends_with("/*");
     let start = may_start.then(|| {
         let page =

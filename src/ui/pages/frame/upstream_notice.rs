@@ -1,4 +1,4 @@
-//! What is the matter with the platform, while what is stored is shown.
+//! The notice about a problem with the platform, while stored data is shown.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What people do with a job for themselves: its tags, and putting it away.
+//! Archiving and tags of a job.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -22,7 +22,7 @@ pub(super) fn archive(job: &Job) -> AnyView {
     post_form("", path, which(job), button)
 }
 
-/// Says by whom and when it was archived here, if it was.
+/// Who archived the job in Docket and when, if it is archived.
 pub(super) fn archived_note(job: &Job) -> Option<AnyView> {
     let archived = job.archived_here.as_ref()?;
     let said = view! { <p class="context">"Archived by " {archived.by.clone()} " " {ago(archived.at)}</p> };
