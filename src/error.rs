@@ -50,7 +50,7 @@ impl AppError {
     }
 
     /// The message about a similar job, used by the server and by the page shown again without JavaScript.
-    pub const SIMILAR_JOB: &'static str = "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again.";
+    pub const SIMILAR_JOB: &'static str = "Nothing was sent: a similar job is running or finished recently. Send it again to start yours anyway.";
 
     pub fn bad_input(message: impl fmt::Display) -> Self {
         Self::new(ErrorCode::BadInput, message.to_string())
@@ -59,7 +59,7 @@ impl AppError {
     pub fn database_unavailable() -> Self {
         Self::new(
             ErrorCode::DatabaseUnavailable,
-            "Docket's database did not answer, and nothing was sent. Please try again in a moment.",
+            "Docket's database is unavailable, and nothing was sent. Try again in a moment.",
         )
     }
 
@@ -76,13 +76,13 @@ impl AppError {
     pub fn unreachable() -> Self {
         Self::new(
             ErrorCode::Unreachable,
-            "Docket could not be reached. Nothing you typed is lost; check the connection and try again.",
+            "Docket could not be reached. Your text is kept. Check the connection and try again.",
         )
     }
 
     /// An unexpected error.
     pub fn internal() -> Self {
-        Self::new(ErrorCode::Internal, "Something went wrong on our side. Please try again.")
+        Self::new(ErrorCode::Internal, "Docket met an unexpected error. Try again.")
     }
 }
 
@@ -121,7 +121,7 @@ impl FromServerFnError for AppError {
             ServerFnErrorErr::Args(_)
             | ServerFnErrorErr::MissingArg(_)
             | ServerFnErrorErr::Deserialization(_) => {
-                Self::bad_input("A field is missing or is not of the expected kind.")
+                Self::bad_input("A field is missing or has the wrong type.")
             }
             ServerFnErrorErr::Request(_) => Self::unreachable(),
             _ => Self::internal(),

@@ -74,11 +74,11 @@ for (const javaScriptEnabled of [true, false]) {
     await here.getByLabel("Current password").fill("not the password");
     await here.getByLabel("New password").fill(CHOSEN);
     await here.getByRole("button", { name: "Change password" }).click();
-    await expect(here.getByRole("alert")).toContainText("That is not your current password");
+    await expect(here.getByRole("alert")).toContainText("Incorrect current password");
     await here.getByLabel("Current password").fill(person.password);
     await here.getByLabel("New password").fill(CHOSEN);
     await here.getByRole("button", { name: "Change password" }).click();
-    await expect(here.getByRole("status").filter({ hasText: "Your password is changed." })).toBeVisible();
+    await expect(here.getByRole("status").filter({ hasText: "Password changed." })).toBeVisible();
     await expect(places.getByRole("row")).toHaveCount(2);
     await there.goto(at("/jobs"));
     await expect(there).toHaveURL(/\/login/);

@@ -44,7 +44,7 @@ test("chosen jobs are archived together, and an undo brings them back", async ({
   await expect(page).toHaveURL(at(`/jobs?q=${word}&archived=yes`));
   await expect(rows(page)).toHaveCount(3);
   await checks(page).first().check();
-  await page.getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
   await expect(rows(page)).toHaveCount(2);
 });
 
@@ -97,7 +97,7 @@ test("a job is tagged, archived and brought back on its own page", async ({ page
 
   await page.getByRole("button", { name: "Archive" }).click();
   await expect(page.getByText(/Archived by/)).toBeVisible();
-  await page.getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
   await expect(page.getByRole("button", { name: "Archive" })).toBeVisible();
   await page.getByRole("button", { name: "Archive" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
@@ -136,7 +136,7 @@ test.describe("without JavaScript", () => {
     await expect(rows(page)).toHaveCount(1);
     await page.getByRole("link", { name: "Archived here" }).click();
     await checks(page).first().check();
-    await page.getByRole("button", { name: "Bring back" }).click();
+    await page.getByRole("button", { name: "Restore" }).click();
     await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
     await page.goto(list);
     await expect(rows(page)).toHaveCount(2);

@@ -12,7 +12,7 @@ test("days that are not kept are shown live, with what is missing and what fetch
   expect(missing.days).toBe(28);
   await expect(page.locator(notice)).toContainText("These figures come live from the platform");
   await expect(page.locator(notice)).toContainText("lacks 28 of 28 days of this range");
-  await expect(page.locator(notice)).toContainText(/History: \d+ of \d+ days are here.*; [\d,]+ calls? left this hour above the reserve\./);
+  await expect(page.locator(notice)).toContainText(/History: \d+ of \d+ days are fetched.*; [\d,]+ calls? left this hour above the reserve\./);
   await expect(page.getByRole("button", { name: `Fetch them first (at least ${missing.calls} calls)` })).toBeVisible();
   await expect(page.locator(".chart"), "no trend without days").toHaveCount(0);
   await expect(page.getByText(/^Live from the platform, fetched/)).toBeVisible();

@@ -44,7 +44,7 @@ for (const javaScriptEnabled of [true, false]) {
     await elsewhere();
     await expect(again.getByLabel("Code")).toBeFocused();
     await enter(again, "000000");
-    await expect(again.getByRole("alert")).toContainText("That code is not right");
+    await expect(again.getByRole("alert")).toContainText("Incorrect code");
     await enter(again, codeOf(secret, 1));
     await expect(again).toHaveURL(at(""));
 
@@ -73,7 +73,7 @@ test("what was typed wrongly is said beside the form", async ({ page, person }) 
   await interactive(page);
   await section(page).getByLabel("Password").fill(`${person.password}x`);
   await section(page).getByRole("button", { name: "Set up" }).click();
-  await expect(section(page).getByRole("alert")).toContainText("That is not your password");
+  await expect(section(page).getByRole("alert")).toContainText("Incorrect password");
 });
 
 for (const colorScheme of ["light", "dark"] as const) {

@@ -73,7 +73,7 @@ test.describe("without JavaScript", () => {
     await page.goto(NEW_JOB);
     await prompt(page).fill(`${text}!`);
     await start(page).click();
-    await expect(page.getByRole("alert")).toContainText("Nothing was sent yet");
+    await expect(page.getByRole("alert")).toContainText("Nothing was sent: a similar job");
     await expect(notice(page).locator("a").first()).toHaveAttribute("href", at(`/jobs/${first.id}`));
     await expect(notice(page)).toContainText("nearly the same text");
     await expect(prompt(page)).toHaveValue(`${text}!`);

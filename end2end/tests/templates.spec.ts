@@ -66,7 +66,7 @@ for (const javaScriptEnabled of [true, false]) {
       if (!javaScriptEnabled) await api.start(filled);
       await page.getByRole("button", { name: "Start job" }).click();
       if (!javaScriptEnabled) {
-        await expect(page.getByText("Nothing was sent yet")).toBeVisible();
+        await expect(page.getByText("Nothing was sent: a similar job")).toBeVisible();
         await expect(prompt(page)).toHaveValue(filled);
         await page.getByRole("button", { name: "Start job" }).click();
       }

@@ -62,22 +62,22 @@ const WORDS: &[(Action, &str, &str)] = &[
     (Action::JobStart, "job_start", "Job started"),
     (Action::FollowUp, "follow_up", "Follow-up sent"),
     (Action::Resend, "resend", "Prompt sent again"),
-    (Action::Resolve, "resolve", "Delivery found to be taken"),
+    (Action::Resolve, "resolve", "Delivery marked as accepted"),
     (Action::Cancel, "cancel", "Prompt cancelled"),
-    (Action::Import, "adopt", "Job adopted"),
+    (Action::Import, "adopt", "Job imported"),
     (Action::BatchStart, "batch_start", "Batch started"),
     (Action::Export, "export", "Analytics exported"),
-    (Action::HistoryFetch, "history_fetch", "History asked for"),
+    (Action::HistoryFetch, "history_fetch", "History requested"),
     (Action::TemplateAdd, "template_add", "Template added"),
     (Action::TemplateChange, "template_change", "Template changed"),
     (Action::TemplateRemove, "template_remove", "Template deleted"),
     (Action::WebhookAdd, "webhook_add", "Webhook added"),
-    (Action::WebhookSecret, "webhook_secret", "Webhook’s secret renewed"),
+    (Action::WebhookSecret, "webhook_secret", "Webhook secret renewed"),
     (Action::WebhookEnable, "webhook_enable", "Webhook enabled"),
     (Action::WebhookDisable, "webhook_disable", "Webhook disabled"),
-    (Action::WebhookRemove, "webhook_remove", "Webhook removed"),
+    (Action::WebhookRemove, "webhook_remove", "Webhook deleted"),
     (Action::WebhookTest, "webhook_test", "Webhook tested"),
-    (Action::WebhookResend, "webhook_resend", "Webhook’s event sent again"),
+    (Action::WebhookResend, "webhook_resend", "Webhook event sent again"),
     (Action::UserAdd, "user_add", "Account added"),
     (Action::UserInvite, "user_invite", "Person invited"),
     (Action::UserInviteAgain, "user_invite_again", "Invitation renewed"),
@@ -247,7 +247,7 @@ impl FromStr for Action {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = WORDS.iter().find(|(_, word, _)| *word == text);
-        found.map(|(action, _, _)| *action).ok_or("That is not an action of the audit log.")
+        found.map(|(action, _, _)| *action).ok_or("Unknown action. Choose one from the list.")
     }
 }
 
@@ -256,7 +256,7 @@ impl FromStr for Outcome {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = [Self::Done, Self::Refused].into_iter().find(|outcome| outcome.as_str() == text);
-        found.ok_or("An outcome is done or refused.")
+        found.ok_or("The outcome must be done or refused.")
     }
 }
 

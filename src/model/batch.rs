@@ -95,7 +95,7 @@ pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
         entries.push(Entry { line: number, prompt, paths });
     }
     if entries.is_empty() {
-        return Err("The list of values is empty: write one value on each line.".to_owned());
+        return Err("The list of values is empty. Write one value per line.".to_owned());
     }
     Ok(entries)
 }

@@ -133,7 +133,7 @@ impl FromStr for Day {
             .map(Self)
             .ok_or_else(|| {
                 let shown: String = text.chars().take(20).collect();
-                InvalidDay(format!("“{shown}” is not a day. Write it as 2026-11-21."))
+                InvalidDay(format!("“{shown}” is not a valid date. Use the format 2026-11-21."))
             })
     }
 }

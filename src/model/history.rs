@@ -232,9 +232,8 @@ impl FromStr for Order {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (reversed, word) = text.strip_prefix('-').map_or((false, text), |word| (true, word));
         let by = Sort::ALL.into_iter().find(|sort| sort.as_str() == word);
-        let by = by.ok_or(
-            "Sort by one of total, human, ai, share, change, path; a - before it turns the order round.",
-        )?;
+        let by =
+            by.ok_or("Sort by total, human, ai, share, change or path; a leading - reverses the order.")?;
         Ok(Self { by, reversed })
     }
 }

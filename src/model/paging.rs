@@ -23,7 +23,7 @@ impl TryFrom<u32> for PageLimit {
     fn try_from(limit: u32) -> Result<Self, Self::Error> {
         match limit {
             1..=Self::MAX => Ok(Self(limit)),
-            _ => Err("The page size is between 1 and 250 rows."),
+            _ => Err("The page size must be between 1 and 250 rows."),
         }
     }
 }

@@ -63,7 +63,7 @@ impl std::str::FromStr for Move {
             "first" => Ok(Self::First),
             "up" => Ok(Self::Up),
             "down" => Ok(Self::Down),
-            _ => Err("A prompt is moved to one of first, up, down."),
+            _ => Err("A prompt can be moved first, up or down."),
         }
     }
 }

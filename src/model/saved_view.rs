@@ -12,7 +12,7 @@ pub const NAME_MAX_CHARS: usize = 60;
 
 /// The error message for an invalid form.
 pub const NAME_MISTAKE: &str =
-    "The name of a view is 1 to 60 characters on one line, and no other view of yours has it.";
+    "A view's name has 1 to 60 characters on one line and is unique among your views.";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedView {
@@ -53,7 +53,7 @@ impl SavedViewPage {
         match word.as_deref() {
             None | Some("" | "jobs") => Ok(Self::Jobs),
             Some("analytics") => Ok(Self::Analytics),
-            Some(_) => Err("Saved views are of jobs or of analytics."),
+            Some(_) => Err("Saved views are for jobs or analytics."),
         }
     }
 }
@@ -77,7 +77,7 @@ impl FromStr for SavedViewName {
         let text = text.trim();
         let fits = (1..=NAME_MAX_CHARS).contains(&text.chars().count()) && is_plain(text);
         fits.then(|| Self(text.to_owned()))
-            .ok_or("The name of a view is 1 to 60 characters on one line, all of which can be seen.")
+            .ok_or("A view's name has 1 to 60 characters on one line, all visible.")
     }
 }
 

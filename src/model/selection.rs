@@ -30,7 +30,7 @@ impl Folder {
         let name = text.strip_suffix("/*").unwrap_or(text);
         let name = name.strip_suffix('/').unwrap_or(name);
         if !text.starts_with('/') {
-            return Err("A folder begins with a slash. Write it as /guides.");
+            return Err("A folder starts with a slash, such as /guides.");
         }
         Ok(Self { name: name.to_owned() })
     }

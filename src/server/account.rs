@@ -38,9 +38,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     let attempt = state.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
     if password::verify(SecretString::from(old), stored).await.map_err(failed)? == PasswordCheck::Wrong {
-        return Err(AppError::bad_input(
-            "That is not your current password, so nothing was changed. Try again.",
-        ));
+        return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
     }
     attempt.succeeded().await;
     let new = SecretString::from(new);
@@ -51,7 +49,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
         sign_in::renew(&user).await?;
     }
     tracing::info!(user = user.name, "password changed");
-    Ok(Confirmation::new("Your password is changed. You are signed out everywhere else."))
+    Ok(Confirmation::new("Password changed. You are signed out everywhere else."))
 }
 
 /// Ends one of the caller's sessions.
@@ -63,7 +61,7 @@ pub async fn sign_out(caller: &Caller, session: &str) -> Result<Confirmation, Ap
             "That session has already ended. Reload the page to see the current ones.",
         ));
     }
-    Ok(Confirmation::new("That session was ended."))
+    Ok(Confirmation::new("Session ended."))
 }
 
 /// Ends all of the caller's sessions except the current one.
@@ -72,8 +70,8 @@ pub async fn sign_out_others(caller: &Caller) -> Result<Confirmation, AppError> 
     let (by, now) = (caller.actor(), caller.state.clock.now());
     let ended = caller.state.store.end_other_sessions(this, &by, now).await?;
     Ok(Confirmation::new(match ended {
-        0 => "You were signed in nowhere else.".to_owned(),
-        1 => "One other session was ended.".to_owned(),
+        0 => "You were not signed in anywhere else.".to_owned(),
+        1 => "1 other session was ended.".to_owned(),
         ended => format!("{ended} other sessions were ended."),
     }))
 }

@@ -94,7 +94,7 @@ pub async fn change(
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, %role, by = caller.user.name, "role changed");
-    Ok(Confirmation::new(format!("{} is {} now, and has to sign in again.", user.name, with_article(role))))
+    Ok(Confirmation::new(format!("{} is now {} and has to sign in again.", user.name, with_article(role))))
 }
 
 /// Disables a person, from their next request on.
@@ -129,7 +129,7 @@ pub fn limits(listed: Option<&str>, all: &[Project]) -> Result<Option<Vec<Projec
     let names = listed.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
     let known = |name: &str| all.iter().map(|project| &project.id).find(|id| id.as_str() == name).cloned();
     let projects: Vec<ProjectId> = names
-        .map(|name| known(name).ok_or_else(|| format!("There is no project {name} here.")))
+        .map(|name| known(name).ok_or_else(|| format!("There is no project {name}.")))
         .collect::<Result<_, _>>()?;
     Ok((!projects.is_empty()).then_some(projects))
 }
@@ -137,7 +137,7 @@ pub fn limits(listed: Option<&str>, all: &[Project]) -> Result<Option<Vec<Projec
 async fn found(caller: &Caller, user: &str) -> Result<User, AppError> {
     let user: PersonId = user.parse().map_err(AppError::bad_input)?;
     let user = caller.state.store.user_by_id(user.as_str()).await?;
-    user.ok_or_else(|| AppError::not_found("That person does not exist any more. Reload the page."))
+    user.ok_or_else(|| AppError::not_found("This person no longer exists. Reload the page."))
 }
 
 /// The link with which an invited person sets a password. The name is only displayed; the token identifies the person.

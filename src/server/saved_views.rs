@@ -90,7 +90,7 @@ fn scope<'a>(caller: &'a Caller, project: &'a ProjectId, of: SavedViewPage) -> S
 fn may_share(caller: &Caller, shared: bool) -> Result<(), AppError> {
     if shared && caller.user.role < Role::Operator {
         let message =
-            "Viewers keep their views to themselves; sharing needs the role operator. Ask an administrator.";
+            "Viewers cannot share saved views. Sharing needs the operator role; ask an administrator.";
         return Err(AppError::new(ErrorCode::Forbidden, message));
     }
     Ok(())
@@ -98,12 +98,12 @@ fn may_share(caller: &Caller, shared: bool) -> Result<(), AppError> {
 
 /// The same error for other people's views, so that their existence is not revealed.
 fn missing() -> AppError {
-    AppError::not_found("You have no such saved view here.")
+    AppError::not_found("You have no such saved view.")
 }
 
 fn name_in_use(error: StoreError) -> AppError {
     if error.is_duplicate() {
-        AppError::bad_input("You have a view of that name already. Choose another name.")
+        AppError::bad_input("You already have a view with that name. Choose another name.")
     } else {
         error.into()
     }

@@ -135,5 +135,5 @@ async fn viewers_import_nothing_and_the_form_works_alone() {
     assert!(answer.location().contains("/p/docs/jobs/"), "{}", answer.location());
     let again = operator.submit("/api/jobs/adopt", &pairs, Some(&from)).await;
     let page = operator.get(again.location().trim_start_matches(&app.origin())).await;
-    assert!(page.text.contains("here already"), "the reason is not on the page");
+    assert!(page.text.contains("already has a job with this id"), "the reason is not on the page");
 }

@@ -193,5 +193,5 @@ async fn who_is_told_that_the_database_is_gone_is_not_told_that_a_prompt_on_its_
         app.state().store.close().await;
     });
     let message = answer.refused(503, "database_unavailable");
-    assert!(message.contains("taken on") && !message.contains("nothing was sent"), "{message}");
+    assert!(message.contains("was saved") && !message.contains("nothing was sent"), "{message}");
 }

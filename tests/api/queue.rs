@@ -262,7 +262,7 @@ async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
     exactly(&app, 1).await;
     let held = operator.job(&job).await;
     let told = held["reason"].as_str().unwrap();
-    assert!(held["state"] == "queued" && told.contains("It stands in line again."), "{held}");
+    assert!(held["state"] == "queued" && told.contains("It was put back in the queue."), "{held}");
     assert_eq!(order(&operator).await, ["three", "four"]);
     app.clock().advance(HOUR - Duration::from_secs(60));
     exactly(&app, 1).await;
@@ -372,7 +372,10 @@ async fn a_queued_follow_up_that_meets_the_platforms_own_limit_goes_later() {
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
     let held = &operator.job(&job).await["follow_ups"][2];
-    assert!(held["state"] == "queued" && held["reason"].as_str().unwrap().contains("in line"), "{held}");
+    assert!(
+        held["state"] == "queued" && held["reason"].as_str().unwrap().contains("back in the queue"),
+        "{held}"
+    );
     app.upstream.reset().await;
     app.upstream.on_follow_up(takes).await;
     app.clock().advance(HOUR);
@@ -449,7 +452,7 @@ async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
         let job = operator.job(job).await;
         let follow_up = &job["follow_ups"][0];
         assert_eq!((&job["state"], &follow_up["state"]), (&json!("rejected"), &json!("rejected")));
-        assert!(follow_up["reason"].as_str().unwrap().contains("was not taken"), "{follow_up}");
+        assert!(follow_up["reason"].as_str().unwrap().contains("was not started"), "{follow_up}");
     }
     assert_eq!(waiting(&operator).await.len(), 0);
     operator.follow_up(&refused, "again", &intent()).await.refused(400, "bad_input");

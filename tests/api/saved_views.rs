@@ -124,7 +124,7 @@ async fn a_name_is_there_once_for_each_person() {
     let other = others[1]["id"].as_str().unwrap();
     let fields = [("project", "docs"), ("view", other), ("name", "Mine")];
     let message = olga.post("/api/saved-views/update", &fields).await.refused(400, "bad_input");
-    assert!(message.contains("name already"), "{message}");
+    assert!(message.contains("already have a view with that name"), "{message}");
 }
 
 #[tokio::test]

@@ -328,8 +328,8 @@ async fn a_plain_form_with_a_wrong_code_comes_back_and_says_so() {
     let answer = browser.submit("/api/session/code", &[("code", "000000")], Some(&page)).await;
     assert_eq!((answer.status, answer.location()), (303, "/login/code"));
     let (shown, again) = (browser.get("/login/code").await.text, browser.get("/login/code").await.text);
-    assert!(shown.contains(r#"role="alert""#) && shown.contains("That code is not right"), "{shown}");
-    assert!(!again.contains("not right"), "it is said again");
+    assert!(shown.contains(r#"role="alert""#) && shown.contains("Incorrect code"), "{shown}");
+    assert!(!again.contains("Incorrect code"), "it is said again");
     let forged = browser.get("/login/code?__err=%3Cscript%3Ealert(1)%3C%2Fscript%3E").await.text;
     assert!(!forged.contains("alert"), "{forged}");
 }

@@ -177,7 +177,7 @@ async fn a_plain_form_that_resembles_a_job_comes_back_once_with_that_job_and_the
     assert_eq!(app.upstream.posts().await.len(), 1, "it was sent unasked");
     let page = operator.get(&back).await.text;
     let link = format!("href=\"/p/docs/jobs/{}\"", job["id"].as_str().unwrap());
-    for said in ["Nothing was sent yet", "Similar jobs", &link, "otto", &prompt] {
+    for said in ["Nothing was sent: a similar job", "Similar jobs", &link, "otto", &prompt] {
         assert!(page.contains(said), "{said} is not on the page");
     }
     assert!(!page.contains("name=\"similar\""), "it would ask again");

@@ -90,9 +90,9 @@ async fn the_way_there_has_pkce_state_and_nonce_and_is_bound_to_the_browser() {
     assert!(!first.as_str().contains("knows"), "the secret stays on the server");
 
     let back = provider.sign_in(first.as_str(), "mia").await;
-    refused(&other, &other.get(&back).await, 400, "not begun in this browser").await;
+    refused(&other, &other.get(&back).await, 400, "not started in this browser").await;
     let nobody = app.stranger();
-    refused(&nobody, &nobody.get(&back).await, 400, "not begun in this browser").await;
+    refused(&nobody, &nobody.get(&back).await, 400, "not started in this browser").await;
 }
 
 #[tokio::test]
@@ -111,12 +111,12 @@ async fn an_answer_counts_once_and_only_for_its_own_question() {
         format!("{path}?{}", query.finish())
     };
     for state in [Some("another"), Some(""), None] {
-        refused(&mia, &mia.get(&with("state", state)).await, 400, "not begun in this browser").await;
+        refused(&mia, &mia.get(&with("state", state)).await, 400, "not started in this browser").await;
         mia.set_cookie(&kept);
     }
-    refused(&mia, &mia.get(&format!("{back}&state=twice")).await, 400, "not begun in this browser").await;
+    refused(&mia, &mia.get(&format!("{back}&state=twice")).await, 400, "not started in this browser").await;
     mia.set_cookie(&kept);
-    refused(&mia, &mia.get(&with("code", None)).await, 400, "not begun in this browser").await;
+    refused(&mia, &mia.get(&with("code", None)).await, 400, "not started in this browser").await;
     mia.set_cookie(&kept);
     refused(&mia, &mia.get(&with("code", Some("guessed"))).await, 400, "does not accept").await;
     mia.set_cookie(&kept);
@@ -127,7 +127,7 @@ async fn an_answer_counts_once_and_only_for_its_own_question() {
     again.set_cookie(&kept);
     refused(&again, &again.get(&back).await, 400, "does not accept").await;
     let without = app.stranger();
-    refused(&without, &without.get(&back).await, 400, "not begun in this browser").await;
+    refused(&without, &without.get(&back).await, 400, "not started in this browser").await;
 }
 
 #[tokio::test]
@@ -278,7 +278,7 @@ async fn the_sign_in_page_offers_the_provider_where_there_is_one() {
     assert!(!without.stranger().get("/login").await.text.contains("/login/sso"));
     let stranger = without.stranger();
     for path in ["/login/sso", "/login/sso/callback?code=x&state=x"] {
-        refused(&stranger, &stranger.get(path).await, 404, "another place to sign in").await;
+        refused(&stranger, &stranger.get(path).await, 404, "Single sign-on is not configured").await;
     }
     let request = stranger.request(Method::POST, "/login/sso").header("sec-fetch-site", "same-origin");
     assert_eq!(stranger.send(request.header(ACCEPT, "application/json")).await.status, 405);

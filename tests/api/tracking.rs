@@ -112,7 +112,7 @@ async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
     .await;
     assert_eq!((&gone["status"], &gone["followed"]), (&json!("not found"), &json!(false)));
     let read = operator.job(&job).await;
-    assert!(read["reason"].as_str().unwrap().contains("no such job"), "{}", read["reason"]);
+    assert!(read["reason"].as_str().unwrap().contains("does not know this job"), "{}", read["reason"]);
     let last = read["history"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["state"], &last["detail"]), (&json!("not found"), &read["reason"]));
     for _ in 0..10 {

@@ -96,9 +96,9 @@ async fn whoever_may_not_come_in_reads_why_and_is_sent_in_no_circles() {
         (&[("x-forwarded-user", "nobody")][..], "no account"),
         (&[("x-forwarded-user", "OLGA")], "no account"),
         (&[("x-forwarded-user", "otto")], "disabled"),
-        (&[("x-forwarded-user", "")], "does not say clearly"),
-        (&[("x-forwarded-user", long.as_str())], "does not say clearly"),
-        (&[("x-forwarded-user", "olga"), ("x-forwarded-user", "ada")], "does not say clearly"),
+        (&[("x-forwarded-user", "")], "did not identify you clearly"),
+        (&[("x-forwarded-user", long.as_str())], "did not identify you clearly"),
+        (&[("x-forwarded-user", "olga"), ("x-forwarded-user", "ada")], "did not identify you clearly"),
     ] {
         for path in ["/", "/p/docs", "/login", "/account"] {
             let answer = page(&proxy, path, headers).await;

@@ -42,13 +42,13 @@ pub async fn remove(caller: &Caller, project: &ProjectId, id: &str) -> Result<()
 async fn may_change(caller: &Caller, project: &ProjectId, id: &str) -> Result<Annotation, AppError> {
     let id: AnnotationId = id.parse().map_err(AppError::bad_input)?;
     let found = caller.state.store.annotation(project, id.as_str()).await?;
-    let missing = || AppError::not_found("That annotation is not there any more.");
+    let missing = || AppError::not_found("This note no longer exists.");
     let (annotation, author_id) = found.ok_or_else(missing)?;
     if author_id != caller.user.id && caller.user.role < Role::Admin {
         return Err(AppError::new(
             ErrorCode::Forbidden,
             format!(
-                "This annotation is {}’s. Only its author or an administrator can change it.",
+                "This note belongs to {}. Only its author or an administrator can change it.",
                 annotation.author
             ),
         ));
@@ -61,8 +61,8 @@ fn sentence(text: &str) -> Result<String, AppError> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     match text.chars().count() {
-        0 => Err(AppError::bad_input("An annotation needs a few words.")),
+        0 => Err(AppError::bad_input("The note is empty. Write a few words.")),
         1..=TEXT_MAX_CHARS => Ok(text),
-        _ => Err(AppError::bad_input(format!("An annotation has at most {TEXT_MAX_CHARS} characters."))),
+        _ => Err(AppError::bad_input(format!("A note has at most {TEXT_MAX_CHARS} characters."))),
     }
 }

@@ -200,7 +200,7 @@ impl FromStr for ExportKind {
             "pages" => Ok(Self::Pages),
             "daily" => Ok(Self::Daily),
             "days" => Ok(Self::Days),
-            _ => Err("An export is of pages, daily or days."),
+            _ => Err("Export one of pages, daily, days."),
         }
     }
 }

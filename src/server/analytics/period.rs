@@ -86,11 +86,11 @@ impl Period {
         comparable.ok_or_else(|| {
             let message = match self.halves() {
                 Some((_, previous)) => format!(
-                    "The days to compare with, {} to {}, are not all in the history yet. Choose a shorter range, or wait until they are here.",
+                    "The days to compare with, {} to {}, are not all in the daily history yet. Choose a shorter range, or try again later.",
                     previous.from(),
                     previous.to()
                 ),
-                None => "No day of this range is over yet, so there is nothing to compare. Choose a longer range.".to_owned(),
+                None => "This range has no complete day to compare. Choose a longer range.".to_owned(),
             };
             AppError::new(ErrorCode::NotInHistory, message)
         })
@@ -123,7 +123,7 @@ fn not_in_history(range: DayRange, here: i64) -> AppError {
     AppError::new(
         ErrorCode::NotInHistory,
         format!(
-            "Of the {} days from {} to {}, {here} are in the daily history. Have the others fetched, or choose days that are here.",
+            "Only {here} of the {} days from {} to {} are in the daily history. Fetch the missing days, or choose others.",
             range.days(),
             range.from(),
             range.to()

@@ -23,7 +23,7 @@ pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<S
     Selection::parse(query.path.as_deref()).map_err(AppError::bad_input)?;
     let saved = query.to_saved(today);
     if saved.len() > KEPT_MAX_BYTES {
-        return Err(AppError::bad_input("That is too long to be kept. Choose a shorter search or path."));
+        return Err(AppError::bad_input("This view is too long to save. Use a shorter search or path."));
     }
     Ok(saved)
 }

@@ -71,11 +71,11 @@ impl std::fmt::Display for Comparison {
         match self {
             Self::SameUpTo(number) => write!(f, "the same up to record {number}"),
             Self::NothingInCommon => {
-                f.write_str("nothing to compare: retention has removed here all that there was then")
+                f.write_str("nothing to compare: retention has removed the records of that time")
             }
             Self::DifferFrom(number) => write!(f, "they differ from record {number} on"),
             Self::Lacks(number) => {
-                write!(f, "the log ends before record {number}, which there was: its end was cut off")
+                write!(f, "the log ends before record {number}, which existed: its end was cut off")
             }
         }
     }

@@ -36,5 +36,5 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<Op
 
 fn parsed_number(text: &str) -> Result<Option<i64>, AppError> {
     let number = (!text.is_empty()).then(|| text.parse()).transpose();
-    number.map_err(|_| AppError::bad_input("A page of the audit log begins at the number of a record."))
+    number.map_err(|_| AppError::bad_input("A page of the audit log starts at a record number."))
 }

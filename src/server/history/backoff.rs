@@ -83,7 +83,7 @@ fn why(error: &UpstreamError) -> &'static str {
     match error {
         UpstreamError::NotConnected(_) => "The platform could not be reached",
         UpstreamError::TimedOut => "The platform did not answer in time",
-        UpstreamError::Refused { .. } => "The platform refused the question",
+        UpstreamError::Refused { .. } => "The platform refused the request",
         UpstreamError::LimitReached { .. } => "The platform’s own limit is reached",
         UpstreamError::BrokenOff | UpstreamError::Status(_) | UpstreamError::BadAnswer(_) => {
             "The platform failed"

@@ -70,7 +70,7 @@ impl History {
             let missing = self.days_missing(project, range).await? as usize;
             if missing + requested.iter().filter(|day| !range.contains(**day)).count() > MOST_REQUESTED {
                 return Err(AppError::bad_input(format!(
-                    "At most {MOST_REQUESTED} days can wait to be fetched, and {missing} of these are missing. Choose a shorter range, or wait."
+                    "At most {MOST_REQUESTED} days can be requested at once, and {missing} of these are missing. Choose a shorter range, or wait."
                 )));
             }
             let mut here =
@@ -146,16 +146,16 @@ impl History {
     fn waiting(&self, project: &ProjectId, meter: Meter, now: Timestamp) -> Option<String> {
         if meter.limit == 0 {
             return Some(
-                "All calls are kept for people, so none is left for the history. An administrator can lower DOCKET_ANALYTICS_RESERVE."
+                "All calls are reserved for people, so none are left for the history. An administrator can lower DOCKET_ANALYTICS_RESERVE."
                     .to_owned(),
             );
         }
         let backoff = self.backoff().of(project, now).map(|backoff| backoff.why);
         let why = match (meter.next_fits_at, backoff) {
             (Some(_), _) if meter.used < meter.limit => "The platform asked Docket to wait",
-            (Some(_), _) => "This hour’s calls for the history are used",
+            (Some(_), _) => "The hourly calls for the history are used up",
             (None, Some(why)) => why,
-            (None, None) if self.circuit_open_until().is_some() => "The platform failed again and again",
+            (None, None) if self.circuit_open_until().is_some() => "The platform keeps failing",
             (None, None) => return None,
         };
         let at = self.resumes_at(project, meter, now)?.to_datetime();

@@ -53,7 +53,7 @@ impl Jobs {
         if prepared.project != request.project || prepared.template != text || prepared.list != values {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
-                "This form was sent before with another text. Reload the page to send a new one.",
+                "This form was already sent with another text. Reload the page to send a new one.",
             ));
         }
         self.store.drop_draft(draft_key(caller, &request.project)).await?;

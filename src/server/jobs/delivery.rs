@@ -23,7 +23,8 @@ const PAUSE_DOUBLINGS: u32 = 5;
 impl Jobs {
     /// Marks messages that were being sent when the process ended as *unknown*. Call it once, before anything is sent.
     pub async fn mark_interrupted_unknown(&self) -> anyhow::Result<()> {
-        let reason = "Docket was stopped while this was being sent. The platform may have taken it or not.";
+        let reason =
+            "Docket was stopped while this was being sent. The platform may or may not have accepted it.";
         for intent in self.store.interrupted().await? {
             tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
             self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?;
@@ -101,7 +102,7 @@ impl Jobs {
             }
             Err(error) if intent.in_queue && error.is_temporary() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
-                reason = format!("{} It stands in line again.", error.delivery_reason());
+                reason = format!("{} It was put back in the queue.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)
             }
             Err(error) => {
@@ -120,7 +121,7 @@ impl Jobs {
                 Err(error) if error.is_duplicate() => {
                     tracing::warn!(job = %intent.job, "the answer names a job of another prompt");
                     delivery_outcome = DeliveryOutcome::Unknown(
-                        "The platform answered with a job that belongs to another prompt. It may have started the work or not.",
+                        "The platform answered with a job that belongs to another prompt. It may or may not have started the work.",
                     );
                 }
                 Err(error) if attempt >= LAST_RECORD_TRIES && self.deliveries.is_closed() => {

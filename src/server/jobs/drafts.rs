@@ -62,7 +62,7 @@ impl Jobs {
         let most = self.prompt_max as usize;
         if text.chars().count() > most || paths.chars().count() > PATHS_MAX_CHARS {
             return Err(AppError::bad_input(format!(
-                "A draft has at most {most} characters, as a prompt has. Shorten it, and it is kept."
+                "A draft has at most {most} characters, like a prompt. Shorten it to save it."
             )));
         }
         if text.contains('\0') || paths.contains('\0') {

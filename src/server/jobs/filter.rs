@@ -56,7 +56,7 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
 fn one_of<T: Copy, const N: usize>(name: &str, value: &str, meanings: [(&str, T); N]) -> Result<T, AppError> {
     meanings.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let words: Vec<&str> = meanings[1..].iter().map(|(word, _)| *word).collect();
-        AppError::bad_input(format!("“{name}” is {} or left out.", words.join(", ")))
+        AppError::bad_input(format!("“{name}” must be {} or empty.", words.join(", ")))
     })
 }
 

@@ -103,7 +103,7 @@ pub(super) fn job_ids(ids: &str) -> Result<Vec<JobId>, AppError> {
     let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
     let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>().map_err(AppError::bad_input)?;
     if ids.len() > JOBS_MAX {
-        return Err(AppError::bad_input(format!("At most {JOBS_MAX} jobs can be named at once.")));
+        return Err(AppError::bad_input(format!("At most {JOBS_MAX} jobs can be chosen at once.")));
     }
     Ok(ids)
 }
@@ -111,6 +111,6 @@ pub(super) fn job_ids(ids: &str) -> Result<Vec<JobId>, AppError> {
 /// The number of jobs before the page with this number.
 fn before_page(page: &str) -> Result<u64, AppError> {
     let number = page.trim().parse().ok().filter(|number| (1..=PAGES_MAX).contains(number));
-    let number = number.ok_or_else(|| AppError::bad_input("A page is a number from 1 on."))?;
+    let number = number.ok_or_else(|| AppError::bad_input("The page must be a number from 1."))?;
     Ok((number - 1) * PAGE_JOBS as u64)
 }

@@ -182,7 +182,7 @@ impl Jobs {
         if intent.project != form.project || intent.prompt != request.prompt || !same_job {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
-                "This form was sent before with another text, and that text is what counts. Reload the page to send a new one.",
+                "This form was already sent with another text. Reload the page to send a new one.",
             ));
         }
         self.job_after_delivery(&intent).await
@@ -221,7 +221,7 @@ impl Jobs {
 }
 
 fn nothing_to_follow_up() -> AppError {
-    AppError::bad_input("The platform has not taken this job, so there is nothing to follow up yet.")
+    AppError::bad_input("The platform has not accepted this job, so there is nothing to follow up yet.")
 }
 
 fn similar_job() -> AppError {
@@ -261,7 +261,7 @@ pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
 
 /// The error after the prompt was committed: people must not think it lost and send it again.
 fn committed_already(error: StoreError) -> AppError {
-    let message = "Docket's database did not answer, but your prompt had been taken on. Look for it in the list of jobs before you send it again.";
+    let message = "Docket's database is unavailable, but your prompt was saved. Look for it in the list of jobs before you send it again.";
     AppError { message: message.to_owned(), ..error.into() }
 }
 

@@ -59,14 +59,14 @@ impl Jobs {
     pub async fn check(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         if self.get(project, job).await?.remote.is_none() {
             return Err(AppError::bad_input(
-                "The platform has not taken this job, so there is nothing to check yet.",
+                "The platform has not accepted this job, so there is nothing to check yet.",
             ));
         }
         let id: JobId = job.parse().map_err(AppError::bad_input)?;
         let permit = self.governor.acquire_poll(project).await?.map_err(|_| {
             AppError::new(
                 ErrorCode::UpstreamFailed,
-                "The platform cannot be asked right now. Try again in a few minutes.",
+                "The platform is unavailable right now. Try again in a few minutes.",
             )
         })?;
         let now = self.clock.now();
@@ -107,7 +107,7 @@ impl Jobs {
             // The next poll is planned already; the last known state stays.
             tracing::warn!(job = %due.job, %error, "job could not be polled");
             if now.seconds_since(due.tracked_since) >= NO_END_SECONDS {
-                self.record_no_end(&due, "Lately it gave no answer that could be used.").await?;
+                self.record_no_end(&due, "Its last answers could not be used.").await?;
             }
         }
         Ok(true)
@@ -150,7 +150,7 @@ impl Jobs {
             tracing::info!(job = %due.job, status = remote.status, "job changed");
         }
         if state.is_moving() && age >= NO_END_SECONDS {
-            self.record_no_end(due, &format!("Its last word was “{}”.", remote.status)).await?;
+            self.record_no_end(due, &format!("Its last status was “{}”.", remote.status)).await?;
         }
         Ok(())
     }
@@ -158,7 +158,7 @@ impl Jobs {
     async fn record_no_end(&self, due: &DuePoll, last: &str) -> anyhow::Result<()> {
         tracing::warn!(job = %due.job, "job did not finish in time and is no longer tracked");
         let reason =
-            format!("The platform reported no end in three days, so Docket no longer asks by itself. {last}");
+            format!("The job did not finish within three days, so Docket stopped tracking it. {last}");
         Ok(self.store.record_lost(due, NO_END, &reason, self.clock.now()).await?)
     }
 
@@ -171,7 +171,7 @@ impl Jobs {
         if now.seconds_since(since) >= CONFIRMING_SECONDS {
             tracing::warn!(job = %due.job, "the upstream does not know the job; it is no longer tracked");
             let reason =
-                "The platform says that there is no such job. It was asked twice, at least a minute apart.";
+                "The platform does not know this job. Docket checked twice, at least a minute apart.";
             return Ok(self.store.record_lost(due, NOT_FOUND, reason, now).await?);
         }
         let next = self.planned_poll(due, now).max(since.plus_seconds(CONFIRMING_SECONDS));

@@ -41,7 +41,7 @@ impl Jobs {
         match decision.outcome.as_str() {
             "not_started" => self.send_again(caller, &delivery, &message).await,
             "started" => self.mark_accepted(caller, &delivery, &message, decision.remote_id.as_deref()).await,
-            _ => Err(AppError::bad_input("An outcome is one of not_started, started.")),
+            _ => Err(AppError::bad_input("The outcome must be not_started or started.")),
         }
     }
 
@@ -51,7 +51,7 @@ impl Jobs {
         delivery: &UnresolvedDelivery<'_>,
         message: &Intent,
     ) -> Result<Job, AppError> {
-        let note = format!("{} found that it was not started: it is sent again.", caller.user.name);
+        let note = format!("{} marked it as not started. It is sent again.", caller.user.name);
         if self.store.send_again(delivery, &note, self.clock.now()).await? {
             self.start_delivery(message.message_id.clone());
         } else {
@@ -79,11 +79,11 @@ impl Jobs {
         let accepted_as = match delivery.position {
             0 => {
                 remote = self.fetch_untracked(delivery.project, remote_id.unwrap_or_default()).await?;
-                note = format!("{name} found that it was started, as {}.", remote.id);
+                note = format!("{name} marked it as started, with the id {}.", remote.id);
                 AcceptedAs::Job(&remote)
             }
             _ => {
-                note = format!("{name} found that it was taken.");
+                note = format!("{name} marked it as accepted.");
                 AcceptedAs::FollowUp
             }
         };
@@ -121,7 +121,7 @@ impl Jobs {
     async fn must_be_untracked(&self, project: &ProjectId, remote_id: &str) -> Result<(), AppError> {
         match self.store.job_of_remote(project, remote_id).await? {
             Some(job) => Err(AppError::conflict(format!(
-                "That id belongs to a job that is here already: /p/{project}/jobs/{job} is its page."
+                "Docket already has a job with this id: /p/{project}/jobs/{job}."
             ))),
             None => Ok(()),
         }
@@ -131,11 +131,11 @@ impl Jobs {
 /// The error when another job was given the id meanwhile.
 pub(super) fn conflict_or(error: StoreError) -> AppError {
     match error.is_duplicate() {
-        true => AppError::conflict("That id belongs to a job that is here already."),
+        true => AppError::conflict("Docket already has a job with this id."),
         false => error.into(),
     }
 }
 
 fn already_resolved() -> AppError {
-    AppError::conflict("Somebody has decided this already. Reload the page to see what came of it.")
+    AppError::conflict("Someone else has already decided this. Reload the page to see the result.")
 }

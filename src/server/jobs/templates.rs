@@ -96,7 +96,7 @@ impl Jobs {
         match written {
             Ok(Some(id)) => Ok(id),
             Ok(None) => Err(AppError::bad_input(format!(
-                "A project has at most {TEMPLATES_MAX} templates. Delete one that nobody uses first."
+                "A project has at most {TEMPLATES_MAX} templates. Delete an unused one first."
             ))),
             Err(error) if error.is_duplicate() => Err(AppError::bad_input(
                 "A template with that name already exists in this project. Choose another name.",
@@ -122,11 +122,9 @@ impl Jobs {
         id: &TemplateId,
     ) -> Result<(), AppError> {
         let found = self.store.template(project, id).await?;
-        found.map(|_| ()).ok_or_else(|| {
-            AppError::not_found(
-                "The template of this text is not in this project any more. Start the job without it.",
-            )
-        })
+        found
+            .map(|_| ())
+            .ok_or_else(|| AppError::not_found("This template no longer exists. Start the job without it."))
     }
 }
 
@@ -151,7 +149,7 @@ fn name(name: &str) -> Result<&str, AppError> {
     let name = name.trim();
     if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || !is_plain(name) {
         return Err(AppError::bad_input(format!(
-            "A template's name has 1 to {NAME_MAX_CHARS} characters, all of which can be seen."
+            "A template's name has 1 to {NAME_MAX_CHARS} visible characters."
         )));
     }
     Ok(name)

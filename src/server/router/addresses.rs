@@ -11,8 +11,7 @@ use crate::error::AppError;
 /// Rejects a path with `.` or `..` segments. Browsers resolve them before a request, so no person sees the error.
 pub(super) async fn unambiguous(request: Request, next: Next) -> Response {
     if climbs(request.uri().path()) {
-        let error =
-            AppError::bad_input("That is not an address of Docket: it has . or .. between its slashes.");
+        let error = AppError::bad_input("This is not a valid address: it contains . or .. between slashes.");
         return answer(StatusCode::BAD_REQUEST, error);
     }
     next.run(request).await

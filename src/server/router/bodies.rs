@@ -48,7 +48,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// would accept fields from them.
 pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
     if request.method() == Method::POST && !is_url_encoded(&request) {
-        let error = AppError::bad_input("Server functions take url-encoded fields, and nothing else.");
+        let error = AppError::bad_input("Server functions accept only url-encoded fields.");
         return answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, error);
     }
     next.run(request).await
@@ -79,18 +79,18 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Ok(Ok(None)) => answer(
             StatusCode::PAYLOAD_TOO_LARGE,
-            AppError::bad_input(format!("That is too much: at most {} KiB are taken here.", most / 1024)),
+            AppError::bad_input(format!("The request is too large: the limit is {} KiB.", most / 1024)),
         ),
         Ok(Err(error)) => {
             tracing::debug!(%error, "a request body was incomplete");
             answer(
                 StatusCode::BAD_REQUEST,
-                AppError::bad_input("The request broke off. Please send it again."),
+                AppError::bad_input("The request was interrupted. Send it again."),
             )
         }
         Err(_) => answer(
             StatusCode::REQUEST_TIMEOUT,
-            AppError::bad_input("The request took too long to arrive. Please send it again."),
+            AppError::bad_input("The request took too long to arrive. Send it again."),
         ),
     }
 }

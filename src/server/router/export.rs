@@ -51,7 +51,7 @@ pub(super) fn routes() -> Router<AppState> {
 async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppError> {
     let (Path(project), fields, Extension(caller)) = asked;
     let Query(fields) =
-        fields.map_err(|_| AppError::bad_input("Each field of the address may be there once."))?;
+        fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
     let views = PageViewsQuery::parse(project.clone(), from, to, None, None, caller.state.today())?;

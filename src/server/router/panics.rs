@@ -11,7 +11,8 @@ use crate::error::{AppError, ErrorCode};
 /// The response after a panic. The panic hook has logged its location.
 pub(super) fn explain(_: Box<dyn Anything + Send>) -> Response {
     tracing::error!("a handler panicked");
-    let message = "Something went wrong on our side. Please try again; the request id in this answer helps to find the cause.";
+    let message =
+        "Docket met an unexpected error. Try again; the request id in this response helps to find the cause.";
     answer(StatusCode::INTERNAL_SERVER_ERROR, AppError::new(ErrorCode::Internal, message))
 }
 

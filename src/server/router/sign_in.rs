@@ -67,7 +67,7 @@ async fn start_sign_in(
     let Query(next_page) = next_page.unwrap_or_default();
     let redirect = match &state.single_sign_on {
         Some(single_sign_on) => single_sign_on.begin(next_page.next.as_deref()).await,
-        None => Err(AppError::not_found("Docket does not know another place to sign in.")),
+        None => Err(AppError::not_found("Single sign-on is not configured.")),
     };
     match redirect {
         Ok(redirect) => {
@@ -107,8 +107,8 @@ async fn signed_in(
     response: AuthorizationResponse,
 ) -> Result<String, AppError> {
     let single_sign_on = state.single_sign_on.as_ref();
-    let single_sign_on = single_sign_on
-        .ok_or_else(|| AppError::not_found("Docket does not know another place to sign in."))?;
+    let single_sign_on =
+        single_sign_on.ok_or_else(|| AppError::not_found("Single sign-on is not configured."))?;
     let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
     let (user, next) = single_sign_on.finish(kept.as_deref(), response).await?;
     sign_in::open_for(state, parts, &user).await?;

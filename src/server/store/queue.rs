@@ -24,7 +24,7 @@ pub(super) const LAST_RANK: &str =
 /// After this long, a prompt that left the queue no longer blocks those behind it. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
 
-const NOTHING_TO_FOLLOW: &str = "The job it follows was not taken, so this was not sent.";
+const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was not sent.";
 
 /// The next message of one queue.
 #[derive(Debug)]

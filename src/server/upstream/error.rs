@@ -66,15 +66,15 @@ impl UpstreamError {
                 "The platform did not accept Docket's key, so nothing was started. An administrator has to check it.".to_owned()
             }
             Self::Refused { message, .. } => format!("The platform refused it, so nothing was started: {message}"),
-            Self::TimedOut => "The platform did not answer in time. It may have started the work or not.".to_owned(),
+            Self::TimedOut => "The platform did not answer in time. It may or may not have started the work.".to_owned(),
             Self::BrokenOff => {
-                "The platform broke off the connection. It may have started the work or not.".to_owned()
+                "The platform closed the connection. It may or may not have started the work.".to_owned()
             }
             Self::Status(status) => {
-                format!("The platform failed (status {status}). It may have started the work or not.")
+                format!("The platform failed (status {status}). It may or may not have started the work.")
             }
             Self::BadAnswer(_) => {
-                "The platform's answer could not be understood. It may have started the work or not.".to_owned()
+                "The platform's answer could not be understood. It may or may not have started the work.".to_owned()
             }
         }
     }
@@ -100,11 +100,11 @@ impl From<UpstreamError> for AppError {
                 "The platform's limit for this hour is used up. Try again later.".to_owned(),
             ),
             UpstreamError::Refused { message, .. } => {
-                (ErrorCode::UpstreamFailed, format!("The platform refused the question: “{message}”."))
+                (ErrorCode::UpstreamFailed, format!("The platform refused the request: “{message}”."))
             }
             UpstreamError::BrokenOff => (
                 ErrorCode::UpstreamFailed,
-                "The platform broke off the connection. Please try again in a moment.".to_owned(),
+                "The platform closed the connection. Please try again in a moment.".to_owned(),
             ),
             UpstreamError::Status(status) => (
                 ErrorCode::UpstreamFailed,

@@ -145,7 +145,7 @@ impl Governor {
             return Err(AppError::new(
                 ErrorCode::BudgetSpent,
                 format!(
-                    "{LOOKUPS_PER_HOUR} ids were looked up in the last hour, which is all Docket asks the platform for. Try again later."
+                    "{LOOKUPS_PER_HOUR} ids were looked up in the last hour, which is the limit. Try again later."
                 ),
             ));
         }
@@ -307,8 +307,8 @@ impl Scope {
         match self {
             Self::Creates(_) => "job starts",
             Self::FollowUps(_) => "follow-ups",
-            Self::Analytics => "analytics questions",
-            Self::Polls(_) => "reads of jobs",
+            Self::Analytics => "analytics requests",
+            Self::Polls(_) => "job checks",
         }
     }
 }
@@ -324,7 +324,7 @@ fn circuit_open(until: Timestamp) -> AppError {
     AppError::new(
         ErrorCode::UpstreamFailed,
         format!(
-            "The platform has failed again and again, so Docket lets it rest; nothing was sent. The next try is at {:02}:{:02}:{:02} UTC.",
+            "The platform is failing, so nothing was sent; requests are paused until {:02}:{:02}:{:02} UTC.",
             at.hour(),
             at.minute(),
             at.second()

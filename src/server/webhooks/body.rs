@@ -48,16 +48,16 @@ fn url(due: &DueEvent, job: &EventJob, public_url: &PublicUrl) -> String {
 /// A line in Slack's markup.
 fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
     let Some(job) = &due.job else {
-        return format!("A test from Docket, for the jobs of {}: it works.", due.project);
+        return format!("Test from Docket for the project {}: it works.", due.project);
     };
     let outcome = match (job.state, due.event.as_str()) {
         (JobState::Completed, _) if job.pr_link.is_some() => "A pull request is ready",
         (JobState::Completed, _) => "Completed without changes",
         (JobState::Failed, _) => "Failed",
         (JobState::Archived, _) => "Archived",
-        (JobState::Rejected, _) => "Was not taken",
-        (JobState::Unknown, _) => "Needs a look, the outcome is not known",
-        (_, "job.not_found") => "Not found any more",
+        (JobState::Rejected, _) => "Not started",
+        (JobState::Unknown, _) => "Needs attention, outcome unknown",
+        (_, "job.not_found") => "No longer found",
         _ => "No end after 3 days",
     };
     let title = format!("<{}|{}>", linked(&url(due, job, public_url)), escaped(&job.title));

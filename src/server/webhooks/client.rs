@@ -99,7 +99,7 @@ async fn response_of(mut answer: Response) -> WebhookResponse {
     let said: String = String::from_utf8_lossy(&said).chars().filter(|c| !c.is_control()).collect();
     let said: String = said.trim().chars().take(SHOWN_MAX_CHARS).collect();
     let note = match (status, said.is_empty()) {
-        (300..400, _) => Some("The receiver sends elsewhere, and webhooks follow no redirects.".to_owned()),
+        (300..400, _) => Some("The receiver sent a redirect, which webhooks do not follow.".to_owned()),
         (_, true) => None,
         (_, false) => Some(said),
     };
@@ -124,6 +124,6 @@ fn reason(error: &reqwest::Error) -> &'static str {
     } else if error.is_connect() {
         "The receiver could not be reached."
     } else {
-        "The receiver broke off the connection."
+        "The receiver closed the connection."
     }
 }

@@ -111,5 +111,5 @@ fn found(found: Result<bool, StoreError>) -> Result<(), AppError> {
 }
 
 fn missing() -> AppError {
-    AppError::not_found("That webhook or event does not exist any more.")
+    AppError::not_found("This webhook or event no longer exists.")
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use thiserror::Error;
 
-pub(super) const REFUSED: &str = "The address leads into a private network. Only who runs Docket can allow that, with DOCKET_WEBHOOK_PRIVATE=true.";
+pub(super) const REFUSED: &str = "The address leads into a private network. Ask the administrator of this server to allow that (DOCKET_WEBHOOK_PRIVATE=true).";
 
 /// The name resolves to private addresses only.
 #[derive(Debug, Error)]

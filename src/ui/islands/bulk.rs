@@ -38,7 +38,7 @@ pub fn Bulk(project: String, put_away: bool) -> impl IntoView {
     // What was ticked before the page was interactive, or that the browser ticked again on the way back.
     count();
     let (path, undo, words, done) = match put_away {
-        true => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Bring back", "restored"),
+        true => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Restore", "restored"),
         false => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };
     view! {

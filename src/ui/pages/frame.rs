@@ -85,6 +85,6 @@ pub fn SettingsFrame() -> impl IntoView {
 
 fn no_such_project() -> AnyView {
     request::set_status(ErrorCode::NotFound);
-    let error = AppError::not_found("That project does not exist here.");
+    let error = AppError::not_found("This project does not exist.");
     view! { {title("Not found")} {page_failure(&error)} }.into_any()
 }

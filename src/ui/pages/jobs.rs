@@ -103,7 +103,7 @@ fn check(job: &str, title: &str) -> AnyView {
 
 fn nothing_found(project: &str) -> AnyView {
     let clear = view! { <a class="button" href=links::jobs(project)>"Show all jobs"</a> }.into_any();
-    empty("No job matches", "No job of this project fits the filters and the search.", clear)
+    empty("No job matches", "No job of this project matches the filters and the search.", clear)
 }
 
 /// The empty state. Also used by the overview.

@@ -50,7 +50,7 @@ pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) ->
 
 fn save(bar: &Bar) -> AnyView {
     let share = (bar.role >= Role::Operator).then(|| {
-        view! { <label class="with-icon"><input type="checkbox" name="shared" value="true" /> "For everybody"</label> }
+        view! { <label class="with-icon"><input type="checkbox" name="shared" value="true" /> "For everyone"</label> }
     });
     let fields = view! {
         {name("")}
@@ -70,7 +70,7 @@ fn save(bar: &Bar) -> AnyView {
 
 fn edit(bar: &Bar, view: &SavedView) -> AnyView {
     let (shared, words) =
-        if view.shared { ("false", "Keep to myself") } else { ("true", "Share with everybody") };
+        if view.shared { ("false", "Stop sharing") } else { ("true", "Share with everyone") };
     let share = (bar.role >= Role::Operator || view.shared).then(|| {
         let mut hidden = which(bar, view);
         hidden.push(("shared", shared.to_owned()));
@@ -89,7 +89,7 @@ fn edit(bar: &Bar, view: &SavedView) -> AnyView {
 }
 
 fn remove(bar: &Bar, view: &SavedView) -> AnyView {
-    let what = if view.shared { "This removes it for everybody: " } else { "This removes your view: " };
+    let what = if view.shared { "This removes it for everyone: " } else { "This removes your view: " };
     let question = view! {
         <p>{what} <bdi>{view.name.clone()}</bdi></p>
         <button type="submit" class="button" data-done="View removed">"Remove view"</button>

@@ -23,7 +23,7 @@ pub fn code(document: &Document, refused: Option<String>) -> String {
         view! {
             <h1>"Enter your code"</h1>
             <p class="soft">
-                "Your password was right. Your authenticator shows six digits for Docket; if you do not have it, enter one of your recovery codes."
+                "Enter the six-digit code from your authenticator app, or one of your recovery codes."
             </p>
             {problem(refused)}
             <form class="stack" method="post" action=EnterCode::PATH>

@@ -28,7 +28,7 @@ async fn the_state_says_how_far_the_history_is_and_when_it_will_be_here() {
         json!({
             "days_wanted": 30, "days_done": 5, "days_settled": 1,
             "first": "2025-03-06", "last": "2025-03-10", "calls_left": 0, "marked": [],
-            "waiting": "This hour’s calls for the history are used. The next try is at 11:00 UTC.",
+            "waiting": "The hourly calls for the history are used up. The next try is at 11:00 UTC.",
             // 25 days of two calls for either project, 20 calls an hour from eleven on.
             "expected_end": "2025-03-10T16:00:00Z",
         })

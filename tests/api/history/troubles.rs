@@ -95,7 +95,7 @@ async fn a_project_that_fails_is_left_alone_for_a_while_and_holds_nobody_up() {
     assert_eq!(calls(&app, "docs").await.len(), 1);
     assert_eq!(rows(&app, "api").await.len(), 5);
     let state_now = state(&app).await;
-    assert_eq!(state_now["waiting"], "The platform refused the question. The next try is at 10:00 UTC.");
+    assert_eq!(state_now["waiting"], "The platform refused the request. The next try is at 10:00 UTC.");
     for seconds in [29, 1, 59, 1] {
         later(&app, seconds).await;
     }

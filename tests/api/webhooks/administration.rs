@@ -196,7 +196,7 @@ async fn forms_without_javascript_add_test_and_delete() {
     let refused = [("project", "docs"), ("kind", "json"), ("address", "http://hooks.example/")];
     let refused = admin.submit("/api/webhooks/add", &refused, Some(&page)).await;
     let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
-    assert!(admin.get(&path).await.text.contains("use https"), "{path}");
+    assert!(admin.get(&path).await.text.contains("Use https"), "{path}");
 
     let removed = admin.submit("/api/webhooks/remove", &[("webhook", id(&webhook))], Some(&page)).await;
     assert_eq!(removed.location(), "/admin/webhooks");

@@ -104,8 +104,8 @@ impl fmt::Display for ChainFault {
         match self {
             Self::Missing { first, last } if first == last => write!(f, "record {first} is missing"),
             Self::Missing { first, last } => write!(f, "records {first} to {last} are missing"),
-            Self::Changed(number) => write!(f, "record {number} is not what was written"),
-            Self::OutOfPlace(number) => write!(f, "record {number} was not written after the one before it"),
+            Self::Changed(number) => write!(f, "record {number} was changed"),
+            Self::OutOfPlace(number) => write!(f, "record {number} does not follow the record before it"),
             Self::RemovedByNobody(number) => {
                 write!(
                     f,
@@ -113,7 +113,7 @@ impl fmt::Display for ChainFault {
                 )
             }
             Self::EndsElsewhere(number) => {
-                write!(f, "record {number} is the last one, and not the one that was written last")
+                write!(f, "record {number} is the last one, but another record was written last")
             }
         }
     }

@@ -76,7 +76,7 @@ pub(super) fn marked(days: &[MarkedDay]) -> Option<AnyView> {
     let marked = days.iter().map(|MarkedDay { day, mark }| {
         let what = match mark {
             Mark::Uneven => "the pages of this day do not add up to its totals.",
-            Mark::Recounted => "the platform has recounted this day since it was final.",
+            Mark::Recounted => "the platform changed this day after it was final.",
         };
         view! { <li>{day.to_string()} ": " {what}</li> }
     });

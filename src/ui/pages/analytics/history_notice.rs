@@ -73,7 +73,7 @@ fn fetch(project: &str, range: DayRange, calls: u32) -> AnyView {
     post_form("", FetchDays::PATH, hidden, button)
 }
 
-/// `History: 41 of 90 days are here, about 20 min to go; 12 calls left this hour above the reserve.`
+/// `History: 41 of 90 days are fetched, about 20 min to go; 12 calls left this hour above the reserve.`
 fn how_far(state: &HistoryState, now: Timestamp) -> String {
     let to_go = match state.expected_end {
         _ if state.days_done >= state.days_wanted => String::new(),
@@ -83,7 +83,7 @@ fn how_far(state: &HistoryState, now: Timestamp) -> String {
     let calls = counted(state.calls_left.into(), "call", "calls");
     let waiting = state.waiting.as_deref().map(|why| format!(" {why}")).unwrap_or_default();
     format!(
-        "History: {} of {} days are here{to_go}; {calls} left this hour above the reserve.{waiting}",
+        "History: {} of {} days are fetched{to_go}; {calls} left this hour above the reserve.{waiting}",
         state.days_done, state.days_wanted
     )
 }
@@ -108,13 +108,13 @@ mod tests {
         };
         assert_eq!(
             how_far(&state, now),
-            "History: 41 of 90 days are here, about 20 min to go; 12 calls left this hour above the reserve."
+            "History: 41 of 90 days are fetched, about 20 min to go; 12 calls left this hour above the reserve."
         );
         let done =
             HistoryState { days_done: 90, calls_left: 1, waiting: Some("Paused.".to_owned()), ..state };
         assert_eq!(
             how_far(&done, now),
-            "History: 90 of 90 days are here; 1 call left this hour above the reserve. Paused."
+            "History: 90 of 90 days are fetched; 1 call left this hour above the reserve. Paused."
         );
     }
 }

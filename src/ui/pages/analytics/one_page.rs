@@ -59,7 +59,7 @@ fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
         <section aria-labelledby="jobs">
             <h2 id="jobs">"Jobs about this page"</h2>
             <p class="provenance">
-                "Views in the 14 days before and after each job finished. Other things change too: this is no proof of a cause."
+                "Views in the 14 days before and after each job finished. Other things change too, so this does not prove a cause."
             </p>
             <table class="pages effects">
                 <thead>

@@ -13,7 +13,7 @@ use crate::ui::components::tag_link::tag_link;
 /// The button in the head of the page.
 pub(super) fn archive(job: &Job) -> AnyView {
     let (path, undo, words, done) = match job.archived_here {
-        Some(_) => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Bring back", "restored"),
+        Some(_) => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Restore", "restored"),
         None => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };
     let button = view! {

@@ -27,7 +27,7 @@ pub(super) fn choices(job: &Job, position: u32, attempt: u32, remote_id: &str) -
         _ => (
             "It was accepted",
             view! {
-                <p>"Nothing is sent. Docket tracks the job to see what comes of it."</p>
+                <p>"Nothing is sent. Docket tracks the job from now on."</p>
                 {button("It was accepted", "Marked as accepted")}
             }
             .into_any(),

@@ -46,7 +46,7 @@ fn in_words(state: &str) -> &str {
         "rejected" => "Not accepted by the agent",
         "unknown" => "Sent, outcome unknown",
         "active" => "The agent is working",
-        "completed" => "The agent is done",
+        "completed" => "The agent finished",
         "failed" => "The agent failed",
         "archived" => "Archived on the platform",
         "not found" => "No longer found on the platform",

@@ -224,7 +224,7 @@ fn checked(check: Option<&AuditCheck>, query: &AuditQuery) -> AnyView {
     let Some(AuditCheck { removed_up_to, last, link, fault }) = check else {
         return view! {
             <p class="soft">
-                "Each record carries a hash of itself and the one before it, so that a change or a gap shows. "
+                "Each record carries a hash of itself and the one before it, so that changes and gaps are detected. "
                 <a href=address(&query.checked())>"Check all records"</a>
             </p>
         }
@@ -244,7 +244,7 @@ fn checked(check: Option<&AuditCheck>, query: &AuditQuery) -> AnyView {
             let keep = view! {
                 <p>{sentence}</p>
                 <p class="soft">
-                    "Keep this elsewhere to see later that nothing was cut off (" <code>"docket audit verify --since"</code> "):"
+                    "Store this elsewhere to check later that no record was cut off (" <code>"docket audit verify --since"</code> "):"
                 </p>
                 <p><code class="secret">{link.clone()}</code></p>
             };

@@ -44,7 +44,7 @@ fn off() -> AnyView {
     };
     view! {
         <p class="soft">
-            "Off. When it is on, signing in asks for your password and a six-digit code from an authenticator app, so that your password alone lets nobody in."
+            "Off. When it is on, signing in asks for your password and a six-digit code from an authenticator app, so that your password alone is not enough."
         </p>
         {post_form("stack", BeginSecondFactor::PATH, Vec::new(), fields)}
     }
