@@ -1,4 +1,4 @@
-//! Prompts that wait: in order, evenly, one at a time, through restarts; and people who change the order or cancel.
+//! Queued prompts: in order, evenly spaced, one at a time, across restarts; and changes of the order and cancellations.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, refusing_
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// So many prompts of each kind an hour, from a quarter past ten on.
+/// A budget of `agent_per_hour` prompts of each kind, starting at 10:15.
 fn per_hour(agent_per_hour: u32) -> Settings {
     Settings {
         budget: Budget { agent_per_hour, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 },
@@ -21,7 +21,7 @@ fn per_hour(agent_per_hour: u32) -> Settings {
     }
 }
 
-/// A panel whose hour has room for two, both of them taken.
+/// An app whose budget of two is spent.
 async fn spent() -> (TestApp, Browser) {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
@@ -63,14 +63,14 @@ async fn cancelled(person: &Browser, message: &Value) -> Answer {
     person.post("/api/queue/cancel", &[("project", "docs"), ("message", message.as_str().unwrap())]).await
 }
 
-/// The texts that went upstream, in order.
+/// The prompts that were sent, in order.
 async fn sent(app: &TestApp) -> Vec<String> {
     let posts = app.upstream.posts().await;
     let text = |body: Value| body["prompt"].as_str().unwrap().to_owned();
     posts.iter().map(|post| text(post.body_json().unwrap())).collect()
 }
 
-/// Waits until so many went upstream; several looks of the panel later there must be no more.
+/// Waits until `count` prompts were sent; after several more ticks there must be no more.
 async fn exactly(app: &TestApp, count: usize) {
     until(&format!("{count} are sent"), async || (sent(app).await.len() >= count).then_some(())).await;
     tokio::time::sleep(Duration::from_millis(1_200)).await;
@@ -408,7 +408,7 @@ async fn only_operators_change_the_queue_and_only_that_of_the_project() {
     assert_eq!(operator.ask("/api/queue/list", &[("project", "api")]).await, json!({"waiting": []}));
     app.stranger().post("/api/queue/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
     assert_eq!(operator.job(&job).await["state"], "queued");
-    // Those who may not change the queue are not offered to.
+    // People who may not change the queue see no controls.
     let page = viewer.get("/p/docs/queue").await.text;
     assert!(page.contains("three") && !page.contains("/api/queue/"), "{page}");
 }

@@ -1,4 +1,4 @@
-//! What is told, to whom, when, and how often.
+//! Deliveries: content, receivers, timing and repetition.
 
 use super::*;
 
@@ -65,7 +65,7 @@ async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
         .await;
         assert_eq!(events.iter().map(|event| event["event"].clone()).collect::<Vec<_>>(), told);
     }
-    // Reads answer with the job they ask about.
+    // Polls return the requested job.
     let read = |word: &'static str| {
         move |request: &Request| {
             let job = request.url.path_segments().unwrap().next_back().unwrap().to_owned();
