@@ -1,4 +1,4 @@
-/** People and their accounts: invited, limited, disabled; a password and the places where one is signed in. */
+/** People and their accounts: invitations, limits, disabling, passwords and sessions. */
 import type { Page } from "@playwright/test";
 import { OTHER_PROJECT, STRANGER, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
 
@@ -62,7 +62,7 @@ for (const javaScriptEnabled of [true, false]) {
     if (javaScriptEnabled) await interactive(there);
     await fillInSignIn(there, person);
     await expect(there).toHaveURL(at(""));
-    // A page that asks nothing by itself: it would be told that its session has ended.
+    // A page without background requests, which would report that its session has ended.
     await there.goto(ACCOUNT);
 
     await here.goto(ACCOUNT);

@@ -1,4 +1,4 @@
-/** Filing jobs: archive, bring back and tag, one at a time and many at once, by keyboard, by hand and without JavaScript. */
+/** Organizing jobs: archive, restore and tag, one or many at once, by keyboard, mouse and without JavaScript. */
 import { randomUUID } from "node:crypto";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
@@ -8,7 +8,7 @@ import { at, badge, expect, interactive, open, test } from "../fixtures/docket.t
 const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
 const checks = (page: Page) => rows(page).getByRole("checkbox");
 
-/** Jobs of this test alone: the address of the list that shows just them, newest first. */
+/** Creates jobs for this test; the address of the list that shows only them, newest first. */
 async function jobs(api: Api, count: number): Promise<{ list: string; word: string; ids: string[] }> {
   const word = `w${randomUUID().slice(0, 8)}`;
   const ids: string[] = [];
@@ -76,7 +76,7 @@ test("rows are walked through, chosen and opened by keys alone", async ({ page, 
   await expect(page.getByText("2 selected")).toBeVisible();
   await page.keyboard.press("x");
   await expect(checks(page).nth(1)).not.toBeChecked();
-  // From whatever in the row has the focus.
+  // From any focused element in the row.
   await checks(page).nth(1).focus();
   await page.keyboard.press("j");
   await expect(rows(page).nth(2).locator(".job-title")).toBeFocused();

@@ -1,4 +1,4 @@
-/** Live or by day: the page says which of the two it shows, how far the history is, and what the rest would cost. */
+/** Live or by day: the page says which, with the progress of the history and the cost of the rest. */
 import { day, inAddress, kept, lately, longAgo, UNTIL_KEPT } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
@@ -30,14 +30,14 @@ test("days that are kept are shown from the history, without a notice", async ({
 
 test("what is missing is fetched on request, and then shown by day", async ({ page, api }) => {
   test.setTimeout(300_000);
-  // Of its own, so that no other test meets it.
+  // A separate range, so that no other test uses it.
   const range = { from: day(301), to: day(300) };
   await open(page, `${ANALYTICS}?${inAddress(range)}`);
   await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");
   await page.getByRole("button", { name: /^Fetch them first/ }).click();
   await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
   await expect.poll(async () => (await api.missing(range)).days, UNTIL_KEPT).toBe(0);
-  // The open page hears of it by itself, unless it was loaded after the days had come.
+  // The open page is updated, unless it was loaded after the days were fetched.
   const show = page.getByRole("link", { name: "Show them by day" });
   await expect(show.or(page.locator(".chart"))).toBeVisible({ timeout: 30_000 });
   if (await show.isVisible()) await show.click();

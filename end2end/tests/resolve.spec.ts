@@ -1,4 +1,4 @@
-/** Deliveries whose outcome is not known, and jobs that were started elsewhere: a person knows, and Docket follows. */
+/** Deliveries with an unknown outcome, and jobs that were started elsewhere: a person decides, and Docket tracks the job. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, test } from "../fixtures/docket.ts";
@@ -9,7 +9,7 @@ const ENTER_ID = "It was started: enter its id";
 
 const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
 
-/** A job whose start the platform took or not: its connection broke off. */
+/** A job that the platform may have started: its connection failed. */
 async function inDoubt(page: Page, docket: Panel, prompt: string): Promise<string> {
   await next(docket, "create", { kind: "accept-then-drop" });
   const { id, state } = await apiOf(page, docket).start(prompt);

@@ -1,4 +1,4 @@
-/** Filters kept under a name: one's own and shared ones. */
+/** Saved views: own and shared ones. */
 import { randomUUID } from "node:crypto";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
@@ -58,7 +58,7 @@ test("a shared view stands in the list of a colleague, with the name of who shar
   await views(his).getByRole("link", { name: "Needs a look by olga" }).click();
   await expect(his).toHaveURL(at("/jobs?needs=attention"));
   await expect(his.getByText("Edit this view")).toHaveCount(0);
-  // His own ones are for himself.
+  // His own views are private.
   await open(his, at("/jobs?q=sdk"));
   await his.getByText("Save this view").click();
   await expect(his.getByLabel("For everyone")).toHaveCount(0);

@@ -1,4 +1,4 @@
-/** The second factor: set up on the account page, asked for after the password, given up again. */
+/** The second factor: set up on the account page, requested after the password, and removed. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { codeOf } from "../fixtures/authenticator.ts";
@@ -6,7 +6,7 @@ import { at, expect, fillInSignIn, interactive, test } from "../fixtures/docket.
 
 const section = (page: Page) => page.getByRole("region", { name: "Second factor" });
 
-/** Enters a code where it is asked for. */
+/** Enters a code. */
 async function enter(page: Page, code: string): Promise<void> {
   await page.getByLabel("Code").fill(code);
   await page.getByRole("button", { name: "Sign in" }).click();

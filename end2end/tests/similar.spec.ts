@@ -1,4 +1,4 @@
-/** What resembles a prompt is said before it is sent; only the same work at the same time is asked about, once. */
+/** Similar jobs are shown before a prompt is sent; only the same text in progress needs a confirmation, once. */
 import type { Page } from "@playwright/test";
 import { at, badge, expect, jobOf, open, test } from "../fixtures/docket.ts";
 
@@ -41,7 +41,7 @@ for (const pause of [true, false]) {
     await expect(question(page)).toBeVisible();
     await expect(page).toHaveURL(NEW_JOB);
     await expect(page.getByRole("button", { name: "Start anyway" })).toBeFocused();
-    // A second press of the same keys is no answer.
+    // Pressing the same keys again is not a confirmation.
     await prompt(page).press("Control+Enter");
     await expect(page).toHaveURL(NEW_JOB);
     await expect(page.getByRole("button", { name: "Start anyway" })).toBeFocused();

@@ -34,7 +34,7 @@ fn paths(table: &Value) -> Vec<&str> {
     table["rows"].as_array().unwrap().iter().map(|row| row["path"].as_str().unwrap()).collect()
 }
 
-/// The truth of one day, asked past the panel page by page.
+/// The expected rows of one day, fetched from the platform directly, page by page.
 async fn truth(upstream: &EmulatedUpstream, project: &str, day: Day) -> Rows {
     let mut rows = Vec::new();
     loop {

@@ -9,7 +9,7 @@ pub(crate) struct Report {
     left_out: usize,
 }
 
-/// What is wrong, in words.
+/// `Err` describes the problem.
 pub(crate) type Finding = Result<(), String>;
 
 impl Report {

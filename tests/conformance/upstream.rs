@@ -31,7 +31,7 @@ pub(crate) struct Upstream {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    /// Nothing if it is no JSON.
+    /// `None` if it is not JSON.
     pub(crate) body: Option<Value>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Upstream {
 
 struct Record {
     random: Random,
-    /// By its text, every prompt that came: how often, and how often it was taken.
+    /// Every received prompt by its text: how often it came, and how often it was accepted.
     prompts: HashMap<String, Seen>,
     jobs: u64,
 }

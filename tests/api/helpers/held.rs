@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl HeldUpstream {
-    /// One that answers at once until it is [held](Self::hold).
+    /// An upstream that responds at once until it is [held](Self::hold).
     pub(crate) async fn start() -> Self {
         let (open, _) = watch::channel(true);
         let seen = Arc::new(Seen { prompts: Mutex::default(), reads: AtomicUsize::new(0), open });
