@@ -2,7 +2,7 @@
 //!
 //! In a prompt, a path is a word that begins with a slash and a letter or digit, at the start of the text, after
 //! whitespace or after an opening quote, bracket or backtick: `/guides/quickstart`. It ends before the next of those,
-//! and before trailing punctuation. Not paths are: words with characters that no page address has (`/users/{id}`,
+//! and before trailing punctuation. These words are not paths: with characters that no page address has (`/users/{id}`,
 //! `/*`), without a letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
 
 /// The longest path of a page, in characters.

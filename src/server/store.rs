@@ -60,11 +60,11 @@ pub struct Store {
 pub enum StoreError {
     #[error("the database did not answer: {0}")]
     Unavailable(#[from] sqlx::Error),
-    #[error("the database's schema could not be brought up to date: {0}")]
+    #[error("the database could not be migrated: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
     #[error("the database file {path} cannot be used: {error}")]
     File { path: PathBuf, error: std::io::Error },
-    #[error("the database holds {0}, which this version does not know")]
+    #[error("the database contains {0}, which this version does not know")]
     Corrupt(String),
 }
 

@@ -23,13 +23,13 @@ pub enum UpstreamError {
     #[error("the upstream did not answer in time")]
     TimedOut,
     /// The connection failed before a response: may have been accepted.
-    #[error("the upstream broke off the connection")]
+    #[error("the upstream closed the connection")]
     BrokenOff,
     /// A 5xx status or a redirect: may have been accepted.
     #[error("the upstream answered with status {0}")]
     Status(u16),
     /// An incomplete or invalid response: may have been accepted.
-    #[error("the upstream answered badly ({0})")]
+    #[error("the upstream sent an invalid answer ({0})")]
     BadAnswer(String),
 }
 
