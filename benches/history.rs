@@ -1,6 +1,6 @@
-//! How fast the daily history answers on a million rows: 2,740 pages on 365 days, the same ones in every run. Each question
-//! goes through the code of its endpoint, and as plain SQL through the `sqlite3` shell, if there is one, to compare.
-//! Prints figures beside the aims; judges nothing, since a busy machine is no defect.
+//! Measures how fast the daily history answers with a million rows: 2,740 pages on 365 days, the same in every run.
+//! Each query goes through the code of its endpoint and, for comparison, as plain SQL through the `sqlite3` shell if it
+//! is installed. Prints the results beside the targets; fails nothing, since a busy machine is no defect.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made has no other use")]
 #![expect(clippy::print_stdout, reason = "it is what a measurement is for")]
@@ -111,7 +111,7 @@ fn question(sort: &str) -> TableQuestion {
     TableQuestion::parse(views, None, None, Some(sort)).unwrap()
 }
 
-/// What each page had in the 90 days before.
+/// The views of each page in the previous 90 days.
 async fn compare(store: &Store, project: &ProjectId) {
     let before = DayRange::ending(range(90).from().plus_days(-1), 90);
     let mut snapshot = store.snapshot(project).await.unwrap();
@@ -120,7 +120,7 @@ async fn compare(store: &Store, project: &ProjectId) {
     assert_eq!(snapshot.sums(before, &paths).await.unwrap().len(), PAGES as usize);
 }
 
-/// Writes every day, as far as possible within the database, which is faster than row by row.
+/// Writes every day with SQL inside the database where possible, which is faster than row by row.
 async fn fill(store: &Store, file: &Path) {
     let mut database =
         SqliteConnection::connect_with(&SqliteConnectOptions::new().filename(file)).await.unwrap();
@@ -133,7 +133,7 @@ async fn fill(store: &Store, file: &Path) {
     sqlx::query(AssertSqlSafe(paths)).execute(&mut *tx).await.unwrap();
     let days: Vec<Day> = (0..DAYS).map(|n| range(DAYS).from().plus_days(n)).collect();
     for (n, day) in days.iter().enumerate() {
-        // A few much read pages, many that hardly anybody reads.
+        // A few popular pages, many with few views.
         let rows = format!(
             "INSERT INTO daily_views (project, day, path_id, human, ai, total)
              SELECT 'docs', '{day}', id, human, ai, human + ai FROM (
@@ -151,11 +151,11 @@ async fn fill(store: &Store, file: &Path) {
     for day in days {
         store.refresh_rollup(&project(), day).await.unwrap();
     }
-    // Into the file, where the shell too finds everything at once.
+    // Moves everything into the file, so that the shell starts from the same state.
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut database).await.unwrap();
 }
 
-/// The durations of many runs, one after the other, sorted.
+/// The sorted durations of many sequential runs.
 async fn times(mut run: impl AsyncFnMut()) -> Vec<f64> {
     for _ in 0..5 {
         run().await;
@@ -180,7 +180,7 @@ fn report(name: &str, times: &[f64], aim: u32, file: &Path, plain: &str) {
     println!("{name:44} {p50:8.1} {p95:8.1} {aim:>6} {shell:>12} {ratio:>6}");
 }
 
-/// The median time that the shell needs for a statement, by its own timer; nothing if there is no shell.
+/// The median time of a statement in the shell, by its own timer; `None` without a shell.
 fn shell(file: &Path, plain: &str) -> Option<f64> {
     let mut script = ".timer on\n.output /dev/null\n".to_owned();
     (0..SHELL_RUNS).for_each(|_| script.extend([&plain.replace('\n', " "), "\n"]));
@@ -214,7 +214,7 @@ async fn export(analytics: &Analytics, question: TableQuestion) {
     );
 }
 
-/// The most memory this process held so far, in MB.
+/// The peak memory of this process, in MB.
 fn memory() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();

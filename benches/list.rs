@@ -1,5 +1,5 @@
-//! How long a page of the list takes with 100,000 jobs (`JOBS=` for another number): the 50th and 95th percentile of each filter,
-//! with its counts, beside the bare statements it cannot do without. It judges nothing: a busy machine is no defect.
+//! Measures a page of the list with 100,000 jobs (`JOBS=` for another number): the 50th and 95th percentile for each
+//! filter, with its counts, beside the bare statements it needs at least. Fails nothing: a busy machine is no defect.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that fails has nothing to say")]
 
@@ -36,7 +36,7 @@ const FILL: &str = "
     INSERT INTO job_tags SELECT id, 'sdk', 'SDK' FROM jobs WHERE created_at % 20 = 3;
     UPDATE jobs SET archived_here_at = 1 WHERE created_at % 10 = 7;";
 
-/// A case: its name, its filter, and what its counts alone cost at least, as a condition over `listed_jobs l`.
+/// A case: its name, its filter, and the minimum query for its counts, as a condition on `listed_jobs l`.
 type Case = (&'static str, JobFilter, &'static str);
 
 fn cases(jobs: u64) -> Vec<Case> {
@@ -136,7 +136,7 @@ async fn main() {
     let file = folder.path().join("bench.db");
     let started = Instant::now();
     fill(&file, jobs).await;
-    // Opened anew, as by a server that starts: who wrote all that has a full cache.
+    // Opened again, as by a server that starts: the process that wrote the data has a warm cache.
     let store = open(&file).await;
     let mut bare = connect(&file).await;
     println!(

@@ -1,5 +1,5 @@
-//! Server functions: public endpoints, each guarded, each delegating at once.
-//! Must not contain rules of its own; bodies may use `server::`, signatures only `model`, `error` and [`flash`].
+//! Server functions: public endpoints that check the caller and delegate. Must not contain rules of their own; bodies
+//! may use `server::`, signatures only `model`, `error` and [`flash`].
 
 pub mod account;
 pub mod analytics;
@@ -19,6 +19,6 @@ pub mod upstream;
 pub mod users;
 pub mod webhooks;
 
-/// The header of what an open page asks for by itself. Such a request is no use of the session, spends no call upstream that it can do
-/// without, and is told nothing that is told once.
+/// The header of requests that an open page makes by itself. They do not count as use of the session, make no avoidable
+/// upstream call, and do not consume flash messages.
 pub const REFRESH_HEADER: &str = "docket-refresh";

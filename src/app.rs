@@ -1,4 +1,4 @@
-//! The document shell, and [`App`]: the route table, nothing else. On the server only.
+//! The document shell, and [`App`], the route table. Server only.
 
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
@@ -13,11 +13,10 @@ use crate::ui::pages::{
     not_found, overview, queue, set_up, settings, templates,
 };
 
-/// Has the browser fetch a page that a link leads to once the pointer rests on it. Not those that may ask the platform.
+/// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the platform.
 const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick]"}}]},"eagerness":"moderate"}]}"#;
 
-/// The document around the app: everything a browser needs before the first pixel.
-/// `theme` is `light` or `dark` where the person chose one.
+/// The HTML document around the app. `theme` is `light` or `dark` if the person chose one.
 pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoView {
     let stylesheet = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
     view! {
@@ -43,7 +42,7 @@ pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoVi
     }
 }
 
-/// Every page is rendered whole (`SsrMode::Async`), so that it reads and posts without JavaScript.
+/// Every page is rendered whole (`SsrMode::Async`), so that it works without JavaScript.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();

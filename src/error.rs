@@ -1,5 +1,5 @@
-//! [`AppError`]: the one error that crosses the wire, a code for programs and a sentence for people.
-//! Must not know sqlx or reqwest, nor carry a key, an SQL text or a backtrace.
+//! [`AppError`]: the one error that crosses the wire, a code for programs and a message for people. Must not depend on
+//! sqlx or reqwest, nor carry a key, an SQL text or a backtrace.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use leptos::server_fn::codec::JsonEncoding;
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
 
-/// What went wrong: `{"code": "...", "message": "..."}` on the wire.
+/// An error: `{"code": "...", "message": "..."}` on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppError {
     pub code: ErrorCode,
-    /// A sentence a person can act on.
+    /// What happened and what to do, in one or two sentences.
     pub message: String,
 }
 
-/// Why, in one word that programs may rely on.
+/// The kind of error. Programs may rely on these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -23,18 +23,18 @@ pub enum ErrorCode {
     Unauthenticated,
     Forbidden,
     NotFound,
-    /// The daily history does not hold every day that was asked about.
+    /// The daily history does not contain every requested day.
     NotInHistory,
-    /// The same intent is being delivered right now.
+    /// A delivery with the same intent is in progress.
     IntentInFlight,
-    /// The same intent came with another text.
+    /// The same intent was submitted before with another text.
     IntentReused,
-    /// What was to be changed is not as it was any more.
+    /// The resource changed since it was read.
     Conflict,
-    /// A form that wanted to be asked first: a job like it is under way or has an open result.
+    /// A similar job exists, and the form asked to be warned.
     SimilarJob,
     BudgetSpent,
-    /// Somebody tried to sign in too often.
+    /// Too many sign-in attempts.
     TooManyAttempts,
     UpstreamFailed,
     DatabaseUnavailable,
@@ -49,8 +49,8 @@ impl AppError {
         Self { code, message: message.into() }
     }
 
-    /// What is said before a job is started that resembles another one: by the server, and by a page that was sent back.
-    pub const SIMILAR_JOB: &'static str = "Nothing was sent yet: a job like this one is under way or has an open result. To start yours all the same, send it again.";
+    /// The message about a similar job, used by the server and by the page shown again without JavaScript.
+    pub const SIMILAR_JOB: &'static str = "Nothing was sent: a similar job is running or finished recently. Send it again to start yours anyway.";
 
     pub fn bad_input(message: impl fmt::Display) -> Self {
         Self::new(ErrorCode::BadInput, message.to_string())
@@ -59,7 +59,7 @@ impl AppError {
     pub fn database_unavailable() -> Self {
         Self::new(
             ErrorCode::DatabaseUnavailable,
-            "Docket's database did not answer, and nothing was sent. Please try again in a moment.",
+            "Docket's database is unavailable, and nothing was sent. Try again in a moment.",
         )
     }
 
@@ -67,27 +67,27 @@ impl AppError {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// What was asked for does not fit what is there by now.
+    /// The request does not fit the current state.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Conflict, message)
     }
 
-    /// What the browser says when it could not reach Docket.
+    /// The browser's message when it cannot reach Docket.
     pub fn unreachable() -> Self {
         Self::new(
             ErrorCode::Unreachable,
-            "Docket could not be reached. Nothing you typed is lost; check the connection and try again.",
+            "Docket could not be reached. Your text is kept. Check the connection and try again.",
         )
     }
 
-    /// Something that should not happen.
+    /// An unexpected error.
     pub fn internal() -> Self {
-        Self::new(ErrorCode::Internal, "Something went wrong on our side. Please try again.")
+        Self::new(ErrorCode::Internal, "Docket met an unexpected error. Try again.")
     }
 }
 
 impl ErrorCode {
-    /// The HTTP status of an answer with this code.
+    /// The HTTP status of a response with this code.
     pub const fn status(self) -> u16 {
         match self {
             Self::BadInput => 400,
@@ -121,7 +121,7 @@ impl FromServerFnError for AppError {
             ServerFnErrorErr::Args(_)
             | ServerFnErrorErr::MissingArg(_)
             | ServerFnErrorErr::Deserialization(_) => {
-                Self::bad_input("A field is missing or is not of the expected kind.")
+                Self::bad_input("A field is missing or has the wrong type.")
             }
             ServerFnErrorErr::Request(_) => Self::unreachable(),
             _ => Self::internal(),

@@ -1,5 +1,5 @@
-//! The words of the domain: plain data and pure logic, shared by server and browser.
-//! Must not know sqlx, axum, reqwest, leptos or the browser.
+//! Domain types: plain data and pure logic, shared by server and browser. Must not depend on sqlx, axum, reqwest,
+//! leptos or browser APIs.
 
 pub mod account;
 pub mod address;

@@ -1,5 +1,5 @@
-//! Everything that runs on the server only; the one tree behind the `ssr` feature.
-//! Must not know `ui`; `app` is known by `router` alone.
+//! Everything that runs only on the server, behind the feature `ssr`.
+//! Only `router` may use `app` and `ui`.
 
 pub mod account;
 pub mod analytics;

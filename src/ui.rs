@@ -1,4 +1,4 @@
-//! What people see. Must not know `server`: pages get their data from the server functions in `api`.
+//! The user interface. Must not use `server`: pages get their data from the server functions in `api`.
 
 pub mod charts;
 pub mod clock;

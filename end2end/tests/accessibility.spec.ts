@@ -1,10 +1,10 @@
-/** axe finds nothing to object to, on any page, light or dark. */
+/** axe finds no violations on any page, light or dark. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Job, State } from "../fixtures/api.ts";
 import { STRANGER, at, badge, expect, open, test } from "../fixtures/docket.ts";
 
-// Colours are judged at rest, not half-way through a change.
+// Colors are checked after transitions have ended.
 test.use({ contextOptions: { reducedMotion: "reduce" } });
 
 async function expectNothingToObjectTo(page: Page): Promise<void> {
@@ -82,7 +82,7 @@ for (const [name, fits] of Object.entries(JOBS)) {
   });
 }
 
-/** What the demonstration's jobs do not come to by themselves, as the endpoints would tell it. */
+/** States that the demo's jobs do not reach, as endpoints would report them. */
 for (const state of ["active", "queued", "sending", "archived", "other"] satisfies State[]) {
   test(`a job that is ${state} is accessible`, async ({ page, api }) => {
     const job = await api.start("emulator:slow Work on");

@@ -1,4 +1,4 @@
-/** People and their accounts: invited, limited, disabled; a password and the places where one is signed in. */
+/** People and their accounts: invitations, limits, disabling, passwords and sessions. */
 import type { Page } from "@playwright/test";
 import { OTHER_PROJECT, STRANGER, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
 
@@ -62,7 +62,7 @@ for (const javaScriptEnabled of [true, false]) {
     if (javaScriptEnabled) await interactive(there);
     await fillInSignIn(there, person);
     await expect(there).toHaveURL(at(""));
-    // A page that asks nothing by itself: it would be told that its session has ended.
+    // A page without background requests, which would report that its session has ended.
     await there.goto(ACCOUNT);
 
     await here.goto(ACCOUNT);
@@ -74,11 +74,11 @@ for (const javaScriptEnabled of [true, false]) {
     await here.getByLabel("Current password").fill("not the password");
     await here.getByLabel("New password").fill(CHOSEN);
     await here.getByRole("button", { name: "Change password" }).click();
-    await expect(here.getByRole("alert")).toContainText("That is not your current password");
+    await expect(here.getByRole("alert")).toContainText("Incorrect current password");
     await here.getByLabel("Current password").fill(person.password);
     await here.getByLabel("New password").fill(CHOSEN);
     await here.getByRole("button", { name: "Change password" }).click();
-    await expect(here.getByRole("status").filter({ hasText: "Your password is changed." })).toBeVisible();
+    await expect(here.getByRole("status").filter({ hasText: "Password changed." })).toBeVisible();
     await expect(places.getByRole("row")).toHaveCount(2);
     await there.goto(at("/jobs"));
     await expect(there).toHaveURL(/\/login/);

@@ -1,4 +1,4 @@
-/** Who reads which page, asked live: the figures are the platform's, and what is asked for stands in the address. */
+/** Live page views: the figures are the platform's, and all filters are in the address. */
 import type { Page } from "@playwright/test";
 import { Api, type Counts } from "../fixtures/api.ts";
 import { day, grouped, inAddress, longAgo } from "../fixtures/days.ts";
@@ -10,7 +10,7 @@ const LIVE = `${ANALYTICS}?${inAddress(longAgo())}`;
 
 const tableRows = (page: Page) => page.locator("tr[data-path]");
 
-/** The three figures over the table, as they are written. */
+/** The three figures above the table, formatted. */
 async function expectFigures(page: Page, totals: Counts): Promise<void> {
   const figure = (name: string) => page.locator(".figure").filter({ has: page.getByText(name, { exact: true }) }).locator("dd").first();
   await expect(figure("Views")).toHaveText(grouped(totals.total));
@@ -45,7 +45,7 @@ test("each row has a bar of its people and its AI agents, in proportion to the l
   for (const [at, { human, ai }] of views.entries()) {
     expect(bars[at]?.label).toBe(`${grouped(human)} human, ${grouped(ai)} AI`);
     for (const [part, count] of [human, ai].entries()) {
-      // A part that is not nothing is drawn at least 4 thousandths long.
+      // A nonzero part is at least 4 thousandths long.
       const width = count > 0 ? Math.max(count / longest, 0.004) : 0;
       expect(bars[at]?.widths[part]).toBeCloseTo(width, 2);
     }
@@ -66,7 +66,7 @@ for (const [name, ago] of Object.entries(PRESETS)) {
     await expect(page.getByLabel("to", { exact: true })).toHaveValue(to);
     await expect(page.getByText(`${ago + 1} day${ago ? "s" : ""}, ${from} to ${to} (UTC). Today is incomplete.`)).toBeVisible();
     const figure = page.locator(".figures dd").first();
-    // A day that has only begun may have no views yet.
+    // A day that has just started may have no views yet.
     const shown = ago === 0 ? figure.or(page.getByRole("heading", { name: "No views in these days" })) : figure;
     await expect(shown).toHaveText(/^[\d,]+$|^No views in these days$/);
   });
@@ -193,7 +193,7 @@ test("a row starts a job about its page, with its path and its figures", async (
 test("a question for which the hour's budget has no room is refused in a sentence", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 429/);
   const docket = await serve({ environment: { DOCKET_ANALYTICS_PER_HOUR: "1" } });
-  // Signing in has shown the overview, and spent the one question.
+  // The overview after signing in has spent the one call.
   const page = await visit(docket, { storageState: docket.session });
   const response = await page.goto(ANALYTICS);
   expect(response?.status()).toBe(429);

@@ -1,4 +1,4 @@
-/** The audit log: administrators find who did what, check it and take it with them, with and without JavaScript. */
+/** The audit log: administrators search, verify and export it, with and without JavaScript. */
 import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
 import { at, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";

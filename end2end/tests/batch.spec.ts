@@ -1,4 +1,4 @@
-/** Many jobs from one text: seen before they are queued, sent one after another, stopped half-way. */
+/** Batches: previewed before they are queued, sent one after another, cancelled half-way. */
 import type { Page } from "@playwright/test";
 import { PROJECT, UNTIL_DONE, at, expect, interactive, test } from "../fixtures/docket.ts";
 

@@ -1,4 +1,4 @@
-/** Filing jobs: archive, bring back and tag, one at a time and many at once, by keyboard, by hand and without JavaScript. */
+/** Organizing jobs: archive, restore and tag, one or many at once, by keyboard, mouse and without JavaScript. */
 import { randomUUID } from "node:crypto";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
@@ -8,7 +8,7 @@ import { at, badge, expect, interactive, open, test } from "../fixtures/docket.t
 const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
 const checks = (page: Page) => rows(page).getByRole("checkbox");
 
-/** Jobs of this test alone: the address of the list that shows just them, newest first. */
+/** Creates jobs for this test; the address of the list that shows only them, newest first. */
 async function jobs(api: Api, count: number): Promise<{ list: string; word: string; ids: string[] }> {
   const word = `w${randomUUID().slice(0, 8)}`;
   const ids: string[] = [];
@@ -44,7 +44,7 @@ test("chosen jobs are archived together, and an undo brings them back", async ({
   await expect(page).toHaveURL(at(`/jobs?q=${word}&archived=yes`));
   await expect(rows(page)).toHaveCount(3);
   await checks(page).first().check();
-  await page.getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
   await expect(rows(page)).toHaveCount(2);
 });
 
@@ -76,7 +76,7 @@ test("rows are walked through, chosen and opened by keys alone", async ({ page, 
   await expect(page.getByText("2 selected")).toBeVisible();
   await page.keyboard.press("x");
   await expect(checks(page).nth(1)).not.toBeChecked();
-  // From whatever in the row has the focus.
+  // From any focused element in the row.
   await checks(page).nth(1).focus();
   await page.keyboard.press("j");
   await expect(rows(page).nth(2).locator(".job-title")).toBeFocused();
@@ -97,7 +97,7 @@ test("a job is tagged, archived and brought back on its own page", async ({ page
 
   await page.getByRole("button", { name: "Archive" }).click();
   await expect(page.getByText(/Archived by/)).toBeVisible();
-  await page.getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
   await expect(page.getByRole("button", { name: "Archive" })).toBeVisible();
   await page.getByRole("button", { name: "Archive" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
@@ -136,7 +136,7 @@ test.describe("without JavaScript", () => {
     await expect(rows(page)).toHaveCount(1);
     await page.getByRole("link", { name: "Archived here" }).click();
     await checks(page).first().check();
-    await page.getByRole("button", { name: "Bring back" }).click();
+    await page.getByRole("button", { name: "Restore" }).click();
     await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
     await page.goto(list);
     await expect(rows(page)).toHaveCount(2);

@@ -1,4 +1,4 @@
-/** What is being written is found again on another device, and is gone everywhere once it was sent. */
+/** A draft is available on other devices, and gone everywhere once it was sent. */
 import type { Page } from "@playwright/test";
 import { STRANGER, type Visitor, type VisitOptions, at, expect, jobOf, open, test } from "../fixtures/docket.ts";
 
@@ -9,7 +9,7 @@ const prompt = (page: Page) => page.getByLabel("Prompt");
 const pages = (page: Page) => page.getByLabel("Pages");
 const saved = (page: Page) => page.getByText("Draft saved");
 
-/** A browser of `person` that keeps nothing but the session. */
+/** A browser of `person` that has only the session. */
 function another(person: Visitor): VisitOptions {
   return { storageState: { ...STRANGER, cookies: person.session.cookies } };
 }
@@ -120,7 +120,7 @@ test("near the limit the characters are counted", async ({ page }) => {
   await expect(page.getByText("32,700 of 32,768 characters")).toBeVisible();
   await prompt(page).fill("é".repeat(32_769));
   await expect(page.getByText("32,769 of 32,768 characters")).toHaveAttribute("data-over", "true");
-  // Nothing this long is kept on the server, and that is no trouble.
+  // Nothing this long is stored on the server, which is not an error.
   await prompt(page).fill("short again");
   await expect(saved(page)).toBeVisible();
 });

@@ -1,4 +1,4 @@
-/** An open page keeps itself true without moving anything, in one tab or several, and calls whoever looks elsewhere. */
+/** An open page updates itself without moving content, in one or several tabs, and notifies people who look elsewhere. */
 import type { Page } from "@playwright/test";
 import type { Job } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -9,7 +9,7 @@ const bell = (page: Page) => page.getByRole("button", { name: "Notify me in this
 
 const toasts = (page: Page) => page.locator(".toast");
 
-/** Counts the questions for badges that `page` asks from now on. */
+/** Counts the status requests of `page` from now on. */
 function questions(page: Page): () => number {
   let count = 0;
   page.on("request", (request) => {
@@ -25,14 +25,14 @@ async function hide(page: Page, hidden: boolean): Promise<void> {
   }, hidden);
 }
 
-/** Answers every question of `page` for badges: `jobs` were completed without changes. */
+/** Answers every status request of `page`: `jobs` were completed without changes. */
 async function rest(page: Page, jobs: Job[]): Promise<void> {
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const badges = jobs.map(({ id }) => ({ id, state: "completed", status: "completed", pr_link: null, changed_at, followed: false }));
   await page.route(STATUSES, (route) => route.fulfill({ json: badges }));
 }
 
-/** Puts a stand-in for the browser's notifications in place, whose person answers `answer`. */
+/** Replaces the browser's notifications; the person answers the permission request with `answer`. */
 async function standIn(page: Page, answer: "granted" | "denied"): Promise<void> {
   await page.addInitScript((answer) => {
     const shown: object[] = [];
@@ -66,7 +66,7 @@ test("a job that is followed no more says so, is asked about slowly, and can be 
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const lost = { state: "other", changed_at, followed: false };
   await page.route(STATUSES, (route) => route.fulfill({ json: [{ id: job.id, status: "not found", pr_link: null, ...lost }] }));
-  // The page asks for itself again; what the server renders then is what tests/api/following.rs looks at.
+  // The page refreshes itself; tests/api/tracking.rs checks what the server renders then.
   await page.route(`**/jobs/${job.id}`, async (route) => {
     if (!route.request().headers()["docket-refresh"]) return route.continue();
     const rendered = await (await route.fetch()).text();

@@ -1,10 +1,10 @@
-/** What a person types is not lost, and is sent once. */
+/** Typed text is not lost, and is sent once. */
 import type { Page } from "@playwright/test";
 import { STRANGER, at, expect, fillInSignIn, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const NEW_JOB = at("/jobs/new");
 const TEXT = "Rewrite the quickstart.\n\nKeep the <b>structure</b> & the tone.";
-/** Longer than a page's path may be: refused before anything is sent upstream. */
+/** Longer than a page's path may be: rejected before anything is sent upstream. */
 const TOO_LONG = `/${"long".repeat(130)}`;
 
 const prompt = (page: Page) => page.getByLabel("Prompt");
@@ -134,7 +134,7 @@ test("what is typed before the page is interactive stays", async ({ page }) => {
 for (const keys of ["Control+Enter", "Meta+Enter"]) {
   test(`${keys} sends`, async ({ page }) => {
     await open(page, NEW_JOB);
-    // A text of its own: the same one again would be asked about while the first is at work.
+    // A unique text: the same one again would be reported as similar while the first job is running.
     const text = unique(`With ${keys}`);
     await prompt(page).fill(text);
     await prompt(page).press(keys);
@@ -226,7 +226,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page.getByRole("alert")).toBeVisible();
     await expect(prompt(page)).toHaveValue(markup);
 
-    // From the server's own copy, in a browser that has none.
+    // From the server's copy, in a browser without one.
     const elsewhere = await visit(demo, { storageState: { ...STRANGER, cookies: person.session.cookies }, javaScriptEnabled });
     await elsewhere.goto(NEW_JOB);
     if (javaScriptEnabled) await interactive(elsewhere);
@@ -234,7 +234,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(elsewhere).toHaveTitle("New job · Docket");
     await expect(elsewhere.locator("textarea")).toHaveCount(1);
     await expect(elsewhere.locator("img")).toHaveCount(0);
-    // The same by address.
+    // The same with the address.
     await elsewhere.goto(`${NEW_JOB}?prompt=${encodeURIComponent(markup)}`);
     await expect(prompt(elsewhere)).toHaveValue(markup);
     await expect(elsewhere).toHaveTitle("New job · Docket");

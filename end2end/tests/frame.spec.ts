@@ -1,4 +1,4 @@
-/** What is around every page: projects, theme, keyboard, budget, and how it fits a small screen. */
+/** The frame of every page: projects, theme, keyboard, budget, and small screens. */
 import type { Page } from "@playwright/test";
 import { inAddress, longAgo } from "../fixtures/days.ts";
 import { OTHER_PROJECT, STRANGER, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
@@ -6,7 +6,7 @@ import { OTHER_PROJECT, STRANGER, at, badge, expect, interactive, jobOf, open, t
 const html = (page: Page) => page.locator("html");
 const shortcuts = (page: Page) => page.getByRole("dialog", { name: "Keyboard shortcuts" });
 
-/** The colour behind the page. */
+/** The background color of the page. */
 function ground(page: Page): Promise<string> {
   return page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 }
@@ -50,7 +50,7 @@ for (const system of ["light", "dark"] as const) {
 
       const cookie = (await context.cookies()).find(({ name }) => name === "theme");
       expect(cookie?.value).toBe(other);
-      // The document itself brings the choice: no script has to repaint it.
+      // The document itself has the chosen theme: no script repaints it.
       const document = await (await page.request.get(at("/analytics"))).text();
       expect(document).toContain(`data-theme="${other}"`);
       await page.route("**/*.{js,wasm}", () => {});

@@ -1,4 +1,4 @@
-/** Live or by day: the page says which of the two it shows, how far the history is, and what the rest would cost. */
+/** Live or by day: the page says which, with the progress of the history and the cost of the rest. */
 import { day, inAddress, kept, lately, longAgo, UNTIL_KEPT } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
@@ -12,7 +12,7 @@ test("days that are not kept are shown live, with what is missing and what fetch
   expect(missing.days).toBe(28);
   await expect(page.locator(notice)).toContainText("These figures come live from the platform");
   await expect(page.locator(notice)).toContainText("lacks 28 of 28 days of this range");
-  await expect(page.locator(notice)).toContainText(/History: \d+ of \d+ days are here.*; [\d,]+ calls? left this hour above the reserve\./);
+  await expect(page.locator(notice)).toContainText(/History: \d+ of \d+ days are fetched.*; [\d,]+ calls? left this hour above the reserve\./);
   await expect(page.getByRole("button", { name: `Fetch them first (at least ${missing.calls} calls)` })).toBeVisible();
   await expect(page.locator(".chart"), "no trend without days").toHaveCount(0);
   await expect(page.getByText(/^Live from the platform, fetched/)).toBeVisible();
@@ -30,14 +30,14 @@ test("days that are kept are shown from the history, without a notice", async ({
 
 test("what is missing is fetched on request, and then shown by day", async ({ page, api }) => {
   test.setTimeout(300_000);
-  // Of its own, so that no other test meets it.
+  // A separate range, so that no other test uses it.
   const range = { from: day(301), to: day(300) };
   await open(page, `${ANALYTICS}?${inAddress(range)}`);
   await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");
   await page.getByRole("button", { name: /^Fetch them first/ }).click();
   await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
   await expect.poll(async () => (await api.missing(range)).days, UNTIL_KEPT).toBe(0);
-  // The open page hears of it by itself, unless it was loaded after the days had come.
+  // The open page is updated, unless it was loaded after the days were fetched.
   const show = page.getByRole("link", { name: "Show them by day" });
   await expect(show.or(page.locator(".chart"))).toBeVisible({ timeout: 30_000 });
   if (await show.isVisible()) await show.click();

@@ -1,4 +1,4 @@
-/** Every page becomes interactive, and takes over what the server rendered without a word of complaint. */
+/** Every page becomes interactive, and hydrates the server's HTML without warnings. */
 import { OTHER_PROJECT, PROJECT, STRANGER, at, expect, open, test } from "../fixtures/docket.ts";
 
 const PAGES = {

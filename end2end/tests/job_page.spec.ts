@@ -1,4 +1,4 @@
-/** The page of one job: the conversation, the facts, and what a state means for the reader. */
+/** The page of one job: conversation, facts and explanations of states. */
 import type { Page } from "@playwright/test";
 import { PROJECT, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
@@ -101,7 +101,7 @@ test("a text too long for an address is brought to the next form all the same", 
 
 test("going from one job to another shows the other, with a box of its own", async ({ page, api }) => {
   const { jobs } = await api.jobs({ status: "completed" });
-  // The prompts of a list are cut where they are long.
+  // Long prompts are truncated in lists.
   const [first, second] = jobs.filter(({ prompt }) => prompt.length < 250);
   await open(page, at(`/jobs/${first?.id}`));
   await page.getByLabel("Follow-up").fill("For the first one");

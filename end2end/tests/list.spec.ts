@@ -1,4 +1,4 @@
-/** The list of jobs: what is filtered and searched stands in the address, and the counts are true. */
+/** The list of jobs: filters and search are in the address, and the counts are correct. */
 import type { Page } from "@playwright/test";
 import { Api, type State } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -9,7 +9,7 @@ const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole(
 const chip = (page: Page, name: string) =>
   page.getByRole("list", { name: "Filter by state" }).getByRole("link", { name: new RegExp(`^${name} `) });
 const search = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
-/** A group of the overview. */
+/** A section of the overview. */
 const group = (page: Page, name: string) =>
   page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
@@ -84,7 +84,7 @@ test("a search is no pattern", async ({ page }) => {
 });
 
 test("state, search and author narrow the list together, and the back button undoes them one by one", async ({ page, api }) => {
-  // None of the jobs that this finds is at work still: a job that ends meanwhile would change the counts.
+  // None of the jobs found is active: a job that ends meanwhile would change the counts.
   const q = "version";
   await open(page, LIST);
   const all = await rows(page).count();
@@ -199,7 +199,7 @@ test("the overview says what runs, what needs a person and what finished", async
   const running = await api.start("emulator:slow Keep the overview busy");
   await open(page, at(""));
   await expect(badge(group(page, "Running now"), running.id)).toHaveAttribute("data-status", "active");
-  // The page shows the newest, and jobs come to an end all the time.
+  // The page shows the newest jobs, and jobs finish all the time.
   await expect(async () => {
     const needing = await api.jobs({ needs: "attention" });
     const changed = await api.jobs({ pr: "yes", sort: "changed" });

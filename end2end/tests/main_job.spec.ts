@@ -1,10 +1,10 @@
-/** What Docket is for: a prompt becomes a pull request, and whoever looks on need not do anything for it. */
+/** The main use case: a prompt becomes a pull request, without any action by the people watching. */
 import type { Page, Request } from "@playwright/test";
 import { PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, open, test } from "../fixtures/docket.ts";
 
 const STATUSES = "**/api/jobs/statuses";
 
-/** The ids that a question for badges names. */
+/** The ids in a status request. */
 function asked(request: Request): string[] {
   return new URLSearchParams(request.postData() ?? "").get("jobs")?.split(",") ?? [];
 }

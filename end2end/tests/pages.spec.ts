@@ -1,4 +1,4 @@
-/** The table of pages from the daily history: sorted, searched, by folder, and each page with a view of its own. */
+/** The table of pages from the daily history: sorting, search, folders, and the report of each page. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Row } from "../fixtures/api.ts";
@@ -6,7 +6,7 @@ import { day, grouped, inAddress, kept } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
-/** A complete range: two questions about it have one answer. */
+/** A complete range: two requests get the same answer. */
 const range = () => ({ from: day(28), to: day(1) });
 const TABLE = `${ANALYTICS}?${inAddress(range())}`;
 
@@ -138,7 +138,7 @@ test("the jobs about a page are shown with the views before and after, and no cl
   await open(page, `${TABLE}&path=${path}`);
   const report = await api.page({ ...range(), path });
   expect(report.jobs.length).toBeGreaterThan(0);
-  await expect(page.getByText("Other things change too: this is no proof of a cause.")).toBeVisible();
+  await expect(page.getByText("Other things change too, so this does not prove a cause.")).toBeVisible();
   await expect(page.locator(".effects tbody tr")).toHaveCount(report.jobs.length);
   await expect(page.locator(".effects tbody a").first()).toHaveAttribute("href", at(`/jobs/${report.jobs[0]?.job}`));
 });
@@ -213,7 +213,7 @@ test("the table changes in place: the page stays, its controls keep the focus, a
   await expectRows(page, found);
   await expect(search).toBeFocused();
   await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
-  // What depends on the address follows.
+  // Everything that depends on the address is updated.
   await expect(page.getByRole("link", { name: "CSV" })).toHaveAttribute("href", /q=guide&sort=share/);
   await expect(page.getByRole("link", { name: "7 days", exact: true })).toHaveAttribute("href", /q=guide&sort=share/);
   await expect(page.locator("#save-view input[name=query]")).toHaveValue(/q=guide&sort=share/);

@@ -1,4 +1,4 @@
-/** What waits to be sent: people queue it, see it, change its order, and take it back. */
+/** The queue: people add prompts, see them, change their order, and cancel them. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, test } from "../fixtures/docket.ts";
@@ -8,7 +8,7 @@ const ONE_AN_HOUR = { environment: { DOCKET_AGENT_PER_HOUR: "1" } };
 const rows = (page: Page) => page.getByRole("list", { name: "Queued prompts" }).getByRole("listitem");
 const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
 
-/** Uses up the hour. */
+/** Uses up the hourly budget. */
 async function spend(page: Page, docket: Panel): Promise<Api> {
   const api = apiOf(page, docket);
   await api.start("The only one");
@@ -54,7 +54,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Start job" }).click();
       const job = await jobOf(page);
       await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
-      // What is asked next of that job waits behind it.
+      // A follow-up to that job waits behind it.
       await page.getByLabel("Follow-up").fill("And then this");
       await page.getByRole("button", { name: "Send follow-up" }).click();
       await expect(page.getByRole("list", { name: "Conversation" })).toContainText("And then this");
@@ -145,7 +145,7 @@ test("what one person changes another one sees, and who comes too late is told",
   await page.getByRole("link", { name: "Cancel: First" }).click();
   await page.getByRole("button", { name: "Cancel job: First" }).click();
   await expect(rows(page)).toHaveCount(1);
-  // The colleague's page is from before that.
+  // The colleague's page is older than that.
   await colleague.getByRole("button", { name: "Down: First" }).click();
   await expect(colleague.getByRole("alert")).toContainText("no longer queued");
   await expect(rows(colleague)).toHaveCount(1);

@@ -1,4 +1,4 @@
-/** Deliveries whose outcome is not known, and jobs that were started elsewhere: a person knows, and Docket follows. */
+/** Deliveries with an unknown outcome, and jobs that were started elsewhere: a person decides, and Docket tracks the job. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, type Panel, at, badge, expect, interactive, jobOf, test } from "../fixtures/docket.ts";
@@ -9,7 +9,7 @@ const ENTER_ID = "It was started: enter its id";
 
 const apiOf = (page: Page, docket: Panel) => new Api(page.request, docket.url, PROJECT);
 
-/** A job whose start the platform took or not: its connection broke off. */
+/** A job that the platform may have started: its connection failed. */
 async function inDoubt(page: Page, docket: Panel, prompt: string): Promise<string> {
   await next(docket, "create", { kind: "accept-then-drop" });
   const { id, state } = await apiOf(page, docket).start(prompt);
@@ -36,7 +36,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByText(SEND_AGAIN)).toHaveCount(0);
       if (javaScriptEnabled) await expect(page.getByRole("status").getByText("Sent again")).toBeVisible();
       await page.getByText(/^Timeline, \d+ entries$/).click();
-      await expect(page.getByText("admin found that it was not started: it is sent again.")).toBeVisible();
+      await expect(page.getByText("admin marked it as not started. It is sent again.")).toBeVisible();
     });
 
     test("what was started is followed by its id, and a wrong id changes nothing", async ({ serve, visit, trouble }) => {
@@ -99,7 +99,7 @@ for (const javaScriptEnabled of [true, false]) {
       await open(page, at("/jobs/adopt"));
       await page.getByLabel("Id of the job on the platform").fill(upstream);
       await page.getByRole("button", { name: "Import job" }).click();
-      await expect(page.getByRole("alert")).toContainText("here already");
+      await expect(page.getByRole("alert")).toContainText("already has a job with this id");
       await page.getByRole("link", { name: "View it" }).click();
       await expect(page).toHaveURL(at(`/jobs/${job}`));
     });

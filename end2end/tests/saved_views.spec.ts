@@ -1,4 +1,4 @@
-/** Filters kept under a name: one's own and shared ones. */
+/** Saved views: own and shared ones. */
 import { randomUUID } from "node:crypto";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
@@ -49,19 +49,19 @@ test("a shared view stands in the list of a colleague, with the name of who shar
   await expect(views(his)).toHaveCount(0);
 
   await hers.getByText("Edit this view").click();
-  await hers.getByRole("button", { name: "Share with everybody" }).click();
+  await hers.getByRole("button", { name: "Share with everyone" }).click();
   await hers.getByText("Edit this view").click();
-  await expect(hers.getByRole("button", { name: "Keep to myself" })).toBeVisible();
+  await expect(hers.getByRole("button", { name: "Stop sharing" })).toBeVisible();
   await hers.getByText("Remove…", { exact: true }).click();
-  await expect(hers.getByText("This removes it for everybody: Needs a look")).toBeVisible();
+  await expect(hers.getByText("This removes it for everyone: Needs a look")).toBeVisible();
   await open(his, at("/jobs"));
   await views(his).getByRole("link", { name: "Needs a look by olga" }).click();
   await expect(his).toHaveURL(at("/jobs?needs=attention"));
   await expect(his.getByText("Edit this view")).toHaveCount(0);
-  // His own ones are for himself.
+  // His own views are private.
   await open(his, at("/jobs?q=sdk"));
   await his.getByText("Save this view").click();
-  await expect(his.getByLabel("For everybody")).toHaveCount(0);
+  await expect(his.getByLabel("For everyone")).toHaveCount(0);
 });
 
 test("a view of analytics is saved, opened, renamed and removed, and its days move with the calendar", async ({ page, person }) => {
@@ -101,7 +101,7 @@ test("a name that is taken is answered with a sentence", async ({ page, trouble 
   await page.getByText("Edit this view").click();
   await page.getByLabel("Name", { exact: true }).fill("One");
   await page.getByRole("button", { name: "Rename" }).click();
-  await expect(page.getByRole("alert")).toContainText("a view of that name already");
+  await expect(page.getByRole("alert")).toContainText("already have a view with that name");
 });
 
 for (const width of [1280, 390]) {

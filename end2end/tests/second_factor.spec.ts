@@ -1,4 +1,4 @@
-/** The second factor: set up on the account page, asked for after the password, given up again. */
+/** The second factor: set up on the account page, requested after the password, and removed. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { codeOf } from "../fixtures/authenticator.ts";
@@ -6,7 +6,7 @@ import { at, expect, fillInSignIn, interactive, test } from "../fixtures/docket.
 
 const section = (page: Page) => page.getByRole("region", { name: "Second factor" });
 
-/** Enters a code where it is asked for. */
+/** Enters a code. */
 async function enter(page: Page, code: string): Promise<void> {
   await page.getByLabel("Code").fill(code);
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -44,7 +44,7 @@ for (const javaScriptEnabled of [true, false]) {
     await elsewhere();
     await expect(again.getByLabel("Code")).toBeFocused();
     await enter(again, "000000");
-    await expect(again.getByRole("alert")).toContainText("That code is not right");
+    await expect(again.getByRole("alert")).toContainText("Incorrect code");
     await enter(again, codeOf(secret, 1));
     await expect(again).toHaveURL(at(""));
 
@@ -73,7 +73,7 @@ test("what was typed wrongly is said beside the form", async ({ page, person }) 
   await interactive(page);
   await section(page).getByLabel("Password").fill(`${person.password}x`);
   await section(page).getByRole("button", { name: "Set up" }).click();
-  await expect(section(page).getByRole("alert")).toContainText("That is not your password");
+  await expect(section(page).getByRole("alert")).toContainText("Incorrect password");
 });
 
 for (const colorScheme of ["light", "dark"] as const) {

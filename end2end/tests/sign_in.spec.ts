@@ -1,4 +1,4 @@
-/** The way in and the way out. */
+/** Signing in and out. */
 import { STRANGER, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
 
 test.use({ storageState: STRANGER });

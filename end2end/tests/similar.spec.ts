@@ -1,4 +1,4 @@
-/** What resembles a prompt is said before it is sent; only the same work at the same time is asked about, once. */
+/** Similar jobs are shown before a prompt is sent; only the same text in progress needs a confirmation, once. */
 import type { Page } from "@playwright/test";
 import { at, badge, expect, jobOf, open, test } from "../fixtures/docket.ts";
 
@@ -41,7 +41,7 @@ for (const pause of [true, false]) {
     await expect(question(page)).toBeVisible();
     await expect(page).toHaveURL(NEW_JOB);
     await expect(page.getByRole("button", { name: "Start anyway" })).toBeFocused();
-    // A second press of the same keys is no answer.
+    // Pressing the same keys again is not a confirmation.
     await prompt(page).press("Control+Enter");
     await expect(page).toHaveURL(NEW_JOB);
     await expect(page.getByRole("button", { name: "Start anyway" })).toBeFocused();
@@ -73,7 +73,7 @@ test.describe("without JavaScript", () => {
     await page.goto(NEW_JOB);
     await prompt(page).fill(`${text}!`);
     await start(page).click();
-    await expect(page.getByRole("alert")).toContainText("Nothing was sent yet");
+    await expect(page.getByRole("alert")).toContainText("Nothing was sent: a similar job");
     await expect(notice(page).locator("a").first()).toHaveAttribute("href", at(`/jobs/${first.id}`));
     await expect(notice(page)).toContainText("nearly the same text");
     await expect(prompt(page)).toHaveValue(`${text}!`);

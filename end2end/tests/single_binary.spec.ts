@@ -13,7 +13,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** Asks as no browser would: nothing is decoded, nothing is followed. */
+/** Requests as no browser would: without decoding or redirects. */
 function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     get(url, { headers, agent: false }, (response) => {
@@ -148,7 +148,7 @@ test("SIGTERM ends it with 0 while a page is open and a job runs; the next start
 
   const ended = await docket.processes[0]?.stop("SIGTERM");
   expect(ended?.code, ended?.stderr).toBe(0);
-  // A page on which nothing moves asks every 15 s, as it does after a question that failed.
+  // A page without moving jobs polls every 15 s, also after a failed request.
   await expect(page.getByText("Docket cannot be reached.")).toBeVisible({ timeout: 20_000 });
   await docket.startAgain();
   await expect(badge(page, job)).toHaveAttribute("data-status", "completed", UNTIL_DONE);

@@ -1,4 +1,4 @@
-/** Signing in through an OpenID Connect provider, a real one. */
+/** Single sign-on with a real OpenID Connect provider. */
 import { AxeBuilder } from "@axe-core/playwright";
 import { at, expect, interactive, test as base } from "../fixtures/docket.ts";
 import { IdentityProvider } from "../fixtures/identity_provider.ts";
@@ -23,7 +23,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page.getByText("mia@example.com", { exact: true })).toBeVisible();
     await expect(page.getByText("operator", { exact: true })).toBeVisible();
 
-    // Signing out and in again, without another look at the page in between.
+    // Signs out and in again, without loading the page in between.
     await page.getByRole("button", { name: "Sign out" }).click();
     await expect(page).toHaveURL(/\/login$/);
     await page.getByRole("link", { name: "Sign in with Example Account" }).click();

@@ -1,6 +1,6 @@
 /**
- * Texts of people and of the platform are texts in a browser too, with and without JavaScript: none becomes an element, none
- * runs, none is followed. What the policy stops would be in the console, where every test looks.
+ * Texts of people and of the platform never become markup in a browser, with and without JavaScript: none becomes an element,
+ * runs or is opened as a link. Violations of the policy would be in the console, which every test checks.
  */
 import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
@@ -10,7 +10,7 @@ import { HostileUpstream } from "../fixtures/hostile.ts";
 
 /** Short enough for every name. */
 const TEXT = `"></textarea></script><img src=x onerror=taken=1>`;
-/** Where a link must not lead. */
+/** An address that no link may lead to. */
 const LINKS = ["javascript:taken=2", "data:text/html;taken=3", "//evil.example/taken"];
 
 const person = { username: TEXT, password: "hostile-password-1", role: "admin" as const };
@@ -28,7 +28,7 @@ const test = base.extend<{ hostile: HostileUpstream; linking: HostileUpstream[] 
   },
 });
 
-/** Asks an endpoint with the cookies of `page`. */
+/** Calls an endpoint with the cookies of `page`. */
 async function ask<Answer>(page: Page, endpoint: string, fields: Record<string, string> = {}): Promise<Answer> {
   const origin = new URL(page.url()).origin;
   const response = await page.request.post(`${origin}/api/${endpoint}`, {
@@ -39,7 +39,7 @@ async function ask<Answer>(page: Page, endpoint: string, fields: Record<string, 
   return (await response.json()) as Answer;
 }
 
-/** Leaves `text` wherever somebody can; gives the pages that show it. */
+/** Stores `text` wherever people can; returns the pages that show it. */
 async function leave(page: Page, text: string, receiver: string): Promise<string[]> {
   const template = await ask<string>(page, "templates/save", { name: text, text: `${text} {{page}}` });
   const intent = randomUUID();
@@ -104,7 +104,7 @@ for (const javaScriptEnabled of [true, false]) {
     }
     await expect(page).toHaveTitle(/Docket$/);
 
-    // What the browser draws itself, when it goes from page to page.
+    // What the browser itself renders when it changes pages.
     await page.goto(at("/jobs"));
     if (javaScriptEnabled) await interactive(page);
     await page.getByRole("list", { name: "Jobs" }).getByRole("link", { name: TEXT, exact: true }).first().click();

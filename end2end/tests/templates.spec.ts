@@ -62,11 +62,11 @@ for (const javaScriptEnabled of [true, false]) {
       await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
       const filled = `${name}: check /guides/webhooks for newcomers & <b>others</b>`;
       await expect(prompt(page)).toHaveValue(filled);
-      // A plain form comes back once where a job like it runs, and still knows its template.
+      // A plain form is returned once if a similar job is running, and still has its template.
       if (!javaScriptEnabled) await api.start(filled);
       await page.getByRole("button", { name: "Start job" }).click();
       if (!javaScriptEnabled) {
-        await expect(page.getByText("Nothing was sent yet")).toBeVisible();
+        await expect(page.getByText("Nothing was sent: a similar job")).toBeVisible();
         await expect(prompt(page)).toHaveValue(filled);
         await page.getByRole("button", { name: "Start job" }).click();
       }
@@ -130,7 +130,7 @@ test("a template never replaces what somebody wrote without asking", async ({ pa
   await page.getByRole("button", { name: "Replace it" }).click();
   await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last \{\{weeks\}\} weeks/);
 
-  // What came from a template is nobody's work.
+  // Text from an unchanged template is not a person's work.
   await beside(page).getByLabel("weeks").fill("three");
   await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
   await expect(prompt(page)).toHaveValue(/last three weeks/);

@@ -1,4 +1,4 @@
-/** The trend: its columns are the figures of the endpoint, for eyes, pointer, keyboard and screen reader alike. */
+/** The trend: its columns match the endpoint's figures, by sight, pointer, keyboard and screen reader. */
 import type { Page } from "@playwright/test";
 import type { Trend } from "../fixtures/api.ts";
 import { day, grouped, inAddress, kept, lately } from "../fixtures/days.ts";
@@ -12,13 +12,13 @@ test.beforeEach(async ({ api }) => {
   await kept(api);
 });
 
-/** What is said of a day. */
+/** The description of a day. */
 function readout({ day, human, ai, unfinished }: Trend["points"][number]): string {
   const weekday = WEEKDAYS[new Date(day).getUTCDay()];
   return `${weekday} ${day}: ${grouped(human)} human, ${grouped(ai)} AI${unfinished ? " (incomplete)" : ""}`;
 }
 
-/** The columns as they are drawn: each day with the heights of its parts, in parts of the plot. */
+/** The columns as drawn: each day with the heights of its parts, as fractions of the plot. */
 async function columns(page: Page) {
   return page.locator(".chart-plot [data-day]").evaluateAll((columns) =>
     columns.map((column) => {
@@ -33,14 +33,14 @@ async function tableOfTrend(page: Page): Promise<string[][]> {
   return page.locator(".as-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
 }
 
-/** The rows of a trend, as the table writes them. */
+/** The rows of a trend, as the table shows them. */
 const written = ({ points }: Trend) =>
   points.map(({ day, human, ai, total, unfinished }) => [
     `${WEEKDAYS[new Date(day).getUTCDay()]} ${day}${unfinished ? " (incomplete)" : ""}`,
     ...[human, ai, total].map(grouped),
   ]);
 
-/** A range that is complete, so that two questions about it have one answer. */
+/** A complete range, so that two requests get the same answer. */
 const complete = () => ({ from: day(28), to: day(1) });
 
 test("each day is a column, in proportion to the numbers of the endpoint", async ({ page, api }) => {

@@ -1,4 +1,4 @@
-/** The tests' own promise: nothing that a browser complains about goes by unseen. */
+/** Tests of the tests: every warning or error of a browser is noticed. */
 import type { Page } from "@playwright/test";
 import { at, expect, interactive, test } from "../fixtures/docket.ts";
 import { Trouble } from "../fixtures/trouble.ts";

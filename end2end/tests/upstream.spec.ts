@@ -1,4 +1,4 @@
-/** How people see the upstream: what it is asked, what is left, and what is shown while it is down. */
+/** The state of the upstream for people: its operations and limits, and stored data during an outage. */
 import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 test("an administrator sees from the meter how each operation goes and what is left of each limit", async ({ page, api }) => {
@@ -38,7 +38,7 @@ test("while the upstream is down, pages show what is stored and say so", async (
   await page.goto(at(""));
   const [, emulator] = docket.processes;
   await emulator?.stop();
-  // Five questions that fail open the breaker.
+  // Five failed requests open the circuit breaker.
   for (let days = 1; days <= 5; days++) await page.goto(at(`/analytics?from=2026-01-0${days}&to=2026-01-10`));
   await open(page, at("/jobs"));
   await expect(page.getByText("The platform is failing")).toBeVisible();

@@ -1,4 +1,4 @@
-/** Who is told when a job comes to rest: administrators add, test, look and delete, with and without JavaScript. */
+/** Webhooks for finished jobs: administrators add, test, inspect and delete them, with and without JavaScript. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { UNTIL_DONE, at, expect, interactive, jobOf, open, test as base } from "../fixtures/docket.ts";

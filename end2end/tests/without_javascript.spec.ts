@@ -1,10 +1,10 @@
-/** Without JavaScript Docket is forms and links, and does all of its main job. */
+/** Without JavaScript, Docket is forms and links, and its main use case works. */
 import type { Page } from "@playwright/test";
 import { PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, fillInSignIn, jobOf, test } from "../fixtures/docket.ts";
 
 test.use({ javaScriptEnabled: false });
 
-/** Loads the page again, by its own link, until the badge of `job` says `state`. */
+/** Reloads the page with its own link until the badge of `job` says `state`. */
 async function refreshUntil(page: Page, job: string, state: string): Promise<void> {
   await expect(async () => {
     await page.getByRole("link", { name: "Refresh" }).click();
@@ -171,7 +171,7 @@ test("a form that is sent twice starts one job", async ({ page, api, demo }) => 
   await page.getByRole("button", { name: "Start job" }).dblclick();
   const job = await jobOf(page);
 
-  // The browser drops one of two clicks at once; a slow connection would not.
+  // The browser drops one of two concurrent clicks; a slow connection would not.
   const again = await Promise.all(
     [1, 2].map(() =>
       page.request.post("/api/jobs/create", {

@@ -1,4 +1,4 @@
-//! Feeds the decoder `error_message` with whatever the fuzzer thinks of.
+//! Fuzzes the decoder `error_message`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Feeds the decoder `job` with whatever the fuzzer thinks of.
+//! Fuzzes the decoder `job`.
 
 #![no_main]
 

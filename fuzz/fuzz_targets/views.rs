@@ -1,4 +1,4 @@
-//! Feeds the decoder `views` with whatever the fuzzer thinks of.
+//! Fuzzes the decoder `views`.
 
 #![no_main]
 

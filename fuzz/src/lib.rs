@@ -1,4 +1,4 @@
-//! What the fuzz targets assert: the promises of `tests/decoding`, which the tests assert too.
+//! The invariants that the fuzz targets assert; shared with `tests/decoding`.
 
 #[path = "../../tests/decoding/invariants.rs"]
 pub mod invariants;

@@ -1,4 +1,4 @@
-//! A person's own account. Plain forms come back to its page.
+//! A person's own account. Plain forms return to its page.
 
 use leptos::prelude::*;
 
@@ -10,14 +10,14 @@ use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]
 use crate::server::{account, auth::guard, flash};
 
-/// What the caller's account page shows: their sessions, what they may see, and where they are with their second factor.
+/// The caller's account page: sessions, projects and second factor.
 #[server(name = GetAccount, prefix = "/api", endpoint = "account/get")]
 pub async fn account() -> Result<Account, AppError> {
     let caller = guard::of::<GetAccount>()?;
     account::account(&caller).await
 }
 
-/// Sets a new password for whoever knows the `old` one, and ends all other sessions.
+/// Changes the password, given the `old` one, and ends all other sessions.
 #[server(prefix = "/api", endpoint = "account/password")]
 pub async fn change_password(old: String, new: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ChangePassword>()?;
@@ -33,7 +33,7 @@ pub async fn end_session(session: String) -> Result<Confirmation, AppError> {
     flash::respond(ACCOUNT, outcome)
 }
 
-/// Ends all of the caller's sessions but this one.
+/// Ends all of the caller's sessions except this one.
 #[server(prefix = "/api", endpoint = "account/sign-out-others")]
 pub async fn end_other_sessions() -> Result<Confirmation, AppError> {
     let caller = guard::of::<EndOtherSessions>()?;

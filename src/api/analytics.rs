@@ -1,4 +1,4 @@
-//! Questions about page views: live ones, and those that the daily history answers.
+//! Page views: live from the platform, and from the daily history.
 
 #![expect(clippy::too_many_arguments, reason = "they are the fields of a public endpoint")]
 
@@ -19,8 +19,8 @@ use crate::server::{
     upstream::page_views::PageViewsQuery,
 };
 
-/// Page views from the upstream. `from` and `to` are both inclusive UTC days (`YYYY-MM-DD`), the last
-/// 28 days unless told; `limit` is 1..=250 (50), `offset` from 0 (0). `refresh` asks anew, which costs a call.
+/// Page views from the upstream. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`), by default the last 28 days;
+/// `limit` is 1..=250 (50), `offset` from 0 (0). `refresh` bypasses the cache, which costs a call.
 #[server(name = GetViews, prefix = "/api", endpoint = "analytics/views")]
 pub async fn views(
     project: String,
@@ -40,8 +40,8 @@ pub async fn views(
     }
 }
 
-/// What `query`, the query of the analytics page's address, asks for: from the daily history where it holds the whole range,
-/// else live. With `part` = `week`, what the overview shows of it.
+/// The report for `query`, the query string of the analytics page: from the daily history if it contains the whole
+/// range, otherwise live. With `part` = `week`, without movers, as the overview shows it.
 #[server(name = GetReport, prefix = "/api", endpoint = "analytics/report")]
 pub async fn analytics_report(
     project: String,
@@ -54,7 +54,7 @@ pub async fn analytics_report(
     report::report(&caller, &project, &query, part).await
 }
 
-/// The table of pages alone, of the same `query` and from the same source as [`analytics_report`].
+/// Only the table of pages, for the same `query` and from the same source as [`analytics_report`].
 #[server(name = GetTable, prefix = "/api", endpoint = "analytics/table")]
 pub async fn pages_table(project: String, query: Option<String>) -> Result<PagesTable, AppError> {
     let caller = guard::of::<GetTable>()?;
@@ -62,8 +62,9 @@ pub async fn pages_table(project: String, query: Option<String>) -> Result<Pages
     report::table(&caller, &project, &query.unwrap_or_default()).await
 }
 
-/// A table of pages from the daily history. `q`: part of the path, whatever the case of its ASCII letters; `folder`: `/`
-/// or `/guides` for what lies directly in it, all pages flat unless told; `sort`: an `Order` (`total`); else as [`views`].
+/// A table of pages from the daily history. `q`: part of the path, ignoring the case of ASCII letters; `folder`: `/` or
+/// `/guides` lists its direct entries, by default all pages are listed; `sort`: an `Order` (`total`); the rest as for
+/// [`views`].
 #[server(name = GetPages, prefix = "/api", endpoint = "analytics/pages")]
 pub async fn pages(
     project: String,
@@ -83,8 +84,8 @@ pub async fn pages(
     Analytics::of(&caller.state).pages(&question).await
 }
 
-/// Views by day, or by week above 120 days, with what happened meanwhile: of the whole project, of the page `path`, or
-/// of a folder (`/guides/*`).
+/// Views by day, or by week above 120 days, with job markers and annotations: of the whole project, of the page `path`,
+/// or of a folder (`/guides/*`).
 #[server(name = GetTrend, prefix = "/api", endpoint = "analytics/trend")]
 pub async fn trend(
     project: String,
@@ -98,7 +99,7 @@ pub async fn trend(
     Analytics::of(&caller.state).trend(&project, range, path.as_deref()).await
 }
 
-/// The pages that changed most against the period before.
+/// The pages with the largest changes against the previous period.
 #[server(name = GetMovers, prefix = "/api", endpoint = "analytics/movers")]
 pub async fn movers(project: String, from: String, to: String) -> Result<Movers, AppError> {
     let caller = guard::of::<GetMovers>()?;

@@ -1,4 +1,4 @@
-//! The team's own notes on days. A plain form comes back to the page it was on.
+//! The team's notes on days. Plain forms return to the page they were on.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::model::history::Annotation;
 #[cfg(feature = "ssr")]
 use crate::server::{analytics::annotations, auth::guard};
 
-/// Writes a sentence at a day: a new one, or (with `id`) another text or day for one's own; administrators may change any.
+/// Adds a note to a day or (with `id`) changes the caller's own note; administrators may change any.
 #[server(prefix = "/api", endpoint = "annotations/save")]
 pub async fn save_annotation(
     project: String,
@@ -20,7 +20,7 @@ pub async fn save_annotation(
     annotations::save(&caller, &project, &day, &text, id.as_deref()).await
 }
 
-/// Removes one's own annotation; administrators may remove any.
+/// Removes the caller's own note; administrators may remove any.
 #[server(prefix = "/api", endpoint = "annotations/remove")]
 pub async fn remove_annotation(project: String, id: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveAnnotation>()?;

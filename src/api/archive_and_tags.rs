@@ -1,5 +1,5 @@
-//! Putting jobs away and tagging them. Nothing of it is sent to the upstream. `jobs` are at most 200 ids, comma-separated or
-//! one a field; ids of no job of the project are left out.
+//! Archiving and tagging jobs. Nothing is sent to the upstream. `jobs` are at most 200 ids, comma-separated or in
+//! repeated fields; ids that are not in the project are ignored.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::model::job::BulkResult;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 
-/// Takes jobs out of the list until somebody brings them back. Answers those that were in it.
+/// Archives jobs, which hides them from the list until they are restored. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/archive")]
 pub async fn archive_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let caller = guard::of::<ArchiveJobs>()?;
@@ -16,7 +16,7 @@ pub async fn archive_jobs(project: String, jobs: Option<String>) -> Result<BulkR
     caller.state.jobs.archive(&caller, &project, &jobs.unwrap_or_default()).await
 }
 
-/// Brings jobs back into the list. Answers those that were not in it.
+/// Restores archived jobs. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/unarchive")]
 pub async fn unarchive_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let caller = guard::of::<UnarchiveJobs>()?;
@@ -24,7 +24,7 @@ pub async fn unarchive_jobs(project: String, jobs: Option<String>) -> Result<Bul
     caller.state.jobs.unarchive(&caller, &project, &jobs.unwrap_or_default()).await
 }
 
-/// Gives jobs a tag. Answers those that did not have it, whatever the case of its letters.
+/// Adds a tag to jobs, ignoring case. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/tag")]
 pub async fn tag_jobs(project: String, jobs: Option<String>, tag: String) -> Result<BulkResult, AppError> {
     let caller = guard::of::<TagJobs>()?;
@@ -32,7 +32,7 @@ pub async fn tag_jobs(project: String, jobs: Option<String>, tag: String) -> Res
     caller.state.jobs.tag(&project, &jobs.unwrap_or_default(), &tag).await
 }
 
-/// Takes a tag off jobs. Answers those that had it.
+/// Removes a tag from jobs. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/untag")]
 pub async fn untag_jobs(project: String, jobs: Option<String>, tag: String) -> Result<BulkResult, AppError> {
     let caller = guard::of::<UntagJobs>()?;

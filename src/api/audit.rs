@@ -8,7 +8,7 @@ use crate::model::audit_query::AuditQuery;
 #[cfg(feature = "ssr")]
 use crate::server::{audit, auth::guard};
 
-/// One page of the records that `query` asks for, the newest first; with `check`, whether the whole log holds.
+/// One page of the records that match `query`, newest first; with `check`, also the result of verifying the log.
 #[server(name = GetAuditPage, prefix = "/api", endpoint = "audit/list")]
 pub async fn audit_page(#[server(flatten)] query: AuditQuery) -> Result<AuditPage, AppError> {
     let caller = guard::of::<GetAuditPage>()?;

@@ -1,4 +1,4 @@
-//! Many jobs from one text and a list of values.
+//! Batches: many jobs from a prompt template and a list of values.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::model::batch::{Batch, BatchForm};
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, forms, jobs::batch::BatchRequest};
 
-/// What the form starts from; with `from`, the texts of that batch.
+/// The initial values of the form; with `from`, those of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]
 pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchForm, AppError> {
     let caller = guard::of::<GetBatchForm>()?;
@@ -15,8 +15,8 @@ pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchFo
     caller.state.jobs.batch_form(&caller, &project, from.as_deref()).await
 }
 
-/// Checks and keeps a batch, to be looked at before it is started. `prompt` is the text with places, `values` has one
-/// line for each job; `template_id` is that of the template the text came from. The same `intent` again gives the same batch.
+/// Validates and stores a batch for preview. `prompt` is the prompt template, `values` has one line per job,
+/// `template_id` names the saved template it came from. The same `intent` returns the same batch.
 #[server(prefix = "/api", endpoint = "batches/prepare")]
 pub async fn prepare_batch(
     project: String,
@@ -51,7 +51,7 @@ pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
     caller.state.jobs.batch(&project, &batch).await
 }
 
-/// Cancels what of a batch is not sent yet.
+/// Cancels the prompts of a batch that are still queued.
 #[server(prefix = "/api", endpoint = "batches/cancel")]
 pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppError> {
     let caller = guard::of::<CancelBatch>()?;

@@ -1,4 +1,4 @@
-//! What came of a plain form, for the page that follows it: without JavaScript, the browser shows that page and nothing else.
+//! The outcome of a plain form, for the next page: without JavaScript, the browser shows only that page.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
 
-/// What a form did, as a confirmation for its person.
+/// The confirmation that a form succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirmation {
     /// What happened and what to do next.
     pub sentence: String,
-    /// What is shown this once, such as a link.
+    /// A secret that is shown only once, such as a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
 }
 
-/// A message for one page load: which form it is about, what came of it, and what stood in its fields.
+/// A message for one page load: the form, its outcome, and its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlashMessage {
     /// The endpoint that the form was posted to.
     pub form: String,
-    /// What it did, or why it was refused.
+    /// The confirmation, or the error.
     pub outcome: Result<Confirmation, AppError>,
-    /// What stood in its fields, but for secrets.
+    /// The submitted fields, without secrets.
     pub typed: Vec<(String, String)>,
 }
 
-/// The message that waits for a browser while a page is rendered for it. A page that does not show it leaves it for the next.
+/// The pending message of a browser while a page is rendered for it. If the page does not show it, it stays pending.
 #[derive(Debug, Clone)]
 pub struct PendingFlash {
     message: Arc<FlashMessage>,
@@ -40,7 +40,7 @@ impl PendingFlash {
         Self { message: Arc::new(message), shown: Arc::default() }
     }
 
-    /// The message, if it is about the form that was posted to `endpoint`. Whoever asks must show it: it is told once.
+    /// The message, if it is about the form with this endpoint. The caller must show it: it counts as shown.
     pub fn for_form(&self, endpoint: &str) -> Option<FlashMessage> {
         let is_for_form = self.message.form == endpoint;
         if is_for_form {
@@ -49,7 +49,7 @@ impl PendingFlash {
         is_for_form.then(|| (*self.message).clone())
     }
 
-    /// The message, if no page has asked for it.
+    /// The message, if no page has taken it.
     pub fn unshown(&self) -> Option<FlashMessage> {
         (!self.shown.load(Ordering::Relaxed)).then(|| (*self.message).clone())
     }
@@ -66,18 +66,18 @@ impl Confirmation {
 }
 
 impl FlashMessage {
-    /// Why the form was refused, if it was.
+    /// The error of the form, if it failed.
     pub fn problem(&self) -> Option<&AppError> {
         self.outcome.as_ref().err()
     }
 
-    /// The values of the field `name`, of which a form may have several and each may be a list with commas.
+    /// The values of the field `name`, which may be repeated and may contain comma-separated lists.
     pub fn list_typed(&self, name: &str) -> Vec<&str> {
         let fields = self.typed.iter().filter(|(typed, _)| self.outcome.is_err() && typed == name);
         fields.flat_map(|(_, value)| value.split(',')).collect()
     }
 
-    /// What stood in the field `name` of a form that was refused; else nothing.
+    /// The submitted value of the field `name` if the form failed; otherwise empty.
     pub fn typed(&self, name: &str) -> &str {
         let field = self.typed.iter().find(|(typed, _)| typed == name);
         field.filter(|_| self.outcome.is_err()).map_or("", |(_, value)| value)

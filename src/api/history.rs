@@ -1,4 +1,4 @@
-//! The daily history: how far it has come, and what to fetch first.
+//! The daily history: its progress, and requests for days.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::model::history::{HistoryState, Missing};
 #[cfg(feature = "ssr")]
 use crate::{model::day::DayRange, server::auth::guard};
 
-/// How far the history of a project has come, and why it waits if it does.
+/// The progress of a project's history, and why it waits if it does.
 #[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]
 pub async fn history_state(project: String) -> Result<HistoryState, AppError> {
     let caller = guard::of::<GetHistoryState>()?;
@@ -15,8 +15,8 @@ pub async fn history_state(project: String) -> Result<HistoryState, AppError> {
     caller.state.history.state(&project).await
 }
 
-/// How many days of a range are not in the history, and what fetching them would cost at least. `from` and `to` are
-/// both inclusive UTC days (`YYYY-MM-DD`).
+/// How many days of a range are not in the history, and the minimum number of calls to fetch them. `from` and `to` are
+/// inclusive UTC days (`YYYY-MM-DD`).
 #[server(name = GetMissing, prefix = "/api", endpoint = "history/missing")]
 pub async fn missing_days(project: String, from: String, to: String) -> Result<Missing, AppError> {
     let caller = guard::of::<GetMissing>()?;
@@ -25,8 +25,8 @@ pub async fn missing_days(project: String, from: String, to: String) -> Result<M
     caller.state.history.missing(&project, range).await
 }
 
-/// Puts the missing days of a range (at most 400) before everything else that is to be fetched; also days older than those
-/// that are kept in step.
+/// Requests that the missing days of a range (at most 400) be fetched first; they may be older than the days kept in
+/// sync.
 #[server(prefix = "/api", endpoint = "history/fetch")]
 pub async fn fetch_days(project: String, from: String, to: String) -> Result<HistoryState, AppError> {
     let caller = guard::of::<FetchDays>()?;

@@ -1,4 +1,4 @@
-//! Starting, following and finding jobs.
+//! Starting, tracking and finding jobs.
 
 use leptos::prelude::*;
 
@@ -13,10 +13,10 @@ use crate::server::{
     jobs::{drafts::DraftForm, intent::Form, resolve::Decision},
 };
 
-/// Starts a job. The same `intent` again gives the first answer again and sends nothing.
-/// `paths`: the documentation pages it is about, separated by commas or line ends; those named in the prompt are added.
-/// `template_id`: the template the text came from. `queue` (`on`): where the hour's budget has no room, it waits in the queue
-/// and is sent by itself. `similar` (`ask`): a plain form comes back once, with nothing sent, if jobs resemble it.
+/// Starts a job. The same `intent` returns the first answer again and sends nothing. `paths`: the documentation pages
+/// it is about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template
+/// it came from. `queue` (`on`): if the hourly budget is spent, the prompt is queued. `similar` (`ask`): a plain form
+/// is returned once, with nothing sent, if there are similar jobs.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
     project: String,
@@ -37,8 +37,8 @@ pub async fn create_job(
     Ok(job)
 }
 
-/// Sends a further prompt to a job, after those before it. The same `intent` again gives the first answer again and sends
-/// nothing. `queue` as for a new job.
+/// Sends a follow-up to a job, after earlier ones. The same `intent` returns the first answer again and sends nothing.
+/// `queue` as for a new job.
 #[server(prefix = "/api", endpoint = "jobs/message")]
 pub async fn send_follow_up(
     project: String,
@@ -55,9 +55,9 @@ pub async fn send_follow_up(
     Ok(job)
 }
 
-/// Decides what became of a delivery whose outcome is not known: `outcome` is `not_started` (it is sent again) or `started`
-/// (with the upstream's id, for a first prompt). `message` is its position in the job, `attempt` as the job said it:
-/// each decision counts once.
+/// Resolves a delivery with an unknown outcome: `outcome` is `not_started` (it is sent again) or `started` (with the
+/// upstream's id, for a first prompt). `message` is its position in the job, `attempt` is from the job: each decision
+/// counts once.
 #[server(name = ResolveDelivery, prefix = "/api", endpoint = "jobs/resolve")]
 pub async fn resolve_delivery(
     project: String,
@@ -75,7 +75,7 @@ pub async fn resolve_delivery(
     Ok(job)
 }
 
-/// Follows a job that was started elsewhere, by the upstream's id. `note` stands in place of its prompt.
+/// Imports and tracks a job that was started elsewhere, by the upstream's id. `note` replaces its prompt.
 #[server(prefix = "/api", endpoint = "jobs/adopt")]
 pub async fn import_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
     let caller = guard::of::<ImportJob>()?;
@@ -85,7 +85,7 @@ pub async fn import_job(project: String, remote_id: String, note: Option<String>
     Ok(job)
 }
 
-/// One job with its follow-ups and history.
+/// One job with its follow-ups and timeline.
 #[server(prefix = "/api", endpoint = "jobs/get")]
 pub async fn get_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<GetJob>()?;
@@ -93,7 +93,7 @@ pub async fn get_job(project: String, job: String) -> Result<Job, AppError> {
     caller.state.jobs.get(&project, &job).await
 }
 
-/// A page of jobs with those filters, at `cursor`, which an earlier page gave, or the one with the number `page`.
+/// A page of jobs that match the filters, at `cursor` from an earlier page, or with the number `page`.
 #[server(prefix = "/api", endpoint = "jobs/list")]
 pub async fn list_jobs(
     project: String,
@@ -106,7 +106,7 @@ pub async fn list_jobs(
     caller.state.jobs.list(&project, query, cursor, page).await
 }
 
-/// What runs, what needs a person and what finished last, with counts.
+/// Running jobs, jobs that need attention and recently finished ones, with counts.
 #[server(name = GetJobsOverview, prefix = "/api", endpoint = "jobs/overview")]
 pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     let caller = guard::of::<GetJobsOverview>()?;
@@ -114,7 +114,7 @@ pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     caller.state.jobs.overview(&project).await
 }
 
-/// The badges of many jobs (at most 200 ids, comma-separated) in one call; unknown ids are left out.
+/// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted.
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
 pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>, AppError> {
     let caller = guard::of::<JobStatuses>()?;
@@ -122,7 +122,7 @@ pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>
     caller.state.jobs.badges(&project, &jobs).await
 }
 
-/// Polls a job that is not tracked any more, at most once per poll interval; one that moves is tracked again.
+/// Polls a job that is no longer tracked, at most once per poll interval; tracks it again if it is moving.
 #[server(prefix = "/api", endpoint = "jobs/check")]
 pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     let caller = guard::of::<CheckJob>()?;
@@ -132,7 +132,7 @@ pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     Ok(job)
 }
 
-/// What a form to start a job (or, with `job`, to send a follow-up) starts from: a fresh intent and a kept draft.
+/// The initial values of the form for a new job (or, with `job`, for a follow-up): a new intent and the draft.
 #[server(name = GetJobForm, prefix = "/api", endpoint = "jobs/form")]
 pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, AppError> {
     let caller = guard::of::<GetJobForm>()?;
@@ -140,8 +140,8 @@ pub async fn job_form(project: String, job: Option<String>) -> Result<JobForm, A
     caller.state.jobs.form(&caller, &project, job.as_deref()).await
 }
 
-/// Keeps what the caller is writing for a form, in place of what was kept; an empty `text` ends the draft. With the form's
-/// `intent`, nothing is kept once that was sent.
+/// Saves the caller's draft for a form, replacing the previous one; an empty `text` deletes it. With the form's
+/// `intent`, nothing is saved if that was sent.
 #[server(prefix = "/api", endpoint = "jobs/draft")]
 pub async fn keep_draft(
     project: String,
@@ -157,8 +157,7 @@ pub async fn keep_draft(
     caller.state.jobs.save_draft(&caller, &project, draft_form).await
 }
 
-/// At most five jobs that are under way or have an open result, and resemble `prompt` about `paths`; without either,
-/// what the caller was writing when it was last kept.
+/// At most five jobs similar to `prompt` or about `paths`; without both, similar to the caller's draft.
 #[server(prefix = "/api", endpoint = "jobs/similar")]
 pub async fn similar_jobs(
     project: String,

@@ -1,4 +1,4 @@
-//! What waits to be sent: looking at it, and changing its order.
+//! The queue: viewing it and changing its order.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::model::queue::Queue;
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, forms};
 
-/// The prompts of a project that wait to be sent, in order.
+/// The queued prompts of a project, in order.
 #[server(name = GetQueue, prefix = "/api", endpoint = "queue/list")]
 pub async fn queue(project: String) -> Result<Queue, AppError> {
     let caller = guard::of::<GetQueue>()?;
@@ -15,7 +15,7 @@ pub async fn queue(project: String) -> Result<Queue, AppError> {
     caller.state.jobs.queue(&project).await
 }
 
-/// Moves a prompt that waits in the queue: `to` is `first`, `up` or `down`. Gives the queue after that.
+/// Moves a prompt in its queue: `to` is `first`, `up` or `down`. Returns the new queue.
 #[server(prefix = "/api", endpoint = "queue/move")]
 pub async fn move_queued(project: String, message: String, to: String) -> Result<Queue, AppError> {
     let caller = guard::of::<MoveQueued>()?;
@@ -25,7 +25,7 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
     Ok(queue)
 }
 
-/// Takes a prompt out of the queue before it is sent. Gives the queue after that.
+/// Cancels a queued prompt. Returns the new queue.
 #[server(prefix = "/api", endpoint = "queue/cancel")]
 pub async fn cancel_queued(project: String, message: String) -> Result<Queue, AppError> {
     let caller = guard::of::<CancelQueued>()?;

@@ -1,5 +1,5 @@
-//! What of the list of jobs, or of the analytics, people keep under a name. `of` is `jobs` (unless told) or `analytics`. Each
-//! answers the views that the caller sees then. They are everybody's own to keep, so a viewer may.
+//! Saved views of the list of jobs or of the analytics page. `of` is `jobs` (the default) or `analytics`. Each endpoint
+//! returns the views that the caller now sees. Viewers may save views of their own.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::{
     server::{auth::guard, saved_views},
 };
 
-/// The caller's own views and those that others share.
+/// The caller's own views and shared ones.
 #[server(name = GetSavedViews, prefix = "/api", endpoint = "saved-views/list")]
 pub async fn list_saved_views(project: String, of: Option<String>) -> Result<Vec<SavedView>, AppError> {
     let caller = guard::of::<GetSavedViews>()?;
@@ -19,7 +19,7 @@ pub async fn list_saved_views(project: String, of: Option<String>) -> Result<Vec
     saved_views::list(&caller, &project, SavedViewPage::parse(of).map_err(AppError::bad_input)?).await
 }
 
-/// Keeps `query`, the part of the page's address after the `?`, under a name; a view of that name is replaced.
+/// Saves `query`, the query string of the page, under a name; a view with that name is replaced.
 #[server(prefix = "/api", endpoint = "saved-views/save")]
 pub async fn save_view(
     project: String,
@@ -34,7 +34,7 @@ pub async fn save_view(
     saved_views::save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await
 }
 
-/// Gives the caller's own view another name, and shares it or not; what is left out stays.
+/// Renames or shares the caller's own view; omitted fields keep their value.
 #[server(prefix = "/api", endpoint = "saved-views/update")]
 pub async fn update_saved_view(
     project: String,
@@ -49,7 +49,7 @@ pub async fn update_saved_view(
     saved_views::update(&caller, &project, of, &view, name.as_deref(), shared).await
 }
 
-/// Forgets the caller's own view; an administrator may forget what others share.
+/// Removes the caller's own view; administrators may also remove shared ones.
 #[server(prefix = "/api", endpoint = "saved-views/remove")]
 pub async fn remove_saved_view(
     project: String,

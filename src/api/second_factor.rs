@@ -1,4 +1,4 @@
-//! The caller's own second factor. Forms come back to the account page.
+//! The caller's own second factor. Forms return to the account page.
 
 use leptos::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::server::{auth::guard, flash};
 #[cfg(feature = "ssr")]
 const KEEP: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";
 
-/// Proposes a secret for the caller's authenticator. It binds once it is confirmed.
+/// Proposes a secret for the caller's authenticator. It takes effect once it is confirmed.
 #[server(prefix = "/api", endpoint = "second-factor/begin")]
 pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<BeginSecondFactor>()?;
@@ -22,7 +22,7 @@ pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppEr
     flash::respond(ACCOUNT, confirmation)
 }
 
-/// From now on signing in asks for a code. The recovery codes in the answer are shown once.
+/// Confirms the secret: from now on, signing in asks for a code. Returns the recovery codes, which are shown once.
 #[server(prefix = "/api", endpoint = "second-factor/confirm")]
 pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<ConfirmSecondFactor>()?;
@@ -34,7 +34,7 @@ pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppErro
     flash::respond(ACCOUNT, confirmation)
 }
 
-/// Makes new recovery codes; the old ones are good no more. They are shown once.
+/// Replaces the recovery codes. The new ones are shown once.
 #[server(prefix = "/api", endpoint = "second-factor/renew")]
 pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewRecoveryCodes>()?;
@@ -46,7 +46,7 @@ pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError
     flash::respond(ACCOUNT, confirmation)
 }
 
-/// From now on the password is enough.
+/// Removes the second factor: the password suffices again.
 #[server(prefix = "/api", endpoint = "second-factor/remove")]
 pub async fn remove_second_factor(password: String, code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemoveSecondFactor>()?;

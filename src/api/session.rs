@@ -1,4 +1,4 @@
-//! Signing in and out, and who is signed in.
+//! Signing in and out, and the current session.
 
 use leptos::prelude::*;
 
@@ -7,8 +7,8 @@ use crate::model::user::CurrentSession;
 #[cfg(feature = "ssr")]
 use crate::server::auth::{guard, sign_in};
 
-/// Signs in and goes to `next`, if that is a path of ours, else to `/`. Who has a second factor is not signed in yet, and goes
-/// to the page that asks for it.
+/// Signs in and redirects to `next` if that is an own path, otherwise to `/`. People with a second factor are
+/// redirected to the page that asks for a code instead.
 #[server(prefix = "/api", endpoint = "session/login")]
 pub async fn login(username: String, password: String, next: Option<String>) -> Result<(), AppError> {
     let place = sign_in::with_password(&username, &password, next.as_deref()).await?;
@@ -16,7 +16,7 @@ pub async fn login(username: String, password: String, next: Option<String>) -> 
     Ok(())
 }
 
-/// Signs in whoever gave the right password before: `code` is of their authenticator, or one of their recovery codes.
+/// Completes a sign-in with a second factor: `code` is from the authenticator, or a recovery code.
 #[server(name = EnterCode, prefix = "/api", endpoint = "session/code")]
 pub async fn enter_code(code: String) -> Result<(), AppError> {
     let place = sign_in::with_code(&code).await?;
@@ -33,8 +33,8 @@ pub async fn logout() -> Result<(), AppError> {
     Ok(())
 }
 
-/// Spends the token of a set-up link, once, and signs in: as the first administrator, called `username`, or as whoever was
-/// invited with it.
+/// Uses the token of a one-time link and signs in: as the first administrator with the name `username`, or as the
+/// invited person.
 #[server(prefix = "/api", endpoint = "session/setup")]
 pub async fn set_up(token: String, username: Option<String>, password: String) -> Result<(), AppError> {
     sign_in::with_link(&token, username.as_deref(), password).await?;
@@ -42,7 +42,7 @@ pub async fn set_up(token: String, username: Option<String>, password: String) -
     Ok(())
 }
 
-/// Who is signed in, with the projects they may see.
+/// The signed-in person, with their projects.
 #[server(name = GetCurrentSession, prefix = "/api", endpoint = "session/current")]
 pub async fn current_session() -> Result<CurrentSession, AppError> {
     Ok(guard::of::<GetCurrentSession>()?.session())

@@ -15,7 +15,7 @@ pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppEr
     caller.state.jobs.templates(&project).await
 }
 
-/// What the form for a new template (or, with `template`, for that one) starts from.
+/// The initial values of the form for a new template or, with `template`, for that one.
 #[server(prefix = "/api", endpoint = "templates/form")]
 pub async fn get_template_form(project: String, template: Option<String>) -> Result<TemplateForm, AppError> {
     let caller = guard::of::<GetTemplateForm>()?;
@@ -23,7 +23,7 @@ pub async fn get_template_form(project: String, template: Option<String>) -> Res
     caller.state.jobs.template_form(&caller, &project, template.as_deref()).await
 }
 
-/// Saves a new template, or changes `template`; gives its id.
+/// Saves a new template, or changes `template`; returns its id.
 #[server(prefix = "/api", endpoint = "templates/save")]
 pub async fn save_template(
     project: String,
@@ -39,7 +39,7 @@ pub async fn save_template(
     Ok(id.to_string())
 }
 
-/// Deletes a template. Jobs that came from it keep their text.
+/// Deletes a template. Jobs created from it keep their prompt.
 #[server(prefix = "/api", endpoint = "templates/remove")]
 pub async fn remove_template(project: String, template: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveTemplate>()?;

@@ -1,4 +1,4 @@
-//! What is left of the hour's budget of upstream calls.
+//! The hourly budgets of upstream calls, and the upstream's state.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::model::upstream::UpstreamStatus;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 
-/// The budgets of a project, counted over the last 60 minutes.
+/// The budgets of a project, over the last 60 minutes.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     let caller = guard::of::<GetBudgets>()?;
@@ -17,7 +17,7 @@ pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     Ok(caller.visible_budgets(budgets))
 }
 
-/// Limits, pauses, the last outcome of each operation and the open circuit breakers. For administrators.
+/// Limits, pauses, the last result of each operation and the circuit breakers. For administrators.
 #[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let state = guard::of::<GetUpstreamStatus>()?.state;

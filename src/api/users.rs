@@ -1,5 +1,5 @@
-//! People, for administrators. Plain forms come back to their page. `projects` is a list with commas of those a person may see;
-//! empty, they may see all.
+//! People, for administrators. Plain forms return to their page. `projects` is a comma-separated list of the projects a
+//! person may see; empty means all.
 
 use leptos::prelude::*;
 
@@ -11,14 +11,14 @@ use crate::model::people::People;
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, flash, people};
 
-/// Everybody who has an account or was invited.
+/// Everyone with an account or an invitation.
 #[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]
 pub async fn list_people() -> Result<People, AppError> {
     let caller = guard::of::<GetPeople>()?;
     people::all(&caller).await
 }
 
-/// Invites somebody; the `secret` in the answer is a one-time link, told this once.
+/// Invites a person; the `secret` in the answer is a one-time link, shown once.
 #[server(prefix = "/api", endpoint = "users/invite")]
 pub async fn invite_person(
     name: String,
@@ -30,7 +30,7 @@ pub async fn invite_person(
     flash::respond(USERS, outcome)
 }
 
-/// Makes a new link for somebody who has not come yet.
+/// Creates a new link for a person who has not accepted the invitation.
 #[server(prefix = "/api", endpoint = "users/renew")]
 pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RenewInvitation>()?;
@@ -38,7 +38,7 @@ pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     flash::respond(USERS, outcome)
 }
 
-/// Takes back the invitation of somebody who has not come yet.
+/// Withdraws an invitation.
 #[server(prefix = "/api", endpoint = "users/withdraw")]
 pub async fn withdraw_invitation(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<WithdrawInvitation>()?;
@@ -46,7 +46,7 @@ pub async fn withdraw_invitation(user: String) -> Result<Confirmation, AppError>
     flash::respond(USERS, outcome)
 }
 
-/// Gives somebody a role and projects, and ends their sessions.
+/// Changes a person's role and projects, and ends their sessions.
 #[server(prefix = "/api", endpoint = "users/change")]
 pub async fn change_person(
     user: String,
@@ -58,7 +58,7 @@ pub async fn change_person(
     flash::respond(USERS, outcome)
 }
 
-/// Keeps somebody out from their next request on.
+/// Disables a person, from their next request on.
 #[server(prefix = "/api", endpoint = "users/disable")]
 pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<DisablePerson>()?;
@@ -66,7 +66,7 @@ pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
     flash::respond(USERS, outcome)
 }
 
-/// Lets somebody in again.
+/// Enables a person again.
 #[server(prefix = "/api", endpoint = "users/enable")]
 pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<EnablePerson>()?;
@@ -74,7 +74,7 @@ pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
     flash::respond(USERS, outcome)
 }
 
-/// Ends all sessions of somebody.
+/// Ends all sessions of a person.
 #[server(prefix = "/api", endpoint = "users/sign-out")]
 pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<SignPersonOut>()?;

@@ -1,4 +1,4 @@
-//! Outgoing webhooks. For administrators. Forms come back to the page of the webhooks.
+//! Outgoing webhooks, for administrators. Forms return to the page of the webhooks.
 
 use leptos::prelude::*;
 
@@ -15,7 +15,6 @@ use crate::server::{auth::guard, flash, forms};
 const COPY: &str =
     "Copy its secret now: it is shown only once. Receivers use it to check that an event is from Docket.";
 
-/// All webhooks.
 #[server(name = GetWebhooks, prefix = "/api", endpoint = "webhooks/list")]
 pub async fn list_webhooks() -> Result<Webhooks, AppError> {
     let caller = guard::of::<GetWebhooks>()?;
@@ -32,7 +31,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
     Ok(made)
 }
 
-/// Makes a new secret for a webhook that has one; it is shown once.
+/// Replaces the secret of a webhook that has one; the new one is shown once.
 #[server(prefix = "/api", endpoint = "webhooks/renew")]
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let caller = guard::of::<RenewWebhook>()?;
@@ -41,7 +40,6 @@ pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     Ok(made)
 }
 
-/// From now on it is told again.
 #[server(prefix = "/api", endpoint = "webhooks/enable")]
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<EnableWebhook>()?;
@@ -50,7 +48,7 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     Ok(())
 }
 
-/// From now on it is not told, nor of what waits.
+/// Disables a webhook and gives up its pending events.
 #[server(prefix = "/api", endpoint = "webhooks/disable")]
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<DisableWebhook>()?;
@@ -59,7 +57,7 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Forgets a webhook and its log.
+/// Deletes a webhook and its log.
 #[server(prefix = "/api", endpoint = "webhooks/remove")]
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
     let caller = guard::of::<RemoveWebhook>()?;
@@ -68,7 +66,7 @@ pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Sends a test, once, and gives what came of it.
+/// Sends a test once, and returns its result.
 #[server(prefix = "/api", endpoint = "webhooks/test")]
 pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> {
     let caller = guard::of::<TestWebhook>()?;
@@ -77,7 +75,7 @@ pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> 
     Ok(tried)
 }
 
-/// The last 50 events of a webhook, the newest first.
+/// The last 50 events of a webhook, newest first.
 #[server(name = GetWebhookDeliveries, prefix = "/api", endpoint = "webhooks/deliveries")]
 pub async fn webhook_deliveries(webhook: String) -> Result<Vec<WebhookDelivery>, AppError> {
     guard::of::<GetWebhookDeliveries>()?.state.webhooks.log(&webhook).await
@@ -92,7 +90,7 @@ pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppErro
     Ok(tried)
 }
 
-/// What is said of a webhook that was added or has a new secret, with the secret if it has one.
+/// The confirmation for a new webhook or secret, with the secret if there is one.
 #[cfg(feature = "ssr")]
 fn confirmation(sentence: &str, made: &NewSecret) -> Confirmation {
     match &made.secret {

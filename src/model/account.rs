@@ -1,4 +1,4 @@
-//! A person's own account, as its page shows it.
+//! A person's own account, as the account page shows it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,39 +6,39 @@ use crate::model::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// Whether they may see every project, also those that are added later.
+    /// Whether they may see every project, including projects added later.
     pub sees_all_projects: bool,
-    /// Where they are signed in, the last used first.
+    /// Their sessions, most recently used first.
     pub sessions: Vec<SignedIn>,
     pub second_factor: SecondFactor,
 }
 
-/// One place where a person is signed in.
+/// One session of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignedIn {
-    /// What ends it. Opens nothing.
+    /// Identifies the session for ending it; it does not authenticate.
     pub id: String,
-    /// In a few words.
+    /// A short description of the browser and system.
     pub device: String,
     pub address: String,
     pub since: Timestamp,
     pub last_used: Timestamp,
-    /// Whether this was asked for there.
+    /// Whether this is the session of the request.
     pub is_here: bool,
 }
 
-/// Where a person is with their second factor.
+/// The state of a person's second factor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SecondFactor {
-    /// Others vouch for the person; there is no password that a code could stand beside.
+    /// The person signs in without a password, so no code is asked for.
     NoPassword,
     Off,
-    /// Waits for its first code.
+    /// Not active until the first code is entered.
     Proposed {
-        /// In base32.
+        /// Base32.
         secret: String,
-        /// The same for an authenticator.
+        /// The `otpauth:` address for an authenticator app.
         address: String,
     },
     On {

@@ -1,8 +1,8 @@
-//! Queries of addresses: how fields and their values are written after the `?`. Pure.
+//! Encodes query strings. Pure.
 
 use std::fmt::Write;
 
-/// `path` with a query of those `fields` that have a value.
+/// `path` with a query of the `fields` whose value is not empty.
 pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
     let mut url = path.to_owned();
     let mut separator = '?';
@@ -16,7 +16,7 @@ pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
     url
 }
 
-/// Percent-encodes all that could mean something in a query; `/` is left readable.
+/// Percent-encodes everything that has a meaning in a query; `/` is left as it is.
 fn encode(text: &str, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {

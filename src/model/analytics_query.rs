@@ -1,4 +1,4 @@
-//! What the analytics page is asked for, as it stands in the address and in saved views. Pure.
+//! The filters of the analytics page, as encoded in its address and in saved views. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,35 +11,35 @@ use crate::model::preset::Preset;
 
 pub const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 
-/// The field of a saved view that names a preset, so that the last 7 days are still the last 7 tomorrow.
+/// The field of a saved view that names a preset, so that “last 7 days” moves with the calendar.
 const DAYS: &str = "days";
 
-/// How people and AI agents stand in a column.
+/// How views by people and by AI agents are drawn in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
     Stacked,
     Side,
 }
 
-/// Days, sort and folder as typed: the server says what is wrong with them.
+/// The filters as typed; the server validates days, sort and folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnalyticsQuery {
     pub from: Option<String>,
     pub to: Option<String>,
-    /// One page of the documentation, with a view of its own.
+    /// One documentation page, shown with its own report.
     pub path: Option<String>,
-    /// What lies directly in a folder; all pages flat where there is none.
+    /// A folder whose direct entries are listed; `None` lists all pages.
     pub folder: Option<String>,
     pub q: Option<String>,
     pub sort: Option<String>,
     pub form: Form,
-    /// From 1.
+    /// Starts at 1.
     pub page: i64,
     pub limit: i64,
 }
 
 impl AnalyticsQuery {
-    /// Of the fields of an address; `given` gives the value of a field.
+    /// Reads the fields of an address; `given` returns the value of a field.
     pub fn of(given: impl Fn(&str) -> Option<String>) -> Self {
         let given = |name: &str| given(name).filter(|value| !value.trim().is_empty());
         let number =
@@ -52,7 +52,7 @@ impl AnalyticsQuery {
             q: given("q"),
             sort: given("sort"),
             form: if given("chart").as_deref() == Some("side") { Form::Side } else { Form::Stacked },
-            // So many pages of so many rows still count as an offset.
+            // The upper bound keeps the offset from overflowing.
             page: number("page", 1).clamp(1, 1_000_000_000),
             limit: number("limit", DEFAULT_SIZE),
         }
@@ -62,7 +62,7 @@ impl AnalyticsQuery {
         (self.page - 1).saturating_mul(self.limit.max(0))
     }
 
-    /// What follows the question mark of the address.
+    /// The query string of the address, without the `?`.
     pub fn address(&self) -> String {
         self.href("").split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default()
     }
@@ -73,13 +73,13 @@ impl AnalyticsQuery {
         links::with_query(&links::analytics(project), &fields)
     }
 
-    /// As hidden fields of a form that asks for the rest itself: without the names in `but`, from the first page.
+    /// The hidden fields of a form that sets the fields in `but` itself; returns to the first page.
     pub fn kept_fields(&self, but: &[&str]) -> Vec<(&'static str, String)> {
         let first = self.on_page(1).fields().into_iter();
         first.filter(|(name, value)| !value.is_empty() && !but.contains(name)).collect()
     }
 
-    /// The days that are asked for; nothing if they are no range.
+    /// The requested days; `None` if they are not a valid range.
     pub fn range(&self, today: Day) -> Option<DayRange> {
         match (&self.from, &self.to) {
             (None, None) => Some(Preset::DEFAULT.range(today)),
@@ -88,7 +88,7 @@ impl AnalyticsQuery {
         }
     }
 
-    /// As it is kept in a saved view: from the first page, with the name of a preset in place of its days.
+    /// The query string of a saved view: first page, with the name of a preset in place of its days.
     pub fn to_saved(&self, today: Day) -> String {
         let first = self.on_page(1);
         match self.range(today).and_then(|range| Preset::of(range, today)) {
@@ -103,7 +103,7 @@ impl AnalyticsQuery {
         }
     }
 
-    /// What a saved view asks for today; `given` gives the value of a field of what is kept.
+    /// The query of a saved view, with presets evaluated for `today`; `given` returns the value of a stored field.
     pub fn of_saved(given: impl Fn(&str) -> Option<String>, today: Day) -> Self {
         let query = Self::of(&given);
         let preset =
@@ -118,7 +118,8 @@ impl AnalyticsQuery {
         Self { page, ..self.clone() }
     }
 
-    /// Over other days, from the first page; `None` is the default range. A page size that there is not is left behind.
+    /// Over other days, from the first page; `None` is the default range. An invalid page size is replaced by the
+    /// default.
     pub fn over(&self, days: Option<(String, String)>) -> Self {
         let (from, to) = days.unzip();
         let limit =
@@ -130,12 +131,12 @@ impl AnalyticsQuery {
         self.sort.as_deref().and_then(|sort| sort.parse().ok()).unwrap_or_default()
     }
 
-    /// Whether what changed most is shown: on the first page of everything.
+    /// Whether the movers are shown: only on the first page of an unfiltered table.
     pub fn has_movers(&self) -> bool {
         self.page == 1 && self.q.is_none() && self.folder.as_deref().is_none_or(|folder| folder == "/")
     }
 
-    /// Sorted by a column; by the one it is sorted by already, the other way round.
+    /// Sorted by `by`; reversed if it is the current sort.
     pub fn sorted(&self, by: Sort) -> Self {
         let now = self.order();
         let order = Order { by, reversed: now.by == by && !now.reversed };
@@ -143,17 +144,17 @@ impl AnalyticsQuery {
         Self { sort, page: 1, ..self.clone() }
     }
 
-    /// In a folder, or flat.
+    /// The entries of a folder, or all pages.
     pub fn in_folder(&self, folder: Option<&str>) -> Self {
         Self { folder: folder.map(str::to_owned), page: 1, ..self.clone() }
     }
 
-    /// Whatever its path holds.
+    /// Without the search.
     pub fn unsearched(&self) -> Self {
         Self { q: None, page: 1, ..self.clone() }
     }
 
-    /// The folders that hold `path`, the outermost first, with their names: every page, then what begins with the same parts.
+    /// The folders that contain `path`, outermost first, with their names.
     pub fn folders_above<'a>(&self, path: &'a str) -> impl Iterator<Item = (&'a str, Self)> {
         let ends = path.match_indices('/').map(|(at, _)| at);
         ends.map(|end| {
@@ -162,7 +163,7 @@ impl AnalyticsQuery {
         })
     }
 
-    /// Of one page, or of all.
+    /// The report of one page, or the table of all pages.
     pub fn about(&self, path: Option<&str>) -> Self {
         Self { path: path.map(str::to_owned), ..self.clone() }
     }
@@ -172,12 +173,12 @@ impl AnalyticsQuery {
         Self { limit, page: 1, ..self.clone() }
     }
 
-    /// With the chart in another form.
+    /// With the chart drawn as `form`.
     pub fn drawn(&self, form: Form) -> Self {
         Self { form, ..self.clone() }
     }
 
-    /// Every row of the table in a file of this `kind`.
+    /// The address that exports every row of the table as a file of this `kind`.
     pub fn export_href(&self, project: &str, kind: &str) -> String {
         let whole = Self { page: 1, limit: DEFAULT_SIZE, form: Form::Stacked, path: None, ..self.clone() };
         let query = whole.address();
@@ -185,7 +186,7 @@ impl AnalyticsQuery {
         format!("{page}/export.{kind}{}{query}", if query.is_empty() { "" } else { "?" })
     }
 
-    /// Names and values, empty where it is the default.
+    /// Names and values; the value is empty for a default.
     fn fields(&self) -> [(&'static str, String); 9] {
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
         let number =
@@ -287,7 +288,7 @@ mod tests {
         text.parse().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Where what is kept leads on `today`.
+    /// The address that a saved view leads to on `today`.
     fn opened(kept: &str, today: Day) -> String {
         let fields: Vec<_> = kept.split('&').filter_map(|field| field.split_once('=')).collect();
         let given = |name: &str| {

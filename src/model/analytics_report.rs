@@ -1,4 +1,4 @@
-//! What the analytics page and the overview's week show: the wire's shapes. Pure.
+//! Wire types of the analytics page and of the overview's week. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,15 @@ use crate::model::history::{HistoryState, Missing, Movers, PageReport, PageRow, 
 use crate::model::page_views::{FetchedPageViews, PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 
-/// The answer to an address of the analytics page.
+/// The report for one address of the analytics page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "source", rename_all = "snake_case")]
 pub enum AnalyticsReport {
-    /// The daily history holds the whole range.
+    /// The daily history contains the whole range.
     Daily(Box<DailyReport>),
-    /// As `Daily`, about one page of the documentation.
+    /// As `Daily`, for one documentation page.
     OnePage(Box<OnePageReport>),
-    /// Days of the range are missing: what the upstream answers.
+    /// Days of the range are missing, so the platform was asked.
     Live(Box<LiveReport>),
 }
 
@@ -22,13 +22,13 @@ pub enum AnalyticsReport {
 pub struct DailyReport {
     pub pages: PagesReport,
     pub trend: Trend,
-    /// Where there is a previous period, on the first page of an unfiltered table.
+    /// Set on the first page of an unfiltered table if there is a previous period.
     pub movers: Option<Movers>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnePageReport {
-    /// Of all pages, for the page's share of them.
+    /// All pages, for the page's share of the views.
     pub pages: PagesReport,
     pub page: PageReport,
 }
@@ -37,11 +37,11 @@ pub struct OnePageReport {
 pub struct LiveReport {
     pub views: FetchedPageViews,
     pub history: HistoryState,
-    /// What the daily history lacks of the range.
+    /// What the daily history lacks in the range.
     pub missing: Option<Missing>,
 }
 
-/// `/api/analytics/table`: one page of the table of pages, small enough to be sent along with an HTML page.
+/// `/api/analytics/table`: one page of the table, compact enough to be embedded in an HTML page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PagesTable {
     pub rows: Vec<TableRow>,
@@ -53,7 +53,7 @@ pub struct PagesTable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TableSource {
-    /// `rows` and `views` are of all rows that the filter leaves.
+    /// `rows` and `views` count all rows that match the filter.
     Daily {
         rows: u64,
         views: u64,
@@ -66,22 +66,22 @@ pub enum TableSource {
     },
 }
 
-/// A page or a folder (`/guides/*`) with its views. On the wire an array: path, human, AI, total, change, pages.
+/// A page or a folder (`/guides/*`) with its views; on the wire an array of path, human, AI, total, change, pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "RowFields", into = "RowFields")]
 pub struct TableRow {
     pub path: String,
     pub counts: ViewCounts,
-    /// Total views now and in the previous period, over as many days.
+    /// Total views now and in the previous period, over the same number of days.
     pub change: Option<(u64, u64)>,
-    /// For a folder, how many pages lie in it.
+    /// For a folder, the number of pages in it.
     pub pages: Option<u32>,
 }
 
 type RowFields = (String, u64, u64, u64, Option<(u64, u64)>, Option<u32>);
 
 impl PagesTable {
-    /// Whether there are rows after these, which begin at `offset`.
+    /// Whether there are rows after these, which start at `offset`.
     pub fn has_more(&self, offset: u64) -> bool {
         match self.source {
             TableSource::Daily { rows, .. } => offset.saturating_add(self.rows.len() as u64) < rows,

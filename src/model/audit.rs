@@ -1,4 +1,5 @@
-//! What is written down of what people do: the fixed list of actions, and what a record says. Never what they wrote.
+//! Audit events: the fixed list of actions, and the fields of a record. Records never contain prompts or other text
+//! that people write.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +11,7 @@ use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Project;
 
-/// Everything that is written down. The order is that of [`WORDS`].
+/// Every audited action, in the order of [`WORDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     SignIn,
@@ -53,7 +54,7 @@ pub enum Action {
     AuditRemove,
 }
 
-/// Each action, its word in the ledger and in addresses, and what people read.
+/// Each action, its stored word (also used in addresses), and its display name.
 const WORDS: &[(Action, &str, &str)] = &[
     (Action::SignIn, "sign_in", "Sign-in"),
     (Action::SignOut, "sign_out", "Sign-out"),
@@ -61,22 +62,22 @@ const WORDS: &[(Action, &str, &str)] = &[
     (Action::JobStart, "job_start", "Job started"),
     (Action::FollowUp, "follow_up", "Follow-up sent"),
     (Action::Resend, "resend", "Prompt sent again"),
-    (Action::Resolve, "resolve", "Delivery found to be taken"),
+    (Action::Resolve, "resolve", "Delivery marked as accepted"),
     (Action::Cancel, "cancel", "Prompt cancelled"),
-    (Action::Import, "adopt", "Job adopted"),
+    (Action::Import, "adopt", "Job imported"),
     (Action::BatchStart, "batch_start", "Batch started"),
     (Action::Export, "export", "Analytics exported"),
-    (Action::HistoryFetch, "history_fetch", "History asked for"),
+    (Action::HistoryFetch, "history_fetch", "History requested"),
     (Action::TemplateAdd, "template_add", "Template added"),
     (Action::TemplateChange, "template_change", "Template changed"),
     (Action::TemplateRemove, "template_remove", "Template deleted"),
     (Action::WebhookAdd, "webhook_add", "Webhook added"),
-    (Action::WebhookSecret, "webhook_secret", "Webhook’s secret renewed"),
+    (Action::WebhookSecret, "webhook_secret", "Webhook secret renewed"),
     (Action::WebhookEnable, "webhook_enable", "Webhook enabled"),
     (Action::WebhookDisable, "webhook_disable", "Webhook disabled"),
-    (Action::WebhookRemove, "webhook_remove", "Webhook removed"),
+    (Action::WebhookRemove, "webhook_remove", "Webhook deleted"),
     (Action::WebhookTest, "webhook_test", "Webhook tested"),
-    (Action::WebhookResend, "webhook_resend", "Webhook’s event sent again"),
+    (Action::WebhookResend, "webhook_resend", "Webhook event sent again"),
     (Action::UserAdd, "user_add", "Account added"),
     (Action::UserInvite, "user_invite", "Person invited"),
     (Action::UserInviteAgain, "user_invite_again", "Invitation renewed"),
@@ -95,20 +96,20 @@ const WORDS: &[(Action, &str, &str)] = &[
     (Action::AuditRemove, "audit_remove", "Old records removed"),
 ];
 
-/// How it ended.
+/// The outcome of the action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Done,
     Refused,
 }
 
-/// Who does something, and from where.
+/// Who acts, and from which address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// Empty for nobody with an account.
+    /// Empty without an account.
     pub id: String,
     pub name: String,
-    /// The client's address; empty for what does not come over the network.
+    /// The client's address; empty if the action did not come over the network.
     pub address: String,
 }
 
@@ -118,12 +119,12 @@ pub struct AuditEvent {
     pub action: Action,
     pub outcome: Outcome,
     pub project: Option<ProjectId>,
-    /// What it was done to: an id, or a person's name.
+    /// The target of the action: an id or a person's name.
     pub subject: String,
     pub detail: String,
 }
 
-/// A record as it is kept. Words that this version does not know are kept and shown as they are.
+/// A stored record. Words that this version does not know are shown as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub number: i64,
@@ -141,34 +142,34 @@ pub struct Record {
 /// One page of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditPage {
-    /// Those that fit, the newest first.
+    /// Newest first.
     pub records: Vec<Record>,
-    /// What is wrong with the question, if anything; then there are no records.
+    /// Why the query is invalid, if it is; then there are no records.
     pub problem: Option<AppError>,
-    /// The number that the next page is asked for with; nothing on the last one.
+    /// The `before` of the next page; `None` on the last one.
     pub next: Option<i64>,
-    /// Everybody who did anything.
+    /// The names of everyone with a record.
     pub people: Vec<String>,
     pub projects: Vec<Project>,
-    /// What the check came to, if it was asked for.
+    /// The result of the verification, if it was requested.
     pub check: Option<AuditCheck>,
 }
 
-/// What reading every record came to.
+/// The result of verifying every record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditCheck {
-    /// Up to which record retention removed them; 0 if it never did.
+    /// The last record that retention removed; 0 if it removed none.
     pub removed_up_to: i64,
-    /// The number of the last record, as far as the chain holds.
+    /// The number of the last record for which the chain is valid.
     pub last: i64,
-    /// The same with its hash, as it is kept elsewhere.
+    /// That number with its hash, for comparison with a copy stored elsewhere.
     pub link: String,
-    /// Where the chain breaks, and how.
+    /// Where and how the chain breaks.
     pub fault: Option<String>,
 }
 
 impl Action {
-    /// All of them, in the order of the list.
+    /// In the order of the list.
     pub fn all() -> impl Iterator<Item = Self> {
         WORDS.iter().map(|(action, _, _)| *action)
     }
@@ -177,7 +178,7 @@ impl Action {
         WORDS[self as usize].1
     }
 
-    /// What people read.
+    /// The display name.
     pub fn title(self) -> &'static str {
         WORDS[self as usize].2
     }
@@ -191,7 +192,7 @@ impl Outcome {
         }
     }
 
-    /// What people read.
+    /// The display name.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Done => "Done",
@@ -201,17 +202,17 @@ impl Outcome {
 }
 
 impl Actor {
-    /// Docket itself, without anybody having asked for it.
+    /// Docket itself, without a request by a person.
     pub fn docket() -> Self {
         Self { id: String::new(), name: "Docket".to_owned(), address: String::new() }
     }
 
-    /// Who uses the commands of the binary on its machine.
+    /// The user of the command line.
     pub fn command_line() -> Self {
         Self { id: String::new(), name: "command line".to_owned(), address: String::new() }
     }
 
-    /// Somebody at `address` who is nobody known.
+    /// An unauthenticated client at `address`.
     pub fn unknown(address: &str) -> Self {
         Self { id: String::new(), name: String::new(), address: address.to_owned() }
     }
@@ -235,7 +236,7 @@ impl AuditEvent {
         Self { subject: subject.to_string(), ..self }
     }
 
-    /// With a detail: never a prompt or another text for the agent, and no secret.
+    /// With a detail. It must not contain prompts, other text for the agent, or secrets.
     pub fn with_detail(self, detail: impl fmt::Display) -> Self {
         Self { detail: detail.to_string(), ..self }
     }
@@ -246,7 +247,7 @@ impl FromStr for Action {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = WORDS.iter().find(|(_, word, _)| *word == text);
-        found.map(|(action, _, _)| *action).ok_or("That is not an action of the audit log.")
+        found.map(|(action, _, _)| *action).ok_or("Unknown action. Choose one from the list.")
     }
 }
 
@@ -255,7 +256,7 @@ impl FromStr for Outcome {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = [Self::Done, Self::Refused].into_iter().find(|outcome| outcome.as_str() == text);
-        found.ok_or("An outcome is done or refused.")
+        found.ok_or("The outcome must be done or refused.")
     }
 }
 

@@ -1,10 +1,10 @@
-//! What somebody wants to see of the audit log, as it stands in the address. Pure; what the texts mean is parsed on the server.
+//! The filters of the audit log, as encoded in its address. Pure; the server parses the values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::address::with_query;
 
-/// The fields of the address, as typed. Nothing in them is checked; what is empty does not filter.
+/// The fields of the address, as typed and unchecked. Empty fields do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AuditQuery {
@@ -15,14 +15,14 @@ pub struct AuditQuery {
     /// Both inclusive UTC days.
     pub from: String,
     pub to: String,
-    /// Where a page begins: records older than this number.
+    /// Cursor: only records older than this number.
     pub before: String,
-    /// Whether the chain is to be checked.
+    /// Whether to verify the chain.
     pub check: String,
 }
 
 impl AuditQuery {
-    /// The query whose fields have the values that `value` gives for their names.
+    /// Reads the fields; `value` returns the value of a field.
     pub fn of(mut value: impl FnMut(&str) -> Option<String>) -> Self {
         let mut value = |name| value(name).map(|value| value.trim().to_owned()).unwrap_or_default();
         Self {
@@ -37,7 +37,7 @@ impl AuditQuery {
         }
     }
 
-    /// The part of an address after the `?` that asks the same; empty where everything is asked for.
+    /// The query string for an address, without the `?`; empty without filters.
     pub fn to_address(&self) -> String {
         let fields = [
             ("person", self.person.as_str()),
@@ -52,17 +52,17 @@ impl AuditQuery {
         with_query("", &fields).trim_start_matches('?').to_owned()
     }
 
-    /// The same from the newest record on.
+    /// The same filters from the newest record.
     pub fn from_newest(&self) -> Self {
         Self { before: String::new(), check: String::new(), ..self.clone() }
     }
 
-    /// What is older than a record.
+    /// The same filters, with only records older than `number`.
     pub fn before(&self, number: i64) -> Self {
         Self { before: number.to_string(), ..self.from_newest() }
     }
 
-    /// The same, and whether the chain holds.
+    /// The same filters, with verification.
     pub fn checked(&self) -> Self {
         Self { check: "on".to_owned(), ..self.clone() }
     }

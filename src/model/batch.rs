@@ -1,4 +1,4 @@
-//! A batch: one text with places and a list of values become many prompts, all or none. Pure.
+//! A batch: a prompt template and a list of values that become many prompts, all or none. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,59 +9,59 @@ use crate::model::job::Job;
 use crate::model::template::{filled, placeholders};
 use crate::model::time::Timestamp;
 
-/// The most jobs of one batch.
+/// The largest number of jobs in a batch.
 pub const BATCH_MAX_JOBS: usize = 200;
 
-/// How much of each text a preview shows, in characters.
+/// The length of each prompt in a preview, in characters.
 pub const PREVIEW_CHARS: usize = 1_000;
 
-/// A batch as it stands: a preview until somebody starts it, then its jobs.
+/// A batch: a preview until it is started, then its jobs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     pub id: BatchId,
     pub project: ProjectId,
     pub author: String,
-    /// The text with places.
+    /// The prompt template.
     pub text: String,
     pub created_at: Timestamp,
     /// When it was confirmed; nothing is queued before that.
     pub started_at: Option<Timestamp>,
     pub total: u32,
-    /// How many went out, whatever came of them.
+    /// Prompts that were sent, whatever the outcome.
     pub sent: u32,
-    /// How many wait still.
+    /// Prompts still in the queue.
     pub waiting: u32,
-    /// When the last one that waits is expected to go.
+    /// When the last queued prompt is expected to be sent.
     pub expected_end: Option<Timestamp>,
-    /// Each text in the order of the lines, cut; empty once it was started.
+    /// Each prompt in the order of the lines, truncated; empty once the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preview: Vec<String>,
-    /// Its jobs as lists show them; empty before it was started.
+    /// Its jobs as in lists; empty before the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
 }
 
-/// What the form of a batch starts from.
+/// The initial values of the batch form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchForm {
     pub intent: IntentId,
     pub text: String,
     pub values: String,
-    /// Why the kept text could not become a batch, as a sentence.
+    /// Why the submitted text could not become a batch.
     pub problem: Option<String>,
 }
 
 /// One prompt of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The number of its line, from 1.
+    /// The line number, from 1.
     pub line: usize,
     pub prompt: String,
-    /// The pages it is about: its first value, if that is one.
+    /// The pages it is about: its first value, if that is a page.
     pub paths: Vec<String>,
 }
 
-/// The prompts that `list` makes of `text`; else what is wrong, with the line, as a sentence.
+/// The prompts that `list` makes of `text`, or an error message with the line number.
 pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
     let names = placeholders(text);
     if names.is_empty() {
@@ -95,7 +95,7 @@ pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
         entries.push(Entry { line: number, prompt, paths });
     }
     if entries.is_empty() {
-        return Err("The list of values is empty: write one value on each line.".to_owned());
+        return Err("The list of values is empty. Write one value per line.".to_owned());
     }
     Ok(entries)
 }

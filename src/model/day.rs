@@ -20,7 +20,7 @@ pub struct DayRange {
     to: Day,
 }
 
-/// Why a text is not a day, or two days not a range: a sentence for the person who typed it.
+/// Why a text is not a day, or two days are not a range, as an error message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidDay(String);
 
@@ -36,7 +36,7 @@ impl Day {
         Self(self.0.checked_add(Duration::days(days)).unwrap_or(end))
     }
 
-    /// When it begins, in UTC.
+    /// The start of the day, in UTC.
     pub fn start(self) -> Timestamp {
         Timestamp::from_datetime(self.0.midnight().assume_utc())
     }
@@ -51,7 +51,7 @@ impl Day {
             [usize::from(self.0.weekday().number_days_from_monday())]
     }
 
-    /// `Nov 10`, for places where the year is plain.
+    /// `Nov 10`, where the year is obvious.
     pub fn month_and_day(self) -> String {
         const MONTHS: [&str; 12] =
             ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -79,7 +79,7 @@ impl DayRange {
         Ok(Self { from, to })
     }
 
-    /// Two days as they are written, both inclusive.
+    /// Parses two days, both inclusive.
     pub fn parse(from: &str, to: &str) -> Result<Self, InvalidDay> {
         Self::new(from.parse()?, to.parse()?)
     }
@@ -133,7 +133,7 @@ impl FromStr for Day {
             .map(Self)
             .ok_or_else(|| {
                 let shown: String = text.chars().take(20).collect();
-                InvalidDay(format!("“{shown}” is not a day. Write it as 2026-11-21."))
+                InvalidDay(format!("“{shown}” is not a valid date. Use the format 2026-11-21."))
             })
     }
 }

@@ -1,5 +1,4 @@
-//! Page views by day, as the daily history answers for them: the wire's shapes. Pure.
-//! All days are UTC days; ranges are inclusive at both ends.
+//! Wire types of the daily history of page views. Pure. Days are UTC days; ranges are inclusive at both ends.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,29 +10,29 @@ use crate::model::id::JobId;
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
 
-/// How far the history of a project has come.
+/// The progress of a project's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryState {
-    /// The days that are kept in step, the newest being today.
+    /// The number of days to keep in sync, ending today.
     pub days_wanted: u32,
-    /// How many of them are here, whether final or not.
+    /// How many of them are stored, final or not.
     pub days_done: u32,
-    /// How many will not be asked for again, but for the weekly check of one old day.
+    /// How many are final: fetched again only by the weekly check of an old day.
     pub days_settled: u32,
-    /// The oldest and the newest day that is here, if any is.
+    /// The oldest and newest stored day.
     pub first: Option<Day>,
     pub last: Option<Day>,
-    /// Calls that background work may still make this hour.
+    /// Calls that background work may still make now.
     pub calls_left: u32,
-    /// When all wanted days will be here at the present pace; nothing when they are.
+    /// When all wanted days are expected to be stored; `None` when they are.
     pub expected_end: Option<Timestamp>,
-    /// Why nothing is fetched right now, as a sentence, if so.
+    /// Why nothing is being fetched right now.
     pub waiting: Option<String>,
-    /// Days whose figures need a look, newest first; at most 20.
+    /// Days with questionable figures, newest first; at most 20.
     pub marked: Vec<MarkedDay>,
 }
 
-/// A day that is shown with a mark, not hidden.
+/// A day that is shown with a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkedDay {
     pub day: Day,
@@ -49,14 +48,14 @@ pub enum Mark {
     Recounted,
 }
 
-/// Which days of a range are not in the history, and what fetching them would cost at least.
+/// The days of a range that are not in the history, and the minimum number of calls to fetch them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     pub days: u32,
     pub calls: u32,
 }
 
-/// What a table of pages can be sorted by.
+/// The sort keys of a table of pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
@@ -64,69 +63,69 @@ pub enum Sort {
     Total,
     Human,
     Ai,
-    /// AI readers' share of all views.
+    /// The share of AI agents in all views.
     Share,
-    /// Change of `total` against the previous period.
+    /// The change of `total` against the previous period.
     Change,
     Path,
 }
 
-/// Order: the largest first, or (with `-` before the word in the address) the smallest. Paths go the other way round.
+/// Largest first, or smallest first with `-` before the key in the address. For paths, A to Z and Z to A.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Order {
     pub by: Sort,
     pub reversed: bool,
 }
 
-/// A page (or a folder) with its views in a range and in the one before it.
+/// A page or a folder with its views in a range and in the previous period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageRow {
     /// A folder ends with `/*`.
     pub path: String,
     #[serde(flatten)]
     pub counts: ViewCounts,
-    /// In the period that is compared with; nothing where there is none, or its days are not all here.
+    /// In the previous period; `None` if there is none or not all its days are stored.
     pub previous: Option<ViewCounts>,
-    /// In the part of the range that `previous` is compared with, where that is not the whole range: part of today is
+    /// The part of the range that `previous` is compared with, if that is not the whole range: an incomplete day is
     /// left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<ViewCounts>,
-    /// For a folder, how many pages lie in it.
+    /// For a folder, the number of pages in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<u32>,
 }
 
-/// `/api/analytics/pages`: a table over a range that is wholly in the history.
+/// `/api/analytics/pages`: a table over a range that is entirely in the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PagesReport {
-    /// Of the whole range, whatever is searched.
+    /// Of the whole range, regardless of the search.
     pub totals: ViewCounts,
     pub comparison: Option<Comparison>,
-    /// Of the rows that the search leaves, all pages of the table together.
+    /// Of all rows that match the search, on all pages of the table.
     pub matching: ViewCounts,
     pub rows: Vec<PageRow>,
-    /// How many rows the search leaves in all.
+    /// The number of rows that match the search.
     pub rows_total: u64,
-    /// The oldest reading among the days of the range.
+    /// The oldest fetch among the days of the range.
     pub read_at: Option<Timestamp>,
-    /// Days of the range that carry a mark.
+    /// Days of the range with a mark.
     pub marked: Vec<MarkedDay>,
-    /// Whether the last day is still being counted upstream.
+    /// Whether the last day is incomplete.
     pub unfinished: bool,
 }
 
-/// The period that a range is compared with: as many days, directly before; for whole weeks the same weekdays. Part of
-/// today is left out on both sides.
+/// The previous period: the same number of days directly before; for whole weeks the same weekdays. An incomplete day
+/// is left out on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     pub from: Day,
     pub to: Day,
-    /// Totals of the compared part of the range itself: without an unfinished day.
+    /// Totals of the compared part of the range, without an incomplete day.
     pub current: ViewCounts,
     pub previous: ViewCounts,
 }
 
-/// `/api/analytics/trend`: views by day, or by week above 120 days.
+/// `/api/analytics/trend`: views by day, or by week if the range is longer than 120 days.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trend {
     pub points: Vec<TrendPoint>,
@@ -138,11 +137,11 @@ pub struct Trend {
 pub struct TrendPoint {
     /// The first day of the point.
     pub day: Day,
-    /// How many days it stands for: 1, or up to 7.
+    /// The number of days in the point: 1, or up to 7.
     pub days: u32,
     #[serde(flatten)]
     pub counts: ViewCounts,
-    /// Whether it holds a day that is still being counted.
+    /// Whether it contains an incomplete day.
     pub unfinished: bool,
 }
 
@@ -155,7 +154,7 @@ pub struct Marker {
     pub title: String,
 }
 
-/// A day and a sentence of the team's own.
+/// A note that a person wrote about a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
     pub id: String,
@@ -164,16 +163,16 @@ pub struct Annotation {
     pub author: String,
 }
 
-/// `/api/analytics/movers`: what changed most against the previous period; at most 10 rows each.
+/// `/api/analytics/movers`: the largest changes against the previous period; at most 10 rows each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Movers {
     pub risen: Vec<PageRow>,
     pub fallen: Vec<PageRow>,
-    /// The AI share moved most.
+    /// Largest changes of the AI share.
     pub shifted: Vec<PageRow>,
-    /// Not read at all before.
+    /// No views in the previous period.
     pub new: Vec<PageRow>,
-    /// Not read at all now.
+    /// No views in this period.
     pub quiet: Vec<PageRow>,
 }
 
@@ -186,20 +185,20 @@ pub struct PageReport {
     pub jobs: Vec<JobEffect>,
 }
 
-/// Views in the days before and after a job that touched a page finished. No claim of cause.
+/// Views in the days before and after a job about a page finished. Not a claim of cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEffect {
     pub job: JobId,
     pub title: String,
     pub finished: Day,
-    /// Days on each side that are here and complete: at most 14, and as many on one side as on the other.
+    /// The number of stored, complete days on each side: at most 14, and equal on both sides.
     pub days: u32,
     pub before: ViewCounts,
     pub after: ViewCounts,
 }
 
 impl PageRow {
-    /// What `previous` is to be compared with.
+    /// The counts that `previous` is compared with.
     pub fn compared(&self) -> ViewCounts {
         self.compared.unwrap_or(self.counts)
     }
@@ -208,7 +207,7 @@ impl PageRow {
 impl Sort {
     pub const ALL: [Self; 6] = [Self::Total, Self::Human, Self::Ai, Self::Share, Self::Change, Self::Path];
 
-    /// The word of the address.
+    /// The word in the address.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Total => "total",
@@ -233,9 +232,8 @@ impl FromStr for Order {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (reversed, word) = text.strip_prefix('-').map_or((false, text), |word| (true, word));
         let by = Sort::ALL.into_iter().find(|sort| sort.as_str() == word);
-        let by = by.ok_or(
-            "Sort by one of total, human, ai, share, change, path; a - before it turns the order round.",
-        )?;
+        let by =
+            by.ok_or("Sort by total, human, ai, share, change or path; a leading - reverses the order.")?;
         Ok(Self { by, reversed })
     }
 }

@@ -1,11 +1,11 @@
-//! Identifiers, parsed once at the edge; what exists is well formed.
+//! Identifiers, validated when they are parsed.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The text is not an identifier of the kind that was asked for.
+/// The text is not a valid identifier of its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidId(&'static str);
 
@@ -60,7 +60,7 @@ macro_rules! id {
 }
 
 id!(
-    /// A project of the upstream, as configured: 1 to 64 of letters, digits, `-`, `_`.
+    /// A configured project of the upstream: 1 to 64 of letters, digits, `-`, `_`.
     ProjectId,
     |text| is_token(text, 64),
     "A project id is 1 to 64 letters, digits, - or _."
@@ -69,58 +69,58 @@ id!(
     /// Docket's own id of a job: a UUID of version 7, so that ids sort by time.
     JobId,
     |text| text.len() == 36 && is_token(text, 36),
-    "That is not the id of a job."
+    "That is not a valid job id."
 );
 id!(
     /// Docket's own id of a prompt and its delivery: a UUID of version 7.
     MessageId,
     |text| text.len() == 36 && is_token(text, 36),
-    "That is not the id of a prompt."
+    "That is not a valid prompt id."
 );
 id!(
     /// Docket's own id of a batch: a UUID of version 7.
     BatchId,
     |text| text.len() == 36 && is_token(text, 36),
-    "That is not the id of a batch."
+    "That is not a valid batch id."
 );
 id!(
-    /// The upstream's id of a job, as a person types it: nothing that could lead a request elsewhere.
+    /// The upstream's id of a job, as typed by a person; it cannot contain characters that change a request's path.
     RemoteId,
     is_remote_id,
-    "An id of the platform is 1 to 200 characters, without blanks, control characters, /, \\, %, ? or #."
+    "A platform id has 1 to 200 characters, without spaces, control characters, /, \\, %, ? or #."
 );
 id!(
     /// Docket's own id of a saved template.
     TemplateId,
     |text| text.len() == 36 && is_token(text, 36),
-    "That is not the id of a template."
+    "That is not a valid template id."
 );
 id!(
     /// Docket's own id of a person: a UUID of version 7.
     PersonId,
     |text| text.len() == 36 && is_token(text, 36),
-    "That is not the id of a person."
+    "That is not a valid person id."
 );
 id!(
-    /// What a session is stored under: 43 characters of a hash.
+    /// A session as people see it: the stored hash of its id, 43 characters.
     SessionId,
     |text| text.len() == 43 && is_token(text, 43),
-    "That is not the id of a session."
+    "That is not a valid session id."
 );
 id!(
-    /// Docket's own id of a saved view of the list.
+    /// Docket's own id of a saved view.
     SavedViewId,
     |text| text.len() == 36 && is_token(text, 36),
-    "That is not the id of a saved view."
+    "That is not a valid saved view id."
 );
 id!(
-    /// Docket's own id of a note on a day.
+    /// Docket's own id of an annotation.
     AnnotationId,
     |text| text.len() == 36 && is_token(text, 36),
-    "That is not the id of an annotation."
+    "That is not a valid note id."
 );
 id!(
-    /// The id a form was rendered with: the same intent is delivered at most once.
+    /// The id of a rendered form: a prompt is delivered at most once per intent.
     IntentId,
     |text| is_token(text, 64),
     "An intent is 1 to 64 letters, digits, - or _."
@@ -130,7 +130,7 @@ id!(
     /// The id of a webhook, or of an event for one: a UUID of version 7.
     WebhookId,
     |text| text.len() == 36 && is_token(text, 36),
-    "That is not the id of a webhook or of one of its events."
+    "That is not a valid id of a webhook or one of its events."
 );
 
 fn is_token(text: &str, longest: usize) -> bool {

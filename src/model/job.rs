@@ -1,4 +1,4 @@
-//! Jobs, their conversation and their states. Pure: what a state *is*, never how it is stored or sent.
+//! Jobs, their prompts and states. Pure: nothing about storage or delivery.
 
 mod state;
 
@@ -12,7 +12,7 @@ use crate::model::time::Timestamp;
 
 pub use state::{DeliveryState, JobState};
 
-/// A job as the ledger has it: what was asked, by whom, and what became of it.
+/// A job as stored in Docket's database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     pub id: JobId,
@@ -21,43 +21,43 @@ pub struct Job {
     pub prompt: String,
     pub author: String,
     pub state: JobState,
-    /// Why the state is what it is, as a sentence, where there is something to say.
+    /// Why the job is in this state, if there is something to say.
     pub reason: Option<String>,
     pub created_at: Timestamp,
     /// When `state` or `remote` last changed.
     pub changed_at: Timestamp,
-    /// Whether the upstream is still asked about it.
+    /// Whether Docket still polls the upstream for it.
     #[serde(default)]
     pub followed: bool,
-    /// What the upstream last said; nothing until it accepted the job.
+    /// The upstream's last answer; `None` until it accepted the job.
     pub remote: Option<RemoteJob>,
-    /// Oldest first; prompts are cut in lists like the job's own.
+    /// Oldest first; prompts are truncated in lists.
     pub follow_ups: Vec<FollowUp>,
     /// Paths of the documentation pages the job is about.
     pub paths: Vec<String>,
-    /// How often a person had the first prompt sent again.
+    /// How often the first prompt was sent again.
     #[serde(default)]
     pub attempt: u32,
-    /// The batch it was made by, if any.
+    /// The batch that created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchId>,
-    /// The template it came from; left out in lists.
+    /// The template it was created from; omitted in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<UsedTemplate>,
-    /// Free words that people gave it, by name.
+    /// Sorted by name.
     pub tags: Vec<String>,
-    /// When and by whom it was put away here; the upstream hears nothing of that.
+    /// When and by whom it was archived in Docket; the upstream is not told.
     pub archived_here: Option<LocalArchive>,
-    /// Oldest first; empty in lists.
+    /// The timeline, oldest first; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<TimelineEntry>,
 }
 
-/// The upstream's own job object, as last read. Everything but `id` and `status` may be missing.
+/// The upstream's own job object, as last polled. Everything but `id` and `status` may be missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RemoteJob {
     pub id: String,
-    /// The raw word of the upstream.
+    /// The raw status of the upstream.
     pub status: String,
     pub model: Option<String>,
     pub repository: Option<String>,
@@ -68,14 +68,13 @@ pub struct RemoteJob {
     pub archived_at: Option<Timestamp>,
 }
 
-/// That a person put a job away, out of the list, until somebody brings it back.
+/// A job archived in Docket, which hides it from the list until it is restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalArchive {
     pub at: Timestamp,
     pub by: String,
 }
 
-/// A further prompt sent to a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FollowUp {
     pub prompt: String,
@@ -83,28 +82,28 @@ pub struct FollowUp {
     pub state: DeliveryState,
     pub reason: Option<String>,
     pub created_at: Timestamp,
-    /// How often a person had it sent again.
+    /// How often it was sent again.
     #[serde(default)]
     pub attempt: u32,
 }
 
-/// One line of a job's history: at this instant the state became this.
+/// One entry of a job's timeline: a state change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimelineEntry {
     pub at: Timestamp,
     /// 0 for the job itself, n for its n-th follow-up.
     pub message: u32,
-    /// A [`JobState`], a [`DeliveryState`] or the upstream's raw status, as a word.
+    /// A [`JobState`], a [`DeliveryState`] or the upstream's raw status.
     pub state: String,
     pub detail: Option<String>,
 }
 
-/// What a badge needs to stay true.
+/// The fields that a badge needs to stay current.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobBadge {
     pub id: JobId,
     pub state: JobState,
-    /// The upstream's raw word, for [`JobState::Other`].
+    /// The upstream's raw status, for [`JobState::Other`].
     pub status: Option<String>,
     pub pr_link: Option<String>,
     pub changed_at: Timestamp,
@@ -113,86 +112,86 @@ pub struct JobBadge {
     pub followed: bool,
 }
 
-/// One page of the list of jobs, in the order that was asked for.
+/// One page of the list of jobs, in the requested order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobPage {
     pub jobs: Vec<Job>,
-    /// Pass it as `cursor` to get the page after this one.
+    /// The `cursor` of the next page.
     pub next: Option<String>,
-    /// Pass it as `cursor` to get the page before this one.
+    /// The `cursor` of the previous page.
     pub previous: Option<String>,
-    /// How many jobs come before this page.
+    /// The number of jobs before this page.
     pub before: u64,
-    /// Jobs on all pages together. Those that came after the first page was asked for are not among them.
+    /// The number of jobs on all pages, without those created after the first page was requested.
     pub total: u64,
-    /// Jobs per state under the same other filters, whatever the state filter; states without jobs are left out.
+    /// Jobs per state under the other filters, ignoring the state filter; states without jobs are omitted.
     pub counts: BTreeMap<JobState, u64>,
-    /// How many of those counted need a person.
+    /// How many of those counted need attention.
     pub attention: u64,
 }
 
-/// What the overview shows of a project's jobs.
+/// The jobs section of a project's overview.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobsOverview {
-    /// The newest that the agent works on.
+    /// The newest active jobs.
     pub running: Vec<Job>,
-    /// The newest that need a person, however old they are.
+    /// The newest jobs that need attention, however old.
     pub needing: Vec<Job>,
-    /// With a pull request, what changed last first.
+    /// Finished jobs with a pull request, last changed first.
     pub finished: Vec<Job>,
-    /// All jobs that are not archived here, per state; states without jobs are left out.
+    /// Jobs per state that are not archived in Docket; states without jobs are omitted.
     pub counts: BTreeMap<JobState, u64>,
-    /// How many of those counted need a person.
+    /// How many of those counted need attention.
     pub attention: u64,
 }
 
-/// What putting away, bringing back, tagging or untagging came to.
+/// The result of archiving, restoring, tagging or untagging jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BulkResult {
-    /// The jobs that changed; those that already were as asked are not among them.
+    /// The jobs that changed.
     pub jobs: Vec<JobId>,
 }
 
-/// What a form starts from when it is rendered.
+/// The initial values of a prompt's form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobForm {
-    /// Sent along with the form, so that posting it twice starts one job.
+    /// Submitted with the form, so that posting it twice starts one job.
     pub intent: IntentId,
-    /// What this person wrote and has not sent, in whatever browser; empty where there is none.
+    /// This person's draft, from any browser; empty without one.
     pub draft: String,
-    /// What stood in the field for pages then.
+    /// The pages field of the draft.
     pub draft_paths: String,
-    /// The id of the template the draft came from; empty is none.
+    /// The id of the draft's template; empty without one.
     pub draft_template: String,
-    /// When the server got the draft, by its clock.
+    /// When the server received the draft.
     pub draft_saved_at: Option<Timestamp>,
-    /// The longest prompt, in characters.
+    /// The maximum length of a prompt, in characters.
     pub prompt_max: u32,
 }
 
-/// That a draft is kept, or that there is none any more.
+/// The result of saving or removing a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftKept {
-    /// By the server's clock.
+    /// By the server's clock; `None` if there is no draft.
     pub saved_at: Option<Timestamp>,
 }
 
-/// Shown as the status of a job that the upstream no longer knows.
+/// The status shown for a job that the upstream no longer knows.
 pub const NOT_FOUND: &str = "not found";
 
-/// Shown as the status of a job that was tracked for three days without an end.
+/// The status shown for a job that did not finish within three days of tracking.
 pub const NO_END: &str = "no end";
 
-/// How much of a prompt a list shows, in characters.
+/// The length of a prompt in lists, in characters.
 pub const EXCERPT_CHARS: usize = 280;
 
 impl Job {
-    /// The first line of the prompt that says something.
+    /// The first non-empty line of the prompt.
     pub fn title(&self) -> &str {
         title(&self.prompt)
     }
 
-    /// Whether it will still change by itself.
+    /// Whether its state can still change without a person.
     pub fn is_moving(&self) -> bool {
         moves(self.state, self.followed)
     }
@@ -209,7 +208,7 @@ impl Job {
     }
 }
 
-/// `text` cut to [`EXCERPT_CHARS`] characters.
+/// Truncates `text` to [`EXCERPT_CHARS`] characters.
 pub fn cut(text: &mut String) {
     if let Some((at, _)) = text.char_indices().nth(EXCERPT_CHARS) {
         text.truncate(at);
@@ -218,13 +217,13 @@ pub fn cut(text: &mut String) {
 }
 
 impl JobBadge {
-    /// Whether it will still change by itself.
+    /// Whether its state can still change without a person.
     pub fn is_moving(&self) -> bool {
         moves(self.state, self.followed)
     }
 }
 
-/// A status that nobody published may end in anything, but only if somebody asks on.
+/// An unknown status counts as moving only while the job is tracked.
 const fn moves(state: JobState, followed: bool) -> bool {
     match state {
         JobState::Other => followed,
@@ -232,12 +231,12 @@ const fn moves(state: JobState, followed: bool) -> bool {
     }
 }
 
-/// The first line of a prompt that says something.
+/// The first non-empty line of a prompt.
 pub fn title(prompt: &str) -> &str {
     prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
 }
 
-/// `link` if a browser may follow it: an absolute http or https address. Anything else is text.
+/// `link` if it is an absolute http or https address that may be rendered as a link.
 pub fn safe_link(link: &str) -> Option<&str> {
     let plain = !link.chars().any(|c| c.is_control() || c.is_whitespace());
     let lower = link.get(..8).unwrap_or(link).to_ascii_lowercase();

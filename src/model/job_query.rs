@@ -1,27 +1,27 @@
-//! What a list of jobs is asked for, as it stands in addresses, forms and saved views: texts under fixed names, empty where
-//! nothing is asked. Pure; what the texts mean is parsed on the server.
+//! The filters of the list of jobs, as encoded in addresses, forms and saved views: texts under fixed names, empty for
+//! the default. Pure; the server parses the values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::address::with_query;
 
-/// The fields of the list but for its place: a default is an empty text.
+/// The filters and the sort, without a cursor; empty is the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JobQuery {
-    /// A state's name.
+    /// A job state.
     pub status: String,
-    /// Words of prompts and follow-ups.
+    /// Words in prompts and follow-ups.
     pub q: String,
-    /// A person's name.
+    /// The name of the author.
     pub author: String,
-    /// A tag, or a page where it begins with `/`.
+    /// A tag, or the path of a page if it begins with `/`.
     pub tag: String,
-    /// `yes` or `no`: whether there is a pull request.
+    /// `yes` or `no`: with or without a pull request.
     pub pr: String,
-    /// `attention`: only what a person has to look at.
+    /// `attention`: only jobs that need attention.
     pub needs: String,
-    /// `yes`: only what was archived here, which is left out otherwise.
+    /// `yes`: only jobs archived in Docket, which are hidden otherwise.
     pub archived: String,
     /// `newest` (the default), `oldest` or `changed`.
     pub sort: String,
@@ -30,7 +30,7 @@ pub struct JobQuery {
 impl JobQuery {
     pub const FIELDS: [&str; 8] = ["status", "q", "author", "tag", "pr", "needs", "archived", "sort"];
 
-    /// The query whose fields have the values that `value` gives for their names.
+    /// Reads the fields; `value` returns the value of a field.
     pub fn of(mut value: impl FnMut(&str) -> Option<String>) -> Self {
         let mut query = Self::default();
         for name in Self::FIELDS {
@@ -40,7 +40,7 @@ impl JobQuery {
         query
     }
 
-    /// The same, but for one field.
+    /// A copy with one field changed.
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut query = self.clone();
         *query.field(name) = value.to_owned();
@@ -61,12 +61,12 @@ impl JobQuery {
         std::array::from_fn(|at| (Self::FIELDS[at], values[at].as_str()))
     }
 
-    /// The query as a canonical text: fields in their order, defaults left out. Empty for the whole list.
+    /// The canonical query string: fields in fixed order, defaults omitted. Empty for the unfiltered list.
     pub fn canonical(&self) -> String {
         with_query("", &self.values()).trim_start_matches('?').to_owned()
     }
 
-    /// Whether anything narrows the list down, or asks for another part of it.
+    /// Whether any filter is set. The sort does not count.
     pub fn is_filtered(&self) -> bool {
         self.with("sort", "") != Self::default()
     }

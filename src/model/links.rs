@@ -1,33 +1,28 @@
-//! The addresses of our pages, written in one place. Must not read the current address.
+//! The addresses of all pages. Must not depend on the current address.
 
 pub use crate::model::address::with_query;
 
-/// A person’s own account.
 pub const ACCOUNT: &str = "/account";
 
-/// Who may use Docket, for administrators.
 pub const USERS: &str = "/admin/users";
 
-/// Who did what, for administrators.
 pub const AUDIT: &str = "/admin/audit";
 
-/// How the upstream is doing, for administrators.
 pub const UPSTREAM: &str = "/admin/upstream";
 
-/// Outgoing webhooks, for administrators.
 pub const WEBHOOKS: &str = "/admin/webhooks";
 
-/// What became of the events of a webhook.
+/// The delivery log of a webhook.
 pub fn webhook_log(webhook: &str) -> String {
     with_query(WEBHOOKS, &[("webhook", webhook)])
 }
 
-/// The audit log, asked as `query` says.
+/// The audit log with the filters of the query string `query`.
 pub fn audit(query: &str) -> String {
     if query.is_empty() { AUDIT.to_owned() } else { format!("{AUDIT}?{query}") }
 }
 
-/// The audit log as a file.
+/// The export of the audit log.
 pub fn audit_export(query: &str, kind: &str) -> String {
     audit(query).replacen(AUDIT, &format!("{AUDIT}/export.{kind}"), 1)
 }
@@ -44,12 +39,11 @@ pub fn job(project: &str, job: &str) -> String {
     format!("/p/{project}/jobs/{job}")
 }
 
-/// What waits to be sent.
 pub fn queue(project: &str) -> String {
     format!("/p/{project}/queue")
 }
 
-/// The queue, with the question whether `message` is to be cancelled.
+/// The queue, asking for confirmation to cancel `message`.
 pub fn queue_asking(project: &str, message: &str) -> String {
     with_query(&queue(project), &[("cancel", message)])
 }
@@ -58,7 +52,7 @@ pub fn import_job(project: &str) -> String {
     format!("/p/{project}/jobs/adopt")
 }
 
-/// The form for many jobs, with the texts of the batch `from` if that is not empty.
+/// The batch form, with the values of the batch `from` unless that is empty.
 pub fn new_batch(project: &str, from: &str) -> String {
     with_query(&format!("/p/{project}/jobs/batch"), &[("from", from)])
 }
@@ -75,43 +69,43 @@ pub fn templates(project: &str) -> String {
     format!("/p/{project}/templates")
 }
 
-/// The form for a template; without `template`, for a new one.
+/// The form of a template, or of a new one.
 pub fn edit_template(project: &str, template: Option<&str>) -> String {
     with_query(&templates(project), &[("edit", template.unwrap_or("new"))])
 }
 
-/// The form for a new job with the text of a template.
+/// The form for a new job, prefilled from a template.
 pub fn new_job_by(project: &str, template: &str, path: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("template", template), ("path", path)])
 }
 
-/// The form for many jobs from one text with places, that of a template unless `template` is empty.
+/// The batch form, prefilled with a prompt template and, unless empty, the saved template it came from.
 pub fn new_batch_of(project: &str, prompt: &str, template: &str) -> String {
     with_query(&format!("/p/{project}/jobs/batch"), &[("prompt", prompt), ("template", template)])
 }
 
-/// The form for a new job, prefilled with what is not empty.
+/// The form for a new job, prefilled with the values that are not empty.
 pub fn new_job(project: &str, prompt: &str, path: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("prompt", prompt), ("path", path)])
 }
 
-/// The form for a new job with the text of `job`, read from there: for texts too long for an address.
+/// The form for a new job with the prompt of `job`, for prompts that are too long for an address.
 pub fn new_job_from(project: &str, job: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("from", job)])
 }
 
-/// The first page of a project that `sentence` names by its path.
+/// The first path of a project page in `sentence`.
 pub fn named_in(sentence: &str) -> Option<&str> {
     let mut words = sentence.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ':']));
     words.find(|word| word.starts_with("/p/"))
 }
 
-/// Sign-in, to come back to `next` afterwards.
+/// Sign-in that redirects to `next` afterwards.
 pub fn login(next: &str) -> String {
     with_query("/login", &[("next", next)])
 }
 
-/// Sign-in elsewhere, to come back to `next` afterwards.
+/// Single sign-on that redirects to `next` afterwards.
 pub fn single_sign_on(next: &str) -> String {
     with_query("/login/sso", &[("next", next)])
 }

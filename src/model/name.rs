@@ -1,11 +1,12 @@
-//! What names are made of, whatever they are names of. Pure.
+//! Which characters a name may contain. Pure.
 
-/// Whether a name can stand in the middle of a sentence: all of it can be seen, and it turns nothing around.
+/// Whether `name` has no control, invisible or direction-changing characters.
 pub fn is_plain(name: &str) -> bool {
     !name.chars().any(|letter| letter.is_control() || is_unseen(letter))
 }
 
-/// Marks and overrides of direction, ends of lines and paragraphs, and spaces without width. Joiners are letters' business.
+/// Direction marks and overrides, line and paragraph separators, and zero-width spaces. Joiners are allowed: some
+/// scripts need them.
 fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{61C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }

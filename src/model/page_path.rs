@@ -1,22 +1,22 @@
-//! The paths of the documentation pages a job is about: as typed into a form, and as they stand in a prompt. Pure.
+//! The paths of documentation pages that a job is about: typed into a form, or found in its prompt. Pure.
 //!
-//! In a prompt, a path is a word that begins with a slash and a letter or digit, at the start of the text, after a blank or
-//! after an opening quote, bracket or backtick: `/guides/quickstart`. It ends before the next of those, and before the
-//! punctuation of the sentence. A word with characters that no page's address has (`/users/{id}`, `/*`), one without a
-//! letter (`/2`), one that climbs (`/a/../b`), and one in a folder of an operating system (`/usr/bin/env`) is no page.
+//! In a prompt, a path is a word that begins with a slash and a letter or digit, at the start of the text, after
+//! whitespace or after an opening quote, bracket or backtick: `/guides/quickstart`. It ends before the next of those,
+//! and before trailing punctuation. These words are not paths: with characters that no page address has (`/users/{id}`,
+//! `/*`), without a letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
 
 /// The longest path of a page, in characters.
 pub const PATH_MAX_CHARS: usize = 500;
 /// The most pages of a job.
 pub const PATHS_MAX: usize = 50;
 
-/// First folders that are a machine's, not a documentation's.
+/// First path segments of operating systems.
 const OF_A_MACHINE: [&str; 8] = ["bin", "etc", "opt", "proc", "sbin", "tmp", "usr", "var"];
 
-/// What may stand directly before a path, and ends it, besides blanks.
+/// Delimiters of a path, besides whitespace.
 const QUOTES: &str = "`'\"“”‘’„«»()[]";
 
-/// Why pages as typed cannot be taken.
+/// Why the typed pages are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathsError {
     TooMany,
@@ -24,7 +24,7 @@ pub enum PathsError {
     NotAPath,
 }
 
-/// The pages in a form's field, separated by commas or line ends; each once, in their order.
+/// Parses the pages of a form field, separated by commas or line ends, without duplicates.
 pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
     let mut paths = Vec::new();
     for typed in text.split([',', '\n']).map(str::trim).filter(|typed| !typed.is_empty()) {
@@ -36,7 +36,7 @@ pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
     if paths.len() > PATHS_MAX { Err(PathsError::TooMany) } else { Ok(paths) }
 }
 
-/// The pages named in `prompt`; each once, in their order, at most [`PATHS_MAX`].
+/// The pages mentioned in `prompt`, without duplicates; at most [`PATHS_MAX`].
 pub fn found_in(prompt: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let words = prompt.split(|c: char| c.is_whitespace() || QUOTES.contains(c));
@@ -48,7 +48,7 @@ pub fn found_in(prompt: &str) -> Vec<String> {
     paths
 }
 
-/// The pages a job is about: those typed, then those found, as many as there is room for.
+/// The pages of a job: first those typed, then those found in the prompt; at most [`PATHS_MAX`].
 pub fn of_job(typed: Vec<String>, prompt: &str) -> Vec<String> {
     let mut paths = typed;
     for path in found_in(prompt) {
@@ -59,7 +59,7 @@ pub fn of_job(typed: Vec<String>, prompt: &str) -> Vec<String> {
     paths
 }
 
-/// One way to write each page: with a slash in front, none behind, without query and fragment.
+/// The normal form of a path: one leading slash, no trailing one, no query or fragment.
 fn normalised(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or(path).trim().trim_matches('/');
     format!("/{path}")

@@ -1,4 +1,4 @@
-//! Page views: what people and AI agents read.
+//! Page views: how often people and AI agents read documentation pages.
 
 use std::iter::Sum;
 use std::ops::AddAssign;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::time::Timestamp;
 
-/// Views by kind of reader. `total` is what the upstream says, not a sum of ours.
+/// Views by kind of reader. `total` is the upstream's number, not the sum of the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewCounts {
     pub human: u64,
@@ -15,7 +15,7 @@ pub struct ViewCounts {
     pub total: u64,
 }
 
-/// The views of one page of the documentation in a range of days.
+/// The views of one documentation page in a range of days.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageViews {
     pub path: String,
@@ -27,16 +27,16 @@ pub struct PageViews {
 /// One answer about page views.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FetchedPageViews {
-    /// For the whole range, whichever page of rows this is.
+    /// Of the whole range, on every page of rows.
     pub totals: ViewCounts,
     pub views: Vec<PageViews>,
-    /// Whether rows follow after these.
+    /// Whether there are rows after these.
     pub has_more: bool,
-    /// When the upstream gave these figures.
+    /// When the upstream sent these figures.
     pub fetched_at: Timestamp,
-    /// Whether the figures are older than they should be because the upstream could not be asked.
+    /// Whether the figures are outdated because the upstream could not be called.
     pub stale: bool,
-    /// Whether some figures were no counts and were corrected, or rows were left out. Left out of the wire where not.
+    /// Whether invalid figures were corrected or rows were left out. Omitted on the wire if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrected: bool,
 }

@@ -1,8 +1,8 @@
-//! Paging of the upstream's page views, by its rules: `limit` 1..=250, `offset` from 0.
+//! Paging of the upstream's page views: `limit` 1..=250, `offset` from 0.
 
 use serde::{Deserialize, Serialize};
 
-/// How many rows one answer may hold: 1..=250, 50 unless told.
+/// The number of rows per answer: 1..=250, by default 50.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct PageLimit(u32);
@@ -23,7 +23,7 @@ impl TryFrom<u32> for PageLimit {
     fn try_from(limit: u32) -> Result<Self, Self::Error> {
         match limit {
             1..=Self::MAX => Ok(Self(limit)),
-            _ => Err("The page size is between 1 and 250 rows."),
+            _ => Err("The page size must be between 1 and 250 rows."),
         }
     }
 }

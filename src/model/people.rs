@@ -1,4 +1,4 @@
-//! The people of a panel, as administrators see them.
+//! All people, as administrators see them.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::model::user::{Project, Role};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct People {
     pub people: Vec<Person>,
-    /// Every project there is.
+    /// Every configured project.
     pub projects: Vec<Project>,
 }
 
@@ -17,12 +17,12 @@ pub struct Person {
     pub id: String,
     pub name: String,
     pub role: Role,
-    /// The ids of the only projects they may see; nothing: all there are.
+    /// The ids of the projects they may see; `None` for all.
     pub projects: Option<Vec<String>>,
     pub last_seen: Option<Timestamp>,
     pub state: AccountState,
     pub has_second_factor: bool,
-    /// Whether it is who asks.
+    /// Whether this is the signed-in person.
     pub is_you: bool,
 }
 
@@ -31,8 +31,8 @@ pub struct Person {
 pub enum AccountState {
     Active,
     Disabled,
-    /// Has not come yet; the link is good.
+    /// Did not set a password yet; the link is valid.
     Invited,
-    /// Has not come, and the link is over.
+    /// Did not set a password, and the link has expired.
     InvitationOver,
 }

@@ -1,8 +1,8 @@
-//! The ranges of days that people ask for most, so that a link can name them.
+//! The most common ranges of days, so that a link can name them.
 
 use crate::model::day::{Day, DayRange};
 
-/// A range that moves with the calendar; every one of them ends today.
+/// A range relative to today; all of them end today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preset {
     Today,
@@ -14,7 +14,7 @@ pub enum Preset {
 
 impl Preset {
     pub const ALL: [Self; 5] = [Self::Today, Self::Days7, Self::Days28, Self::Days90, Self::MonthToDate];
-    /// What a question without dates means.
+    /// The range of a request without dates.
     pub const DEFAULT: Self = Self::Days28;
 
     pub fn range(self, today: Day) -> DayRange {
@@ -28,12 +28,12 @@ impl Preset {
         DayRange::ending(today, days)
     }
 
-    /// The first preset that means `range` today.
+    /// The first preset that covers `range` today.
     pub fn of(range: DayRange, today: Day) -> Option<Self> {
         Self::ALL.into_iter().find(|preset| preset.range(today) == range)
     }
 
-    /// In what is kept.
+    /// The name in saved views.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Today => "today",

@@ -1,4 +1,4 @@
-//! What waits to be sent, and when it is expected to go. Pure.
+//! The queue of prompts, and when each is expected to be sent. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,47 +7,47 @@ use crate::model::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// What waits to be sent in a project: first what waits in the queue, as it goes, then what waits for its own job.
+/// The queued prompts of a project: first those of the queue in their order, then those that wait for an earlier prompt
+/// of their job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
     pub waiting: Vec<QueueEntry>,
 }
 
-/// A prompt that waits to be sent.
+/// A queued prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueEntry {
     pub message: MessageId,
     pub job: JobId,
-    /// 0 starts the job, n is its n-th follow-up.
+    /// 0 for the first prompt of the job, n for its n-th follow-up.
     pub position: u32,
-    /// Cut to an excerpt.
+    /// Truncated to an excerpt.
     pub prompt: String,
     pub author: String,
     pub created_at: Timestamp,
     pub why: WaitReason,
-    /// When it goes if nobody sends anything else meanwhile; nothing where that depends on another prompt.
+    /// When it is sent if nothing else is submitted; `None` if that depends on another prompt.
     pub expected_at: Option<Timestamp>,
-    /// The batch that made it, if any.
+    /// The batch that created it.
     pub batch: Option<BatchId>,
 }
 
-/// What a prompt waits for.
+/// Why a prompt waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitReason {
-    /// The hour's budget has no room, or the upstream asked to wait.
+    /// The hourly budget is spent, or the upstream asked for a pause.
     Budget,
-    /// What is before it in the queue, or the pause between two of the queue.
+    /// Earlier prompts of the queue, or the minimum gap between two of them.
     Turn,
     /// An earlier prompt of its own job.
     JobBefore,
-    /// The upstream, whose circuit breaker is open.
+    /// The circuit breaker of the upstream is open.
     Rest,
-    /// Nothing any more.
+    /// It does not wait any more: it is being sent.
     Sending,
 }
 
-/// Where to move a prompt in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     First,
@@ -63,19 +63,19 @@ impl std::str::FromStr for Move {
             "first" => Ok(Self::First),
             "up" => Ok(Self::Up),
             "down" => Ok(Self::Down),
-            _ => Err("A prompt is moved to one of first, up, down."),
+            _ => Err("A prompt can be moved first, up or down."),
         }
     }
 }
 
-/// Milliseconds between two prompts of a queue, so that they use a limit per hour evenly.
+/// The gap between two prompts of a queue in milliseconds, which spreads `per_hour` evenly over an hour.
 pub fn gap_millis(per_hour: u32) -> i64 {
     let per_hour = i64::from(per_hour.max(1));
     (HOUR_MILLIS + per_hour - 1) / per_hour
 }
 
-/// When each of the next `count` prompts of a queue goes: the first not before `earliest`, each a gap after the one before
-/// it, never more than `per_hour` in a rolling hour. `calls`: when the calls so far were made, oldest first.
+/// When each of the next `count` prompts of a queue is sent: the first not before `earliest`, each one gap after the
+/// previous one, never more than `per_hour` in a rolling hour. `calls`: when the calls so far were made, oldest first.
 pub fn expected(earliest: Timestamp, mut calls: Vec<i64>, per_hour: u32, count: usize) -> Vec<Timestamp> {
     let limit = per_hour.max(1) as usize;
     let mut next = earliest.as_millis();

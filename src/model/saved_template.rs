@@ -1,4 +1,5 @@
-//! Templates that a project keeps, and how the jobs that came from them ended. Pure: the text itself is `template`'s.
+//! The saved templates of a project, and how the jobs created from them ended. Pure; `template` handles the text
+//! itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,57 +9,57 @@ use crate::model::time::Timestamp;
 /// The longest name of a template, in characters.
 pub const NAME_MAX_CHARS: usize = 80;
 
-/// Names that no place may have: they mean something else in the address of the form for a new job.
+/// Reserved placeholder names: they are parameters in the address of the form for a new job.
 pub const RESERVED_PLACEHOLDERS: [&str; 3] = ["from", "prompt", "template"];
 
 /// A template of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedTemplate {
     pub id: TemplateId,
-    /// One of its kind in the project.
+    /// Unique in the project.
     pub name: String,
-    /// With its places, such as `{{page}}`.
+    /// With placeholders such as `{{page}}`.
     pub text: String,
     pub changed_at: Timestamp,
     pub score: Scorecard,
 }
 
-/// How the jobs that came from a template ended. A run is a job that the agent took; it is finished when it is completed,
-/// failed or archived upstream.
+/// How the jobs created from a template ended. A run is a job that the agent accepted; it is finished when the upstream
+/// reports it completed, failed or archived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scorecard {
     pub runs: u64,
-    /// The sum of the next three.
+    /// The sum of the next three fields.
     pub finished: u64,
     pub with_pull_request: u64,
     pub without_change: u64,
     pub failed: u64,
-    /// From being taken to the first end, in milliseconds; nothing where no run has both.
+    /// From acceptance to the first end state, in milliseconds; `None` if no run has both.
     pub median_millis: Option<i64>,
 }
 
-/// What the form for a template starts from.
+/// The initial values of the template form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateForm {
-    /// Nothing for a new template.
+    /// `None` for a new template.
     pub id: Option<TemplateId>,
     pub name: String,
-    /// The template's, or what this person wrote and could not save.
+    /// The template's text, or what this person wrote and could not save.
     pub text: String,
     /// The longest text, in characters.
     pub text_max: u32,
 }
 
-/// The template that a job came from.
+/// The template that a job was created from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedTemplate {
-    /// Nothing once the template was deleted.
+    /// `None` once the template was deleted.
     pub id: Option<TemplateId>,
-    /// As it was called when the job was started.
+    /// Its name when the job was started.
     pub name: String,
 }
 
-/// `part` of `whole` in whole percent; nothing of nothing.
+/// `part` of `whole` in whole percent; `None` if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> Option<u64> {
     (whole > 0).then(|| (part * 100 + whole / 2) / whole)
 }

@@ -1,4 +1,4 @@
-//! What of the list of jobs, or of the analytics, somebody keeps under a name.
+//! Saved views: filters of the list of jobs or of the analytics page, stored under a name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,32 +10,33 @@ use crate::model::name::is_plain;
 /// The longest name, in characters.
 pub const NAME_MAX_CHARS: usize = 60;
 
-/// What a person can have done wrong in a form about a view.
+/// The error message for an invalid form.
 pub const NAME_MISTAKE: &str =
-    "The name of a view is 1 to 60 characters on one line, and no other view of yours has it.";
+    "A view's name has 1 to 60 characters on one line and is unique among your views.";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedView {
     pub id: String,
     pub name: String,
-    /// As [`JobQuery::canonical`](crate::model::job_query::JobQuery::canonical) writes it; of analytics, as their page reads it.
+    /// From [`JobQuery::canonical`](crate::model::job_query::JobQuery::canonical), or the query string of the analytics
+    /// page.
     pub query: String,
-    /// Whether everybody sees it.
+    /// Whether everyone sees it.
     pub shared: bool,
-    /// Whose it is.
+    /// The owner's name.
     pub owner: String,
-    /// Whether it is the asking person's own.
+    /// Whether it belongs to the signed-in person.
     pub own: bool,
 }
 
-/// Which page views are of.
+/// The page that a saved view belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SavedViewPage {
     Jobs,
     Analytics,
 }
 
-/// What a view may be called: 1 to 60 characters on one line.
+/// The name of a saved view: 1 to 60 characters on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedViewName(String);
 
@@ -47,12 +48,12 @@ impl SavedViewPage {
         }
     }
 
-    /// Of jobs unless told.
+    /// The list of jobs by default.
     pub fn parse(word: Option<String>) -> Result<Self, &'static str> {
         match word.as_deref() {
             None | Some("" | "jobs") => Ok(Self::Jobs),
             Some("analytics") => Ok(Self::Analytics),
-            Some(_) => Err("Saved views are of jobs or of analytics."),
+            Some(_) => Err("Saved views are for jobs or analytics."),
         }
     }
 }
@@ -76,7 +77,7 @@ impl FromStr for SavedViewName {
         let text = text.trim();
         let fits = (1..=NAME_MAX_CHARS).contains(&text.chars().count()) && is_plain(text);
         fits.then(|| Self(text.to_owned()))
-            .ok_or("The name of a view is 1 to 60 characters on one line, all of which can be seen.")
+            .ok_or("A view's name has 1 to 60 characters on one line, all visible.")
     }
 }
 

@@ -1,13 +1,13 @@
-//! Which pages a question is about: the whole project, one page, or everything below a folder. Pure.
+//! The pages that a query covers: the whole project, one page, or everything below a folder. Pure.
 
-/// Everything below a folder. The root holds every path.
+/// A folder. The root contains every path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
-    /// Without the slash at its end, so that the root is the empty text.
+    /// Without the trailing slash, so that the root is empty.
     name: String,
 }
 
-/// Which pages' views are added up.
+/// The pages whose views are summed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selection {
     Project,
@@ -15,30 +15,30 @@ pub enum Selection {
     Folder(Folder),
 }
 
-/// What directly in a folder a path belongs to.
+/// The direct entry of a folder that a path belongs to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FolderEntry<'a> {
     /// The page itself.
     Page,
-    /// The folder of this path, without a slash at its end.
+    /// The path of a subfolder, without a trailing slash.
     Folder(&'a str),
 }
 
 impl Folder {
-    /// `/`, `/guides`, or `/guides/*` as a row of the table calls it.
+    /// Parses `/`, `/guides`, or `/guides/*` as in the rows of the table.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let name = text.strip_suffix("/*").unwrap_or(text);
         let name = name.strip_suffix('/').unwrap_or(name);
         if !text.starts_with('/') {
-            return Err("A folder begins with a slash. Write it as /guides.");
+            return Err("A folder starts with a slash, such as /guides.");
         }
         Ok(Self { name: name.to_owned() })
     }
 
-    /// What a path below this folder is called in it; nothing if it lies elsewhere.
+    /// `path` relative to this folder; `None` if it is outside.
     fn below<'a>(&self, path: &'a str) -> Option<&'a str> {
         let below = path.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        // A path that does not begin with a slash lies in the root, so that the root holds every view.
+        // A path without a leading slash belongs to the root, so that the root contains every view.
         below.or_else(|| (self.name.is_empty()).then_some(path))
     }
 
@@ -46,11 +46,11 @@ impl Folder {
         self.below(path).is_some()
     }
 
-    /// Where a path stands among what lies directly in this folder; nothing if it lies elsewhere.
+    /// The direct entry of this folder that `path` belongs to; `None` if it is outside.
     pub fn entry_of<'a>(&self, path: &'a str) -> Option<FolderEntry<'a>> {
         let below = self.below(path)?;
         let nested = path.starts_with('/').then(|| below.find('/')).flatten();
-        // A folder without a name could not be asked for.
+        // A folder without a name could not be queried.
         let nested = nested.filter(|at| *at > 0);
         Some(
             nested
@@ -58,14 +58,14 @@ impl Folder {
         )
     }
 
-    /// The beginning of every path in it but those of the root without a slash.
+    /// The prefix of every path in it, except paths of the root without a slash.
     pub fn prefix(&self) -> String {
         format!("{}/", self.name)
     }
 }
 
 impl Selection {
-    /// Of an optional `path`: a page, or a folder as `/guides/*`; nothing and the empty text are the whole project.
+    /// Parses an optional `path`: a page, or a folder as `/guides/*`; empty is the whole project.
     pub fn parse(path: Option<&str>) -> Result<Self, &'static str> {
         match path.unwrap_or_default() {
             "" => Ok(Self::Project),

@@ -1,4 +1,4 @@
-//! Jobs that ask for what somebody is about to ask for again. Pure.
+//! Jobs similar to a prompt that is about to be submitted. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::model::id::JobId;
 use crate::model::job::JobState;
 use crate::model::time::Timestamp;
 
-/// A job that is under way or has an open result, and resembles a prompt.
+/// A job similar to a prompt: in progress, or recent with an unknown outcome or a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SimilarJob {
     pub id: JobId,
@@ -15,14 +15,14 @@ pub struct SimilarJob {
     pub author: String,
     pub state: JobState,
     pub created_at: Timestamp,
-    /// Whether the texts are nearly the same; otherwise only a page is.
+    /// Whether the texts are similar; otherwise only a page is shared.
     pub same_text: bool,
     /// A page that both are about.
     pub page: Option<String>,
 }
 
 impl SimilarJob {
-    /// Whether starting the prompt would very likely do the same work twice at once.
+    /// Whether starting the prompt would very likely duplicate work in progress.
     pub fn is_running_already(&self) -> bool {
         self.same_text && matches!(self.state, JobState::Queued | JobState::Sending | JobState::Active)
     }

@@ -1,4 +1,4 @@
-//! Free words on jobs.
+//! Tags of jobs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// The longest tag, in characters.
 pub const TAG_MAX_CHARS: usize = 40;
 
-/// A tag as it was written: 1 to 40 letters, digits, `-`, `_`, `.` and single spaces between them.
+/// A tag as typed: 1 to 40 letters, digits, `-`, `_`, `.` and single spaces between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag(String);
 
@@ -15,13 +15,13 @@ impl Tag {
         &self.0
     }
 
-    /// What makes two tags the same: a job has each once, however it is written.
+    /// The case-insensitive form, by which tags are compared.
     pub fn folded(&self) -> String {
         fold(&self.0)
     }
 }
 
-/// `text` without the difference between capital and small letters.
+/// `text` in lower case, for comparison.
 pub fn fold(text: &str) -> String {
     text.to_lowercase()
 }

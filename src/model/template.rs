@@ -1,8 +1,7 @@
-//! A text with named placeholders, such as `Check {{page}} against the SDK`. Pure: where such a text is kept and what is sent of it
-//! is decided elsewhere.
+//! Prompts with named placeholders, such as `Check {{page}} against the SDK`. Pure: nothing about storage or delivery.
 //!
-//! A placeholder is `{{name}}`, with blanks allowed around the name: a letter, then letters, digits, `_` or `-`, 40 characters at
-//! most, all ASCII. Whatever else stands between braces is text like any other.
+//! A placeholder is `{{name}}`, with blanks allowed around the name: a letter, then letters, digits, `_` or `-`, at
+//! most 40 characters, all ASCII. Anything else between braces is plain text.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ pub enum Piece<'a> {
     Placeholder(&'a str),
 }
 
-/// The pieces of `template`, in order; put together again they are the whole of it.
+/// The pieces of `template`, in order; concatenated, they are the whole template.
 pub fn pieces(template: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut text_from, mut at) = (0, 0);
@@ -40,7 +39,7 @@ pub fn pieces(template: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The names of the placeholders in `template`, each once, in the order in which they first stand there.
+/// The names of the placeholders in `template`, without duplicates, in order of appearance.
 pub fn placeholders(template: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for piece in pieces(template) {
@@ -53,7 +52,8 @@ pub fn placeholders(template: &str) -> Vec<&str> {
     names
 }
 
-/// `template` with `values` in its placeholders. A placeholder without a value stays as it is; a value is text, never a template.
+/// `template` with its placeholders replaced by `values`. A placeholder without a value stays as it is; values are not
+/// expanded again.
 pub fn filled(template: &str, values: &BTreeMap<&str, &str>) -> String {
     let mut text = String::with_capacity(template.len());
     for piece in pieces(template) {
@@ -72,7 +72,7 @@ pub fn filled(template: &str, values: &BTreeMap<&str, &str>) -> String {
     text
 }
 
-/// The name of the placeholder that `text` begins with, and how many bytes the placeholder takes.
+/// The name of the placeholder that `text` begins with, and its length in bytes.
 fn placeholder(text: &str) -> Option<(&str, usize)> {
     let inside = text.strip_prefix("{{")?;
     let end = inside.find("}}")?;

@@ -1,4 +1,4 @@
-//! Instants. Must not read any clock: the server asks `server::clock`, the browser its own.
+//! Timestamps. Must not read a clock: the server uses `server::clock`, the browser its own.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
 
-/// An instant with millisecond precision; RFC 3339 in UTC on the wire.
+/// A point in time with millisecond precision; RFC 3339 in UTC on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Timestamp(i64);
 
-/// The text is not an RFC 3339 instant.
+/// The text is not an RFC 3339 timestamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotATimestamp;
 
@@ -29,7 +29,7 @@ impl Timestamp {
         Self((at.unix_timestamp_nanos().div_euclid(1_000_000)) as i64)
     }
 
-    /// The same instant for calendar questions; instants outside the years 0 to 9999 are clamped.
+    /// For calendar arithmetic; clamped to the years 0 to 9999.
     pub fn to_datetime(self) -> OffsetDateTime {
         const FIRST: i64 = -62_167_219_200_000;
         const LAST: i64 = 253_402_300_799_999;
@@ -41,13 +41,13 @@ impl Timestamp {
         Self(self.0.saturating_add(seconds.saturating_mul(1000)))
     }
 
-    /// Whole seconds from `earlier` to this instant; 0 where this one is not later.
+    /// Whole seconds since `earlier`; 0 if this is not later.
     pub fn seconds_since(self, earlier: Self) -> i64 {
         (self.0 - earlier.0).max(0) / 1000
     }
 }
 
-// Written and read by hand: the general formats of `time` are much code for a browser to fetch.
+// Formatted and parsed by hand: the formats of `time` would add much code to the browser's download.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = self.to_datetime();
@@ -69,7 +69,8 @@ impl FromStr for Timestamp {
     }
 }
 
-/// `2026-11-21T10:00:00Z`, with any fraction of a second, and with an offset such as `+02:00` in place of the `Z`.
+/// Parses `2026-11-21T10:00:00Z`, with an optional fraction of a second and an offset such as `+02:00` in place of the
+/// `Z`.
 fn parsed(text: &str) -> Option<Timestamp> {
     let (day, rest) = (text.get(..10)?, text.get(10..)?);
     let (clock, rest) = (rest.strip_prefix(['T', 't'])?.get(..8)?, rest.get(9..)?);
@@ -83,7 +84,7 @@ fn parsed(text: &str) -> Option<Timestamp> {
     Some(Timestamp(at.unix_timestamp() * 1000 + millis))
 }
 
-/// The milliseconds in `.123456Z`, and what follows the digits.
+/// The milliseconds of `.123456Z`, and the text after the digits.
 fn fraction(text: &str) -> Option<(i64, &str)> {
     let Some(digits) = text.strip_prefix('.') else { return Some((0, text)) };
     let count = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -107,7 +108,7 @@ fn offset_of(text: &str) -> Option<UtcOffset> {
     UtcOffset::from_hms(sign * i8::try_from(hours).ok()?, sign * minutes, 0).ok()
 }
 
-/// Numbers of so many digits each, with `separator` between them and nothing else.
+/// Parses numbers with the given count of digits, separated by `separator`.
 fn numbers<const N: usize>(text: &str, separator: char, digits: [usize; N]) -> Option<[u16; N]> {
     let mut parts = text.split(separator);
     let mut numbers = [0; N];
@@ -134,7 +135,7 @@ impl TryFrom<String> for Timestamp {
 
 impl fmt::Display for NotATimestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not an RFC 3339 instant such as 2026-11-21T10:00:00Z")
+        f.write_str("not an RFC 3339 timestamp such as 2026-11-21T10:00:00Z")
     }
 }
 

@@ -1,17 +1,17 @@
-//! How similar two prompts are: the Jaccard index of their word trigrams. Pure, and of bounded cost.
+//! The similarity of two prompts: the Jaccard index of their word trigrams. Pure, with bounded cost.
 //!
-//! Case, blanks and punctuation do not count. In scripts that put no blanks between words, each character is a word.
+//! Case, whitespace and punctuation are ignored. In scripts without spaces between words, each character counts as a
+//! word.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// From this Jaccard index on, two prompts are similar.
+/// The Jaccard index from which two prompts are similar.
 const SIMILAR_FROM: f64 = 0.6;
 
-/// How much of a prompt is looked at, in characters.
+/// The part of a prompt that is compared, in characters.
 pub const COMPARED_CHARS: usize = 8_192;
 
-/// How many words follow one another in a trigram.
 const TRIGRAM_WORDS: usize = 3;
 
 /// The word trigrams of a prompt.
@@ -32,7 +32,7 @@ impl Trigrams {
     /// Whether the two are similar. Nothing is similar to an empty prompt.
     pub fn is_similar(&self, other: &Self) -> bool {
         let (few, many) = if self.hashes.len() < other.hashes.len() { (self, other) } else { (other, self) };
-        // The index cannot be more than this, and this costs nothing.
+        // The index cannot exceed this ratio, which is cheap to compute.
         if few.hashes.is_empty() || (few.hashes.len() as f64) < SIMILAR_FROM * many.hashes.len() as f64 {
             return false;
         }

@@ -1,11 +1,11 @@
-//! How the upstream is doing, as an administrator sees it.
+//! The state of the upstream, as administrators see it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::budget::Meter;
 use crate::model::time::Timestamp;
 
-/// What the upstream can be asked to do.
+/// The kinds of calls to the upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -15,54 +15,53 @@ pub enum Operation {
     Views,
 }
 
-/// Everything that is known of the upstream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpstreamStatus {
-    /// One for each operation, in their order.
+    /// One per operation, in their order.
     pub operations: Vec<OperationStatus>,
-    /// One for each limit, those of a project after one another.
+    /// One per limit, grouped by project.
     pub limits: Vec<LimitStatus>,
-    /// When the upstream last refused the key, if it has not taken it since.
+    /// When the upstream last refused the key, unless it has accepted it since.
     pub key_refused_at: Option<Timestamp>,
 }
 
-/// Since the server started.
+/// Since the server started; not persisted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationStatus {
     pub operation: Operation,
     pub last_success_at: Option<Timestamp>,
     pub last_error: Option<Failure>,
-    /// Not asked before then, because it failed again and again; nothing while it works.
+    /// Not called before then, because the circuit breaker is open; `None` while it is closed.
     pub rests_until: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub at: Timestamp,
-    /// Without the key, at most a few hundred characters.
+    /// With the key masked, at most a few hundred characters.
     pub message: String,
 }
 
-/// One of the limits over the last rolling hour.
+/// One limit over a rolling hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitStatus {
     pub operation: Operation,
-    /// The project's name; nothing for a limit that all projects share.
+    /// The project's name; `None` for a limit shared by all projects.
     pub project: Option<String>,
     pub meter: Meter,
-    /// Prompts that wait to be sent.
+    /// The number of queued prompts.
     pub waiting: u32,
-    /// The upstream asked not to be called before then.
+    /// The upstream asked for a pause until then.
     pub paused_until: Option<Timestamp>,
 }
 
-/// What everybody should know about the upstream while they look at what is stored.
+/// A notice about the upstream on top of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notice {
-    /// It fails again and again.
+    /// Its circuit breaker is open.
     Failing,
-    /// It refuses the key. For administrators.
+    /// It refuses the key. Only for administrators.
     KeyRefused,
 }
 

@@ -1,4 +1,4 @@
-//! People and what they may do.
+//! People, their roles and their session.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::model::id::ProjectId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Reads everything.
+    /// Read-only.
     Viewer,
     /// Starts jobs and sends follow-ups.
     Operator,
@@ -19,19 +19,19 @@ pub enum Role {
     Admin,
 }
 
-/// A documentation project the panel is configured for.
+/// A configured documentation project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
     pub id: ProjectId,
     pub name: String,
 }
 
-/// Who is signed in, and what the frame around every page needs.
+/// The signed-in person, as the frame around every page needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentSession {
     pub username: String,
     pub role: Role,
-    /// Those they may see, in configured order; the first is the one `/` goes to.
+    /// Those they may see, in configured order; `/` redirects to the first.
     pub projects: Vec<Project>,
 }
 

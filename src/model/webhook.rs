@@ -1,4 +1,4 @@
-//! Outgoing webhooks: where others are told that a job finished, and how the telling went.
+//! Outgoing webhooks, which notify other systems when a job finishes, and their deliveries.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,13 +9,13 @@ use crate::model::id::{JobId, ProjectId, WebhookId};
 use crate::model::job::{JobState, NO_END, NOT_FOUND};
 use crate::model::time::Timestamp;
 
-/// The form in which a receiver is told.
+/// The format of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WebhookKind {
-    /// Docket's own form, signed.
+    /// Docket's own JSON, signed.
     Json,
-    /// A message in the form that Slack and many others take.
+    /// The message format of Slack, which many other services accept.
     Slack,
 }
 
@@ -25,65 +25,64 @@ pub struct Webhook {
     pub id: WebhookId,
     pub project: ProjectId,
     pub kind: WebhookKind,
-    /// Its address, without what is secret in it.
+    /// Its URL, with secret parts removed.
     pub address: String,
     pub enabled: bool,
     pub created_at: Timestamp,
-    /// The newest event that was tried.
+    /// The newest event with an attempt.
     pub last: Option<WebhookDelivery>,
 }
 
-/// All webhooks, in the order they were added.
+/// In the order they were added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhooks {
     pub webhooks: Vec<Webhook>,
 }
 
-/// What was made, with the one chance to read it.
+/// A new webhook or secret; the only time the secret is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewSecret {
     pub id: WebhookId,
-    /// Its characters are the key of the signatures; nothing for kinds that are not signed.
+    /// Its characters are the signing key; `None` for kinds that are not signed.
     pub secret: Option<String>,
 }
 
 /// One event for one webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookDelivery {
-    /// Also the event's id for the receiver.
+    /// Also the event's id in the notification.
     pub id: WebhookId,
     /// Such as `job.completed`.
     pub event: String,
     pub at: Timestamp,
-    /// Nothing in a test.
+    /// `None` for a test.
     pub job: Option<JobId>,
     pub outcome: WebhookOutcome,
     pub attempts: u32,
     pub tried_at: Option<Timestamp>,
-    /// The HTTP status of the last answer.
+    /// The HTTP status of the last response.
     pub status: Option<u16>,
-    /// The receiver's words, or a sentence about what went wrong.
+    /// The start of the receiver's response, or why the attempt failed.
     pub note: Option<String>,
     pub next_try_at: Option<Timestamp>,
 }
 
-/// What became of telling.
+/// The outcome of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookOutcome {
-    /// To be tried, perhaps again.
+    /// Not delivered yet; another attempt is due.
     Waiting,
     Delivered,
     GivenUp,
 }
 
-/// The event of a test.
 pub const TEST_EVENT: &str = "webhook.test";
 
-/// How much of a prompt's first line is told, in characters.
+/// The length of a job's title in a notification, in characters.
 pub const TITLE_MAX_CHARS: usize = 140;
 
-/// What the event of a job that finished in `state` is called; nothing while the job moves.
+/// The event for a job that finished in `state`; `None` while it is not finished.
 pub fn event(state: JobState, status: Option<&str>) -> Option<&'static str> {
     match (state, status) {
         (JobState::Completed, _) => Some("job.completed"),

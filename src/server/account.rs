@@ -1,4 +1,4 @@
-//! What a person does with their own account: the password, and where they are signed in.
+//! A person's own account: the password and the sessions.
 
 use secrecy::SecretString;
 
@@ -11,7 +11,7 @@ use crate::server::auth::password::{self, PasswordCheck};
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{address, sign_in};
 
-/// The caller's own account, for its page.
+/// The caller's account, for its page.
 pub async fn account(caller: &Caller) -> Result<Account, AppError> {
     let Caller { state, user, .. } = caller;
     let idle_since = Sessions::new(state).idle_since();
@@ -31,16 +31,14 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
     })
 }
 
-/// Sets a new password for whoever knows the old one. All sessions end, and the caller goes on in a new one.
+/// Changes the password, given the old one. Ends all sessions and starts a new one for the caller.
 pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Confirmation, AppError> {
     let Caller { state, user, .. } = caller;
-    // A stolen session must not try passwords any faster than a stranger.
+    // A stolen session must not allow guessing passwords faster than signing in does.
     let attempt = state.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
     if password::verify(SecretString::from(old), stored).await.map_err(failed)? == PasswordCheck::Wrong {
-        return Err(AppError::bad_input(
-            "That is not your current password, so nothing was changed. Try again.",
-        ));
+        return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
     }
     attempt.succeeded().await;
     let new = SecretString::from(new);
@@ -51,7 +49,7 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
         sign_in::renew(&user).await?;
     }
     tracing::info!(user = user.name, "password changed");
-    Ok(Confirmation::new("Your password is changed. You are signed out everywhere else."))
+    Ok(Confirmation::new("Password changed. You are signed out everywhere else."))
 }
 
 /// Ends one of the caller's sessions.
@@ -63,22 +61,22 @@ pub async fn sign_out(caller: &Caller, session: &str) -> Result<Confirmation, Ap
             "That session has already ended. Reload the page to see the current ones.",
         ));
     }
-    Ok(Confirmation::new("That session was ended."))
+    Ok(Confirmation::new("Session ended."))
 }
 
-/// Ends all of the caller's sessions but the one at hand.
+/// Ends all of the caller's sessions except the current one.
 pub async fn sign_out_others(caller: &Caller) -> Result<Confirmation, AppError> {
     let this = caller.session.as_deref().unwrap_or_default();
     let (by, now) = (caller.actor(), caller.state.clock.now());
     let ended = caller.state.store.end_other_sessions(this, &by, now).await?;
     Ok(Confirmation::new(match ended {
-        0 => "You were signed in nowhere else.".to_owned(),
-        1 => "One other session was ended.".to_owned(),
+        0 => "You were not signed in anywhere else.".to_owned(),
+        1 => "1 other session was ended.".to_owned(),
         ended => format!("{ended} other sessions were ended."),
     }))
 }
 
 fn failed(error: anyhow::Error) -> AppError {
-    tracing::error!(error = format!("{error:#}"), "changing a password");
+    tracing::error!(error = format!("{error:#}"), "a password could not be changed");
     AppError::internal()
 }

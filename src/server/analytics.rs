@@ -1,4 +1,4 @@
-//! Answers from the daily history, without a call upstream. Must not write, but for annotations.
+//! Reports from the daily history, without upstream calls. Must not write, except annotations.
 
 pub mod annotations;
 mod effect;
@@ -25,7 +25,7 @@ use crate::server::state::AppState;
 use crate::server::store::Store;
 use crate::server::store::history_queries::{Paths, Snapshot};
 
-/// The daily history as people ask about it. Each answer is of one instant of the database.
+/// Reports on the daily history. Each answer is a consistent snapshot of the database.
 #[derive(Clone)]
 pub struct Analytics {
     store: Store,
@@ -40,10 +40,10 @@ impl Analytics {
         Self::new(state.store.clone())
     }
 
-    /// A table of pages or of what lies in a folder.
+    /// A table of pages or of the entries of a folder.
     ///
     /// # Errors
-    /// `NotInHistory`, here and below, where not every day of the range is here.
+    /// `NotInHistory`, here and below, if a day of the range is not stored.
     pub async fn pages(&self, question: &TableQuestion) -> Result<PagesReport, AppError> {
         let mut snapshot = self.store.snapshot(question.project()).await?;
         let period = Period::read(&mut snapshot, question.views.range).await?;
@@ -65,7 +65,7 @@ impl Analytics {
         })
     }
 
-    /// Views by day or week, of the whole project, of the page `path`, or of a folder (`/guides/*`).
+    /// Views by day or week: of the whole project, of the page `path`, or of a folder (`/guides/*`).
     pub async fn trend(
         &self,
         project: &ProjectId,
@@ -82,7 +82,7 @@ impl Analytics {
         trend_of(&mut snapshot, &period, &selection, &days).await
     }
 
-    /// What changed most against the previous period, which must be here as well.
+    /// The largest changes against the previous period, which must be stored too.
     pub async fn movers(&self, project: &ProjectId, range: DayRange) -> Result<Movers, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
@@ -92,7 +92,7 @@ impl Analytics {
         Ok(movers::of(&paths, &figures))
     }
 
-    /// One page or folder: its row, its trend and the jobs about it, whenever they were.
+    /// One page or folder: its row, its trend and all jobs about it, also those outside the range.
     pub async fn page(
         &self,
         project: &ProjectId,
@@ -118,7 +118,7 @@ impl Analytics {
     }
 }
 
-/// The views of every page over the range and over what it is compared with.
+/// The views of every page over the range and over its previous period.
 async fn figures(
     snapshot: &mut Snapshot,
     period: &Period,
@@ -135,7 +135,7 @@ async fn figures(
     Ok(Figures { counts, previous, compared })
 }
 
-/// The views of the selected page or folder on each day of the range that is here.
+/// The views of the selected page or folder on each stored day of the range.
 async fn by_day(
     snapshot: &mut Snapshot,
     range: DayRange,

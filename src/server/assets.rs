@@ -1,5 +1,5 @@
-//! The front end's files, inside the binary: already compressed, under names that change with the content.
-//! Must not compress or read a disk at run time (in a debug build `rust-embed` reads `target/site`).
+//! The front end's files, embedded into the binary: precompressed, under names that change with the content. Must not
+//! compress or read a disk at run time (in a debug build `rust-embed` reads `target/site`).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,19 +15,19 @@ use sha2::{Digest, Sha256};
 #[derive(Embed)]
 #[folder = "target/site/"]
 #[allow_missing = true]
-// Type declarations are for bundlers; browsers never ask for them.
+// Type declarations are for bundlers; browsers never request them.
 #[exclude = "*.d.ts*"]
 struct Site;
 
-/// What is beside the package also where no front end was built. A build copies it into the site.
+/// Files that exist without a front-end build. A build copies them into the site.
 #[derive(Embed)]
 #[folder = "public/"]
 struct Public;
 
-/// What cargo-leptos calls the folder of wasm, js and css.
+/// cargo-leptos's name for the folder of wasm, js and css.
 const PACKAGE: &str = "pkg";
 
-/// A digest over all files, so that a new release is a new address for each of them.
+/// A digest over all files, so that each release has its own addresses.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
     for name in Site::iter() {
@@ -45,7 +45,7 @@ pub fn package_dir() -> String {
     format!("{PACKAGE}/{}", *VERSION)
 }
 
-/// The routes of all files. They need no session: they are the same for everybody.
+/// The routes of all files. They need no session: they are the same for everyone.
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let plain = Site::iter().filter(|name| !name.contains('/') && !is_compressed(name));
     let plain: BTreeSet<_> = plain.chain(Public::iter()).collect();
@@ -89,7 +89,7 @@ fn serve(name: &str, caching: &'static str, request: &HeaderMap) -> Response {
     response
 }
 
-/// The smallest form of a file that the browser accepts.
+/// The smallest encoding of a file that the browser accepts.
 fn best_encoding(name: &str, request: &HeaderMap) -> Option<(EmbeddedFile, Option<&'static str>)> {
     if is_compressed(name) {
         return None;
@@ -103,7 +103,7 @@ fn best_encoding(name: &str, request: &HeaderMap) -> Option<(EmbeddedFile, Optio
         .or_else(|| Some((Site::get(name).or_else(|| Public::get(name))?, None)))
 }
 
-/// Whether an `Accept-Encoding` names `encoding` with a weight above 0.
+/// Whether an `Accept-Encoding` contains `encoding` with a weight above 0.
 fn accepts(header: &str, encoding: &str) -> bool {
     header.split(',').any(|part| {
         let mut pieces = part.split(';').map(str::trim);

@@ -1,5 +1,5 @@
-//! The audit log beside its rows: making rows of what was only counted, removing what is old, and the question whether the
-//! chain holds. What is written down is said where it happens; must not write down anything itself.
+//! Maintenance of the audit log: converting counts to rows, removing old rows, and verification. Actions are recorded
+//! where they happen; must not record anything itself.
 
 pub mod check;
 pub mod export;
@@ -16,12 +16,12 @@ use crate::server::clock::Clock;
 use crate::server::config::AuditConfig;
 use crate::server::store::{Store, StoreError};
 
-/// How often old and counted things are looked for.
+/// The interval of the maintenance.
 const TICK: Duration = Duration::from_secs(600);
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// Keeps the audit log in order.
+/// Maintains the audit log.
 pub struct AuditMaintenance {
     store: Store,
     clock: Clock,
@@ -33,18 +33,18 @@ impl AuditMaintenance {
         Self { store, clock, config }
     }
 
-    /// Looks again and again until `stop`.
+    /// Runs the maintenance periodically until `stop`.
     pub async fn run(&self, stop: CancellationToken) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
             if let Err(error) = self.tidy().await {
-                tracing::error!(%error, "the audit log could not be tidied");
+                tracing::error!(%error, "the maintenance of the audit log failed");
             }
         }
     }
 
-    /// Makes rows of counts that are an hour old, and removes the rows that are older than they are kept.
+    /// Converts counts that are an hour old to rows, and removes rows older than the retention.
     pub async fn tidy(&self) -> Result<(), StoreError> {
         let now = self.clock.now();
         self.store.record_counts(now).await?;

@@ -1,5 +1,5 @@
-//! The one source of "now" on the server, so that tests can freeze and move time.
-//! Must not be bypassed: no other module reads the system clock for a decision.
+//! The only source of the current time on the server, so that tests can freeze and move it. Must not be bypassed: no
+//! other module reads the system clock for a decision.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -7,19 +7,18 @@ use std::time::{Duration, Instant};
 
 use crate::model::time::Timestamp;
 
-/// A shared clock. Cloning it gives another handle on the same clock.
+/// A clock, shared by clones.
 #[derive(Clone, Default)]
 pub struct Clock {
     frozen_at: Option<Arc<AtomicI64>>,
 }
 
 impl Clock {
-    /// The system's wall clock.
     pub fn system() -> Self {
         Self::default()
     }
 
-    /// A clock that stands still until [`Clock::advance`] or [`Clock::set`] moves it.
+    /// A clock that does not advance until [`Clock::advance`] or [`Clock::set`] moves it.
     pub fn frozen(at: Timestamp) -> Self {
         Self { frozen_at: Some(Arc::new(AtomicI64::new(at.as_millis()))) }
     }
@@ -31,7 +30,7 @@ impl Clock {
         }
     }
 
-    /// Time since some moment, which never goes back: for what a clock that is set back must not delay.
+    /// Monotonic time, for what a clock rollback must not delay.
     pub fn elapsed(&self) -> Duration {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         match &self.frozen_at {
@@ -40,14 +39,14 @@ impl Clock {
         }
     }
 
-    /// Moves a frozen clock; a system clock ignores it.
+    /// Advances a frozen clock; a system clock ignores it.
     pub fn advance(&self, by: Duration) {
         if let Some(millis) = &self.frozen_at {
             millis.fetch_add(by.as_millis() as i64, Ordering::SeqCst);
         }
     }
 
-    /// Sets a frozen clock, back as well as forward; a system clock ignores it.
+    /// Sets a frozen clock, forward or back; a system clock ignores it.
     pub fn set(&self, at: Timestamp) {
         if let Some(millis) = &self.frozen_at {
             millis.store(at.as_millis(), Ordering::SeqCst);

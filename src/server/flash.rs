@@ -1,5 +1,5 @@
-//! Flash messages: what came of a plain form, kept until its browser asks for the next page. An address would keep it in histories and
-//! logs, and anybody could write one with words of their own. In memory only, since some of it is secret.
+//! Flash messages: the outcome of a plain form, until its browser requests the next page. In a query string they would
+//! end up in browser histories and logs, and anyone could forge one. In memory only, since some contain secrets.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,34 +14,35 @@ use super::forms;
 use crate::api::flash::{Confirmation, FlashMessage};
 use crate::error::AppError;
 
-/// How long a message waits for its page.
+/// How long a message is kept.
 pub const KEPT_FOR: Duration = Duration::from_secs(300);
 
-/// How much the messages of all people together may hold, in bytes; beyond that, the oldest go.
+/// The memory limit for messages of signed-in people, in bytes; beyond it, the oldest are dropped.
 const PEOPLES_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The same for those of strangers, who can post as much as they like and must not push out the others'.
+/// The same for people who are not signed in: they can post without limit, and must not displace the others' messages.
 const STRANGERS_BYTES: u64 = 1024 * 1024;
 
-/// How many fields are kept of a form, and how long each may be, in bytes. For people the body's own limit is enough.
+/// The number of fields kept of a form, and their maximum length in bytes. For signed-in people the limit of the body
+/// suffices.
 const PEOPLES_FIELDS: (usize, usize) = (256, usize::MAX);
 const STRANGERS_FIELDS: (usize, usize) = (8, 256);
 
-/// What is never kept of a form.
+/// Fields that are never kept.
 const SECRETS: [&str; 5] = ["password", "old", "new", "code", "token"];
 
-/// What a message takes beside its texts, and each of its fields.
+/// The approximate memory of a message without its texts, and of each field.
 const OVERHEAD: usize = 200;
 const OVERHEAD_OF_FIELD: usize = 64;
 
-/// By an id that only the browser knows which posted the form, and whoever is signed in there. Cloning gives another handle.
+/// Messages by an id that only the browser that posted the form knows, and by the signed-in person. Clones share them.
 #[derive(Clone)]
 pub struct FlashStore {
     peoples: Cache<String, FlashMessage>,
     strangers: Cache<String, FlashMessage>,
 }
 
-/// Where a server function leaves what it did, for the page that follows its form. In the request's extensions.
+/// Where a server function stores its confirmation for the next page. In the request's extensions.
 #[derive(Clone, Default)]
 pub struct ConfirmationSlot(Arc<Mutex<Option<Confirmation>>>);
 
@@ -50,19 +51,19 @@ impl FlashStore {
         Self { peoples: cache(PEOPLES_BYTES), strangers: cache(STRANGERS_BYTES) }
     }
 
-    /// Keeps a message for `person`, nobody's if they are not signed in, and gives the id to ask for it.
+    /// Stores a message for `person`, `None` if not signed in, and returns its id.
     pub async fn keep(&self, person: Option<&str>, message: FlashMessage) -> String {
         let id = token::new();
         self.put(person, &id, message).await;
         id
     }
 
-    /// The message of that id for `person`. It is there no more afterwards.
+    /// Removes and returns the message with this id for `person`.
     pub async fn take(&self, person: Option<&str>, id: &str) -> Option<FlashMessage> {
         self.of(person).remove(&key(person, id)).await
     }
 
-    /// Keeps a message that was taken and not shown.
+    /// Stores a message again that was taken and not shown.
     pub async fn put(&self, person: Option<&str>, id: &str, message: FlashMessage) {
         self.of(person).insert(key(person, id), message).await;
     }
@@ -88,7 +89,7 @@ impl ConfirmationSlot {
     }
 }
 
-/// Answers a form: whoever posted it as a plain one is led to `page`, and told there what it did.
+/// Ends a server function: a plain form is redirected to `page`, which shows the confirmation.
 pub fn respond(page: &str, outcome: Result<Confirmation, AppError>) -> Result<Confirmation, AppError> {
     if let Ok(confirmation) = &outcome {
         redirect_with(page, confirmation.clone());
@@ -96,7 +97,7 @@ pub fn respond(page: &str, outcome: Result<Confirmation, AppError>) -> Result<Co
     outcome
 }
 
-/// Leads whoever posted a plain form to `page`, where `confirmation` waits.
+/// Redirects a plain form to `page`, which shows `confirmation`.
 pub fn redirect_with(page: &str, confirmation: Confirmation) {
     if !forms::is_plain() {
         return;
@@ -109,7 +110,7 @@ pub fn redirect_with(page: &str, confirmation: Confirmation) {
     leptos_axum::redirect(page);
 }
 
-/// Of the fields of a form, those that are kept for whoever has to correct it.
+/// The fields of a form that are kept so that a person can correct it.
 pub fn kept(is_known: bool, fields: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
     let (most, longest) = if is_known { PEOPLES_FIELDS } else { STRANGERS_FIELDS };
     let fields = fields.filter(|(name, value)| {
@@ -123,7 +124,7 @@ fn cache(bytes: u64) -> Cache<String, FlashMessage> {
     Cache::builder()
         .max_capacity(bytes)
         .weigher(weigher)
-        // The default keeps what is asked for often, so that a full cache would take nothing new.
+        // The default policy keeps frequently used entries, so that a full cache would reject new ones.
         .eviction_policy(EvictionPolicy::lru())
         .time_to_live(KEPT_FOR)
         .build()

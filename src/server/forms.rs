@@ -1,24 +1,24 @@
-//! Where a plain form leads after it was posted. A page with scripts stays where it is and shows the answer: going to its
-//! own address would scroll it, and add a step to the way back.
+//! Redirects after plain forms. A page with scripts stays where it is and shows the response: navigating to its own
+//! address would scroll it, and add an entry to the browser's history.
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
 
-/// Sends a browser without scripts to `path`, which must be one of ours.
+/// Redirects a plain form to `path`, which must be an own path.
 pub fn redirect_to(path: &str) {
     if is_plain() {
         leptos_axum::redirect(path);
     }
 }
 
-/// Whether the browser itself posts a form, and shows what it is led to.
+/// Whether the browser itself posts the form, and follows the redirect.
 pub fn is_plain() -> bool {
     use_context::<Parts>().is_some_and(|parts| accepts_html(&parts.headers))
 }
 
-/// Whether whoever asks can show a page.
+/// Whether the client accepts HTML.
 pub fn accepts_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))

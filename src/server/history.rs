@@ -1,6 +1,6 @@
-//! Page views by day, kept in the database: reads one page of one day at a time from the upstream, newest day first,
-//! each project in turn, and only from what the budget leaves to background work (docs/adr/0010-when-a-day-is-final.md).
-//! Must not answer questions about the figures, and must not contain SQL.
+//! Syncs page views by day into the database: fetches one page of one day at a time from the upstream, newest day
+//! first, each project in turn, with only the calls that the budget leaves to background work
+//! (docs/adr/0010-when-a-day-is-final.md). Must not answer queries, and must not contain SQL.
 
 mod backoff;
 mod fetch;
@@ -23,14 +23,15 @@ use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 
-/// Between two calls: the upstream has other callers, and so has this machine.
+/// The pause between two calls, which leaves room for other callers and for the CPU.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
-/// The longest time without a look at what is due; a clock that is set meanwhile cannot make it longer.
+/// The longest pause between two checks for due days. It uses a monotonic clock, so that a clock change cannot prolong
+/// it.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
-/// For how long a process keeps the history without saying so again; then another one on the same database may.
+/// How long the lease is valid without renewal; then another process on the same database may take it.
 const LEASE: Duration = Duration::from_secs(120);
 
-/// The daily history of all projects. Cloning gives another handle.
+/// The daily history of all projects. Clones share their state.
 #[derive(Clone)]
 pub struct History {
     store: Store,
@@ -38,27 +39,27 @@ pub struct History {
     governor: Governor,
     clock: Clock,
     projects: Arc<[Project]>,
-    /// How many days are kept in step, today included.
+    /// The number of days to keep in sync, including today.
     days: u32,
-    /// One step at a time; holds which project's turn it is.
+    /// Serializes the steps; holds the index of the project whose turn it is.
     turn: Arc<AsyncMutex<usize>>,
     backoff: Arc<Mutex<Backoff>>,
-    /// Somebody wants days: no need to wait for the next look.
+    /// Notified when days are requested, so that `run` continues at once.
     asked: Arc<Notify>,
-    /// What this process is called among those on the same database.
+    /// The id of this process among those on the same database.
     holder: Arc<str>,
 }
 
-/// What one step came to.
+/// The result of one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A page was fetched, and more of its day is to come.
+    /// A page was fetched, and more pages of its day follow.
     FetchedPage,
-    /// A day is here, whole.
+    /// A complete day was written.
     Wrote(Day),
-    /// The upstream gave no usable answer; another project may have more luck.
+    /// The upstream gave no usable answer; another project may succeed.
     Failed,
-    /// Nothing is to be done, or can be, before then; nothing: until something becomes due.
+    /// Nothing can be done before this time; `None`: until something becomes due.
     Wait(Option<Timestamp>),
 }
 
@@ -85,12 +86,12 @@ impl History {
         }
     }
 
-    /// Makes one step after another until `stop`, while no other process on this database does. A step that is under way then
-    /// is given up: what it read is asked for again.
+    /// Makes steps until `stop`, while this process holds the lease. A running step is then cancelled: its page is
+    /// fetched again later.
     pub async fn run(&self, stop: CancellationToken) {
         self.go_on(&stop).await;
         if let Err(error) = self.store.release_history_lease(&self.holder).await {
-            tracing::warn!(%error, "another process has to wait before it can keep the history");
+            tracing::warn!(%error, "the history lease could not be released");
         }
     }
 
@@ -100,7 +101,7 @@ impl History {
                 Ok(Step::FetchedPage | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
                 Ok(Step::Wait(until)) => self.until(until),
                 Err(error) => {
-                    tracing::error!(error = format!("{error:#}"), "the history could not be kept in step");
+                    tracing::error!(error = format!("{error:#}"), "the history could not be synced");
                     BETWEEN_LOOKS
                 }
             };
@@ -130,7 +131,7 @@ impl History {
         Duration::from_millis(millis.max(0).unsigned_abs()).clamp(BETWEEN_CALLS, BETWEEN_LOOKS)
     }
 
-    /// The days that are kept in step.
+    /// The days to keep in sync.
     fn window(&self, now: Timestamp) -> DayRange {
         DayRange::ending(Day::of(now), self.days.into())
     }

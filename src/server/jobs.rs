@@ -1,5 +1,5 @@
-//! What Docket exists for: jobs that are never lost and never started twice.
-//! Must not contain SQL, and must not send anything that is not a committed intent.
+//! Jobs that are never lost and never started twice. Must not contain SQL, and must not send anything that is not a
+//! committed intent.
 
 mod archive_and_tags;
 pub mod batch;
@@ -30,10 +30,10 @@ use crate::server::store::clock_rollback::PlanningLimits;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 
-/// How often queued messages and due polls are looked for.
+/// The interval of checking for queued messages and due polls.
 const TICK: Duration = Duration::from_millis(500);
 
-/// The jobs of the panel: taking them on, delivering them, tracking them. Cloning gives another handle.
+/// The jobs of all projects: committing, delivering and tracking them. Clones share their state.
 #[derive(Clone)]
 pub struct Jobs {
     store: Store,
@@ -41,21 +41,21 @@ pub struct Jobs {
     governor: Governor,
     clock: Clock,
     timing: Timing,
-    /// The longest prompt, in characters.
+    /// The maximum length of a prompt, in characters.
     prompt_max: u32,
-    /// Ticks whenever a delivery ends.
+    /// Changes whenever a delivery ends.
     outcomes: watch::Sender<u64>,
-    /// What is being sent now; outlives the request that asked for it.
+    /// Running deliveries; they outlive the requests that started them.
     deliveries: TaskTracker,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
-    /// The shortest time between two polls of one job.
+    /// The shortest interval between two polls of one job.
     pub poll_interval: Duration,
     /// The deadline of one upstream exchange.
     pub exchange: Duration,
-    /// How long a session lives.
+    /// The lifetime of a session.
     pub session: Duration,
 }
 
@@ -73,13 +73,13 @@ impl Jobs {
         Self { store, upstream, governor, clock, timing, prompt_max, outcomes, deliveries }
     }
 
-    /// Lets everybody look who waits for the end of a delivery.
+    /// Wakes everyone who waits for the end of a delivery.
     fn announce_outcome(&self) {
         self.outcomes.send_modify(|count| *count += 1);
     }
 
-    /// Delivers and polls until `stop`; then waits for what is being sent to end. Side by side: polls that take long keep no
-    /// prompt waiting.
+    /// Delivers and polls until `stop`; then waits for running deliveries. The two run concurrently, so that slow polls
+    /// delay no prompt.
     pub async fn run(&self, stop: CancellationToken) {
         tokio::join!(self.send_queued(&stop), self.poll_jobs(&stop));
         self.delivered().await;
@@ -87,11 +87,11 @@ impl Jobs {
 
     async fn send_queued(&self, stop: &CancellationToken) {
         let mut tick = tick();
-        // At the start it may have been set back since the last run.
+        // At the start, the clock may have been set back since the last run.
         let mut latest = Timestamp::from_millis(i64::MAX);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
             if let Err(error) = self.handle_clock_rollback(&mut latest).await {
-                tracing::error!(error = format!("{error:#}"), "the ledger still waits for an earlier clock");
+                tracing::error!(error = format!("{error:#}"), "a clock rollback could not be handled");
             }
             if let Err(error) = self.deliver_due().await {
                 tracing::error!(error = format!("{error:#}"), "queued messages could not be delivered");
@@ -99,23 +99,23 @@ impl Jobs {
         }
     }
 
-    /// Polls may be dropped at any point: the next one of each job is planned before it is made.
+    /// Polls may be cancelled at any point: the next one of each job is planned before the call.
     async fn poll_jobs(&self, stop: &CancellationToken) {
         let mut tick = tick();
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
             if let Some(Err(error)) = stop.run_until_cancelled(self.poll_due()).await {
-                tracing::error!(error = format!("{error:#}"), "jobs could not be followed");
+                tracing::error!(error = format!("{error:#}"), "jobs could not be polled");
             }
         }
     }
 
-    /// Waits for what is being sent to end; from now on an outcome that cannot be recorded keeps nobody waiting for long.
+    /// Waits for running deliveries; from now on, recording an outcome is retried only a limited number of times.
     pub async fn delivered(&self) {
         self.deliveries.close();
         self.deliveries.wait().await;
     }
 
-    /// Notices a clock rollback, by a clock that shows less than `latest`, and clamps what was planned by the old time.
+    /// Detects a clock rollback, by a time before `latest`, and clamps timestamps planned by the old clock.
     async fn handle_clock_rollback(&self, latest: &mut Timestamp) -> anyhow::Result<()> {
         let now = self.clock.now();
         if now < *latest {

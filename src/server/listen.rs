@@ -1,4 +1,5 @@
-//! Accepting connections: no Nagle delay, a deadline for request headers, as many as the system lets, and a graceful end.
+//! Accepts connections: TCP_NODELAY, a deadline for request headers, the maximum of file descriptors, and graceful
+//! shutdown.
 
 use std::time::Duration;
 
@@ -19,29 +20,29 @@ use tower::{Service, ServiceExt};
 /// How long a client may take to send a request's headers.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The largest block of request headers, in bytes.
+/// The maximum size of request headers, in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// How long running requests may go on after a stop was asked for.
+/// How long running requests may take during shutdown.
 const GRACE: Duration = Duration::from_secs(40);
 
-/// Binds an address, with an error that says what to do if it is taken.
+/// Binds an address; the error says what to do if it is in use.
 pub async fn bind(addr: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(addr).await.with_context(|| {
         format!("cannot listen on {addr}; choose another address with --addr or DOCKET_ADDR")
     })
 }
 
-/// Serves `service` until `stop`, then lets running requests end. An error of the service closes the connection
-/// without an answer.
+/// Serves `service` until `stop`, then waits for running requests. An error of the service closes the connection
+/// without a response.
 pub async fn serve<S>(listener: TcpListener, service: S, stop: CancellationToken)
 where
     S: Service<Request<Incoming>, Response = Response, Error: Into<BoxError>> + Clone + Send + 'static,
     S::Future: Send + 'static,
 {
     allow_many_connections();
-    // HTTP/2 is a proxy's business: to learn which one is spoken, a connection that says nothing would be waited for
-    // without an end.
+    // HTTP/1 only; a proxy can provide HTTP/2. Detecting the protocol would wait for silent connections without a
+    // deadline.
     let mut server = http1::Builder::new();
     server
         .timer(TokioTimer::new())
@@ -53,14 +54,14 @@ where
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, most likely: others must end first.
+                // Most likely out of file descriptors: other connections must end first.
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY");
+            tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
         let service = service.clone().map_request(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
@@ -70,27 +71,27 @@ where
         let connection = open.watch(server.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection broke off");
+                tracing::debug!(%error, "a connection failed");
             }
         });
     }
     drop(listener);
     if tokio::time::timeout(GRACE, open.shutdown()).await.is_err() {
-        tracing::warn!("some requests did not end in time");
+        tracing::warn!("some requests did not end within the grace period");
     }
 }
 
-/// Each connection takes a file descriptor, and many systems grant 1,024 to a process that does not ask for more.
+/// Each connection needs a file descriptor, and many systems have a soft limit of 1,024.
 fn allow_many_connections() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let granted = getrlimit(Resource::Nofile);
     let asked = Rlimit { current: granted.maximum, maximum: granted.maximum };
     if let Err(error) = setrlimit(Resource::Nofile, asked) {
-        tracing::warn!(%error, "connections may run out of file descriptors");
+        tracing::warn!(%error, "the limit of file descriptors could not be raised");
     }
 }
 
-/// Ends when the process is asked to stop, by SIGTERM or SIGINT.
+/// Completes on SIGTERM or SIGINT.
 pub async fn stop_signal() -> anyhow::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);

@@ -1,4 +1,4 @@
-//! What administrators do with people: invite them, change what they may do and see, disable them, sign them out.
+//! Administration of people: inviting, changing roles and projects, disabling, and signing out.
 
 use crate::api::flash::Confirmation;
 use crate::error::AppError;
@@ -10,10 +10,10 @@ use crate::server::auth::{sign_in, token};
 use crate::server::store::invitations::Invited;
 use crate::server::store::users::User;
 
-/// How long a one-time link is good.
+/// How long a one-time link is valid.
 const LINK_SECONDS: i64 = 48 * 3600;
 
-/// Everybody, for the page of people.
+/// Everyone, for the page of people.
 pub async fn all(caller: &Caller) -> Result<People, AppError> {
     let (state, now) = (&caller.state, caller.state.clock.now());
     let guarded = state.store.with_second_factor().await?;
@@ -36,7 +36,7 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
     Ok(People { people, projects: state.projects.to_vec() })
 }
 
-/// Adds somebody, and makes the link at which they choose a password.
+/// Adds a person, and creates the link to set a password.
 pub async fn invite(
     caller: &Caller,
     name: &str,
@@ -52,11 +52,11 @@ pub async fn invite(
     if !state.store.invite(name, role, projects.as_deref(), (&link.0, link.1), &caller.actor(), now).await? {
         return Err(AppError::conflict(format!("The username {name} is taken. Choose another one.")));
     }
-    tracing::info!(name, %role, by = caller.user.name, "invited");
+    tracing::info!(name, %role, by = caller.user.name, "person invited");
     Ok(invitation_link(name, address(caller, name, &secret)))
 }
 
-/// Makes a new link for somebody who has not come yet; the old one is over.
+/// Creates a new link for a person who has not accepted the invitation; the old one becomes invalid.
 pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let (state, user, secret) = (&caller.state, found(caller, user).await?, token::new());
     let (by, now) = (caller.actor(), state.clock.now());
@@ -64,11 +64,11 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError
     if !state.store.renew_invitation(&user.id, (&link.0, link.1), &by, now).await? {
         return Err(already_accepted(&user));
     }
-    tracing::info!(name = user.name, by = caller.user.name, "invited again");
+    tracing::info!(name = user.name, by = caller.user.name, "invitation renewed");
     Ok(invitation_link(&user.name, address(caller, &user.name, &secret)))
 }
 
-/// Takes an invitation back.
+/// Withdraws an invitation.
 pub async fn withdraw(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
@@ -79,7 +79,7 @@ pub async fn withdraw(caller: &Caller, user: &str) -> Result<Confirmation, AppEr
     Ok(Confirmation::new(format!("The invitation of {} was withdrawn. The link no longer works.", user.name)))
 }
 
-/// Gives somebody another role and other projects, from their next request on. They have to sign in again.
+/// Changes a person's role and projects, from their next request on. They have to sign in again.
 pub async fn change(
     caller: &Caller,
     user: &str,
@@ -94,29 +94,29 @@ pub async fn change(
         return Err(last_administrator(&user));
     }
     tracing::info!(name = user.name, %role, by = caller.user.name, "role changed");
-    Ok(Confirmation::new(format!("{} is {} now, and has to sign in again.", user.name, with_article(role))))
+    Ok(Confirmation::new(format!("{} is now {} and has to sign in again.", user.name, with_article(role))))
 }
 
-/// Keeps somebody out, from their next request on.
+/// Disables a person, from their next request on.
 pub async fn disable(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     let (by, now) = (caller.actor(), caller.state.clock.now());
     if !caller.state.store.set_disabled(&user.name, true, &by, now).await? {
         return Err(last_administrator(&user));
     }
-    tracing::info!(name = user.name, by = caller.user.name, "disabled");
+    tracing::info!(name = user.name, by = caller.user.name, "person disabled");
     Ok(Confirmation::new(format!("{} is disabled and signed out everywhere.", user.name)))
 }
 
-/// Lets somebody in again.
+/// Enables a person again.
 pub async fn enable(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     caller.state.store.set_disabled(&user.name, false, &caller.actor(), caller.state.clock.now()).await?;
-    tracing::info!(name = user.name, by = caller.user.name, "enabled");
+    tracing::info!(name = user.name, by = caller.user.name, "person enabled");
     Ok(Confirmation::new(format!("{} can sign in again.", user.name)))
 }
 
-/// Ends all sessions of somebody.
+/// Ends all sessions of a person.
 pub async fn sign_out(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
     let user = found(caller, user).await?;
     caller.state.store.end_all_sessions(&user.id, &caller.actor(), caller.state.clock.now()).await?;
@@ -124,12 +124,12 @@ pub async fn sign_out(caller: &Caller, user: &str) -> Result<Confirmation, AppEr
     Ok(Confirmation::new(format!("{} is signed out everywhere.", user.name)))
 }
 
-/// The projects named in a list with commas, which must be among `all`; of none, everything may be seen.
+/// Parses a comma-separated list of projects, which must be among `all`; an empty list means all projects.
 pub fn limits(listed: Option<&str>, all: &[Project]) -> Result<Option<Vec<ProjectId>>, String> {
     let names = listed.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
     let known = |name: &str| all.iter().map(|project| &project.id).find(|id| id.as_str() == name).cloned();
     let projects: Vec<ProjectId> = names
-        .map(|name| known(name).ok_or_else(|| format!("There is no project {name} here.")))
+        .map(|name| known(name).ok_or_else(|| format!("There is no project {name}.")))
         .collect::<Result<_, _>>()?;
     Ok((!projects.is_empty()).then_some(projects))
 }
@@ -137,10 +137,10 @@ pub fn limits(listed: Option<&str>, all: &[Project]) -> Result<Option<Vec<Projec
 async fn found(caller: &Caller, user: &str) -> Result<User, AppError> {
     let user: PersonId = user.parse().map_err(AppError::bad_input)?;
     let user = caller.state.store.user_by_id(user.as_str()).await?;
-    user.ok_or_else(|| AppError::not_found("That person does not exist any more. Reload the page."))
+    user.ok_or_else(|| AppError::not_found("This person no longer exists. Reload the page."))
 }
 
-/// Where somebody who was invited chooses a password. The name is there to be read; the link knows whose it is.
+/// The link with which an invited person sets a password. The name is only displayed; the token identifies the person.
 fn address(caller: &Caller, name: &str, secret: &str) -> String {
     let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
     format!("{}/setup?token={secret}&name={name}", caller.state.public_url.origin())

@@ -1,4 +1,4 @@
-//! The one place that knows every route, and the layers around them. Must not contain a rule of its own.
+//! All routes, and the layers around them. Must not contain rules of its own.
 
 mod addresses;
 mod audit_export;
@@ -34,7 +34,7 @@ use crate::server::auth::session_store::Sessions;
 use crate::server::config::PublicUrl;
 use crate::server::state::AppState;
 
-/// The whole panel as a service.
+/// The whole application as a service.
 pub fn router(state: &AppState) -> Router {
     let behind_the_gate = Router::new()
         .merge(pages::routes(state))
@@ -60,7 +60,7 @@ pub fn router(state: &AppState) -> Router {
     around(routes.with_state(state.clone()), &state.public_url)
 }
 
-/// What every answer goes through, whichever route it is of.
+/// The layers around every response.
 fn around(routes: Router, public_url: &PublicUrl) -> Router {
     routes
         .layer(CompressionLayer::new().gzip(true).br(true).quality(tower_http::CompressionLevel::Fastest))
@@ -73,7 +73,7 @@ fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {
     let secure = state.public_url.is_https();
     let lifetime = Duration::seconds(state.access.session_lifetime.as_secs() as i64);
     SessionManagerLayer::new(Sessions::new(state))
-        // A browser takes `__Host-` only over https.
+        // Browsers accept the prefix `__Host-` only over https.
         .with_name(if secure { "__Host-docket" } else { "docket" })
         .with_secure(secure)
         .with_http_only(true)

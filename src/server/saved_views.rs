@@ -1,4 +1,4 @@
-//! Views that people keep under a name. What is kept is the canonical query of known fields, never an address.
+//! Saved views. The canonical query of known fields is stored, never an address.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{ProjectId, SavedViewId};
@@ -10,7 +10,7 @@ use crate::server::jobs::filter;
 use crate::server::store::StoreError;
 use crate::server::store::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 
-/// The caller's own and those that others share.
+/// The caller's own views and shared ones.
 pub async fn list(
     caller: &Caller,
     project: &ProjectId,
@@ -19,7 +19,7 @@ pub async fn list(
     Ok(caller.state.store.saved_views(scope(caller, project, of)).await?)
 }
 
-/// Keeps what `query` asks for, whatever else stands in it, as the caller's view of that name.
+/// Saves the known filters in `query` as the caller's view with this name.
 pub async fn save(
     caller: &Caller,
     project: &ProjectId,
@@ -46,7 +46,7 @@ pub async fn save(
     list(caller, project, of).await
 }
 
-/// Another name, or shared or not, for the caller's own view.
+/// Renames or shares the caller's own view.
 pub async fn update(
     caller: &Caller,
     project: &ProjectId,
@@ -67,7 +67,7 @@ pub async fn update(
     list(caller, project, of).await
 }
 
-/// Forgets the caller's own view; administrators may forget what others share.
+/// Removes the caller's own view; administrators may also remove shared ones.
 pub async fn remove(
     caller: &Caller,
     project: &ProjectId,
@@ -86,24 +86,24 @@ fn scope<'a>(caller: &'a Caller, project: &'a ProjectId, of: SavedViewPage) -> S
     SavedViewScope { project, of, user_id: &caller.user.id }
 }
 
-/// What is shared stands in everybody's list, so viewers keep theirs to themselves.
+/// Shared views are in everyone's list, so viewers may not share.
 fn may_share(caller: &Caller, shared: bool) -> Result<(), AppError> {
     if shared && caller.user.role < Role::Operator {
         let message =
-            "Viewers keep their views to themselves; sharing needs the role operator. Ask an administrator.";
+            "Viewers cannot share saved views. Sharing needs the operator role; ask an administrator.";
         return Err(AppError::new(ErrorCode::Forbidden, message));
     }
     Ok(())
 }
 
-/// Whose it is makes no difference to somebody who may not change it.
+/// The same error for other people's views, so that their existence is not revealed.
 fn missing() -> AppError {
-    AppError::not_found("You have no such saved view here.")
+    AppError::not_found("You have no such saved view.")
 }
 
 fn name_in_use(error: StoreError) -> AppError {
     if error.is_duplicate() {
-        AppError::bad_input("You have a view of that name already. Choose another name.")
+        AppError::bad_input("You already have a view with that name. Choose another name.")
     } else {
         error.into()
     }

@@ -1,4 +1,5 @@
-//! Rows as CSV (RFC 4180) or as one JSON array, written piece by piece. What a spreadsheet would take for a formula is made a text.
+//! Writes rows as CSV (RFC 4180) or as one JSON array, chunk by chunk. Text that a spreadsheet would interpret as a
+//! formula is escaped.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,18 +19,18 @@ pub enum Format {
     Json,
 }
 
-/// What stands in a column.
+/// The value of a cell.
 #[derive(Debug, Clone, Copy)]
 pub enum Cell<'a> {
     Text(&'a str),
     Day(Day),
     Number(u64),
-    /// Rounded to four places.
+    /// Rounded to four decimal places.
     Share(f64),
     Nothing,
 }
 
-/// A file that is written piece by piece.
+/// A file that is written chunk by chunk.
 pub struct Sheet {
     columns: &'static [&'static str],
     writer: Kind,
@@ -49,7 +50,7 @@ impl Sheet {
         Self { columns, writer }
     }
 
-    /// What stands before the first row.
+    /// The beginning of the file.
     pub fn head(&mut self) -> Bytes {
         match &mut self.writer {
             Kind::Csv(writer) => write(writer, self.columns.iter().map(|column| Cow::Borrowed(*column))),
@@ -58,7 +59,7 @@ impl Sheet {
         self.take()
     }
 
-    /// One cell for each column.
+    /// One cell per column.
     pub fn row(&mut self, cells: &[Cell<'_>]) {
         match &mut self.writer {
             Kind::Csv(writer) => write(writer, cells.iter().map(|cell| cell.text())),
@@ -75,14 +76,14 @@ impl Sheet {
         }
     }
 
-    /// After the last row.
+    /// Writes the end of the file.
     pub fn end(&mut self) {
         if let Kind::Json { piece, .. } = &mut self.writer {
             piece.extend_from_slice(b"\n]\n");
         }
     }
 
-    /// What was written since the last time.
+    /// What was written since the last call.
     pub fn take(&mut self) -> Bytes {
         match &mut self.writer {
             Kind::Csv(writer) => std::mem::replace(writer, piece()).into_inner().unwrap_or_default().into(),
@@ -91,10 +92,10 @@ impl Sheet {
     }
 }
 
-/// A file as it goes out.
+/// The content of a file.
 pub type Chunks = stream::BoxStream<'static, Result<Bytes, StoreError>>;
 
-/// A file of these columns, whose head goes out before the first rows are read.
+/// A file of these columns; its beginning is sent before the first rows are read.
 pub fn file<T: Send + 'static>(
     format: Format,
     columns: &'static [&'static str],
@@ -121,7 +122,7 @@ fn piece() -> Box<Writer<Vec<u8>>> {
 fn write<'a>(writer: &mut Writer<Vec<u8>>, mut cells: impl Iterator<Item = Cow<'a, str>>) {
     let written = cells.try_for_each(|cell| writer.write_field(cell.as_bytes()));
     if let Err(error) = written.and_then(|()| writer.write_record(None::<&[u8]>)) {
-        tracing::error!(%error, "a row of an export");
+        tracing::error!(%error, "a row of an export could not be read");
     }
 }
 
@@ -148,13 +149,13 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Whether a spreadsheet would reckon with a text instead of showing it.
+/// Whether a spreadsheet would evaluate the text as a formula.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n'])
 }
 
 fn rounded(share: f64) -> f64 {
-    // Adding 0.0 makes a zero of minus zero.
+    // Adding 0.0 turns -0.0 into 0.0.
     (share * 1e4).round() / 1e4 + 0.0
 }
 

@@ -1,4 +1,4 @@
-//! The application state: what every request may need, assembled once at start. Cloning it is cheap.
+//! The application state: what every request may need, created once at startup. Cheap to clone.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct AppState {
     pub jobs: Jobs,
     pub page_views: PageViewsCache,
     pub history: History,
-    /// The longest prompt, in characters.
+    /// The maximum length of a prompt, in characters.
     pub prompt_max: u32,
     pub webhooks: Webhooks,
     pub flash: FlashStore,
@@ -45,13 +45,13 @@ pub struct AppState {
     pub presence: Presence,
     pub access: Arc<AccessConfig>,
     pub second_factors: SecondFactors,
-    /// Nothing: people sign in with passwords.
+    /// `None`: people sign in with passwords.
     pub single_sign_on: Option<SingleSignOn>,
     pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
     leptos: LeptosOptions,
 }
 
-/// What the application state is built from, as configured.
+/// The configuration of the application state.
 pub struct AppStateConfig<'a> {
     pub projects: Vec<Project>,
     pub public_url: PublicUrl,
@@ -113,7 +113,7 @@ impl AppState {
         })
     }
 
-    /// The UTC day it is.
+    /// The current UTC day.
     pub fn today(&self) -> Day {
         Day::of(self.clock.now())
     }
@@ -129,7 +129,7 @@ impl FromRef<AppState> for LeptosOptions {
     }
 }
 
-/// Pages ask for their assets under a name that changes with the content.
+/// Pages load their assets from a path that changes with the content.
 fn leptos_options() -> LeptosOptions {
     LeptosOptions::builder()
         .output_name("docket")

@@ -1,8 +1,8 @@
-//! The ledger in the database: all SQL, and nothing but SQL and its mapping to the model.
-//! Must not decide: what to send, whom to let in and what a state means is decided by its callers.
+//! The database: all SQL and its mapping to the model. Must not decide what to send, whom to admit or what a state
+//! means: its callers do.
 //!
-//! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for instants,
-//! `ON CONFLICT`, and no types beyond text and big integers.
+//! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for timestamps, `ON CONFLICT`, and no
+//! types except text and big integers.
 
 pub mod annotations;
 pub mod archive_and_tags;
@@ -49,44 +49,45 @@ use crate::error::AppError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
-/// A handle on the database; cloning it shares the connections.
+/// A handle on the database; clones share its connections.
 #[derive(Clone)]
 pub struct Store {
     pool: AnyPool,
 }
 
-/// Why the database did not do as asked.
+/// A database error.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("the database did not answer: {0}")]
     Unavailable(#[from] sqlx::Error),
-    #[error("the database's schema could not be brought up to date: {0}")]
+    #[error("the database could not be migrated: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
     #[error("the database file {path} cannot be used: {error}")]
     File { path: PathBuf, error: std::io::Error },
-    #[error("the database holds {0}, which this version does not know")]
+    #[error("the database contains {0}, which this version does not know")]
     Corrupt(String),
 }
 
 impl StoreError {
-    /// Whether something that there can be only one of would have been there twice.
+    /// Whether a unique constraint was violated.
     pub fn is_duplicate(&self) -> bool {
         matches!(self, Self::Unavailable(sqlx::Error::Database(error)) if error.is_unique_violation())
     }
 }
 
 impl Store {
-    /// Opens the database of `url` (`sqlite://PATH`), creates it if there is none, and migrates it.
+    /// Opens the database at `url` (`sqlite://PATH`), creates it if it does not exist, and migrates it.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
         let path = create_file(url)?;
         let pool = AnyPoolOptions::new()
             .max_connections(8)
             .acquire_timeout(Duration::from_secs(5))
-            // A file does not go away as a server does; the ping would be one more turn of the connection's thread for each statement.
+            // A file cannot disconnect as a server can; the ping would cost another round trip to the connection's
+            // thread per statement.
             .test_before_acquire(false)
             .after_connect(|connection, _| Box::pin(prepare(connection)))
-            // After an error of the disk SQLite has rolled back by itself, and sqlx believes for ever that it has not.
+            // After an I/O error SQLite has rolled back by itself, but sqlx still counts a transaction as open.
             .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
             .connect(&format!("sqlite://{}?mode=rwc", path.display()))
             .await?;
@@ -95,7 +96,7 @@ impl Store {
         Ok(Self { pool })
     }
 
-    /// Opens a database that is there, of this version, and only to read it: nothing is created or changed.
+    /// Opens an existing database of this version read-only; nothing is created or migrated.
     pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
         let path = path_of(url);
@@ -108,13 +109,13 @@ impl Store {
         Ok(Self { pool })
     }
 
-    /// Whether the database answers and is migrated.
+    /// Whether the database responds and is migrated.
     pub async fn ready(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool).await?;
         Ok(())
     }
 
-    /// Writes a consistent copy to `file`, which must not exist, while others read and write.
+    /// Writes a consistent copy to `file`, which must not exist. Concurrent reads and writes continue.
     pub async fn backup(&self, file: &Path) -> Result<(), StoreError> {
         create_private(file, true).map_err(|error| StoreError::File { path: file.to_owned(), error })?;
         sqlx::query("VACUUM INTO $1").bind(file.display().to_string()).execute(&self.pool).await?;
@@ -126,8 +127,8 @@ impl Store {
         self.pool.close().await;
     }
 
-    /// A transaction that may write: it takes SQLite's write lock at once, so that it can never
-    /// fail halfway because another one wrote in between.
+    /// A transaction that may write. It takes SQLite's write lock at its start, so that it cannot fail halfway because
+    /// of a concurrent write.
     async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
         Ok(self.pool.begin_with("BEGIN IMMEDIATE").await?)
     }
@@ -135,13 +136,13 @@ impl Store {
 
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "database");
+        tracing::error!(%error, "database error");
         Self::database_unavailable()
     }
 }
 
-/// Brings the schema up to date in one step: of two processes that start at once the second waits and finds it done, and
-/// one that ends halfway leaves nothing behind.
+/// Migrates the schema in one transaction: of two processes that start at once the second waits and finds it done, and
+/// an interrupted one leaves nothing behind.
 async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
     MIGRATIONS.run_direct(None, &mut *tx, false).await?;
@@ -154,7 +155,7 @@ async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
         "PRAGMA journal_mode = WAL",
         "PRAGMA synchronous = FULL",
         "PRAGMA foreign_keys = ON",
-        // In KiB, and at most, of each connection: the list of 100,000 jobs and a search of it fit.
+        // In KiB, the maximum per connection: enough for the list of 100,000 jobs and a search of it.
         "PRAGMA cache_size = -16384",
     ] {
         sqlx::query(pragma).execute(&mut *connection).await?;
@@ -162,7 +163,7 @@ async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// The path in `url`, where an empty file that only its owner can read now is, if there was none.
+/// The path in `url`. Creates an empty file there, readable only by its owner, if there is none.
 fn create_file(url: &str) -> Result<PathBuf, StoreError> {
     let path = path_of(url);
     create_private(&path, false).map_err(|error| StoreError::File { path: path.clone(), error })?;
@@ -182,7 +183,7 @@ fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {
     options.open(path).map(|_| ())
 }
 
-/// A column that holds one of the words of `T`.
+/// Parses a column as a `T`.
 fn word<T: std::str::FromStr>(row: &sqlx::any::AnyRow, column: &str) -> Result<T, StoreError> {
     let text: String = row.try_get(column)?;
     text.parse().map_err(|_| StoreError::Corrupt(format!("“{text}” in {column}")))

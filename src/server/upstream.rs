@@ -1,5 +1,5 @@
-//! The one way to the upstream: a client for its four operations, behind the governor's budget.
-//! Must not decide what a failure means for a job; it says only how far a request can have come.
+//! The upstream: a client for its four operations, behind the governor's budget. Must not decide what a failure means
+//! for a job; it reports only how far a request can have come.
 
 mod body;
 mod breaker;

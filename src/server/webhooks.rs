@@ -1,5 +1,5 @@
-//! Telling others that a job finished: events from the outbox, each sent until it is delivered or given up.
-//! Must not know the upstream or its key, and must not contain SQL.
+//! Webhooks notify other systems when a job finishes: events from the outbox, each sent until it is delivered or given
+//! up. Must not know the upstream or its key, and must not contain SQL.
 
 mod address;
 mod body;
@@ -20,10 +20,10 @@ use crate::server::store::Store;
 use address::Allowed;
 use client::Client;
 
-/// How often due events are looked for.
+/// The interval of checking for due events.
 const TICK: Duration = Duration::from_millis(500);
 
-/// The webhooks of the panel. Cloning gives another handle.
+/// The webhooks of all projects. Clones share their state.
 #[derive(Clone)]
 pub struct Webhooks {
     store: Store,
@@ -45,12 +45,12 @@ impl Webhooks {
         Self { store, clock, public_url, allowed, client: Client::new(allowed, authorities) }
     }
 
-    /// Delivers until `stop`; then waits for what is being sent to end.
+    /// Delivers until `stop`; then waits for running deliveries.
     pub async fn run(&self, stop: CancellationToken) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
-            // One event of each webhook at a time; while there are more, without a pause.
+            // One event per webhook at a time, without a pause while there are more.
             while !stop.is_cancelled() {
                 match self.deliver_due().await {
                     Ok(0) => break,

@@ -1,5 +1,5 @@
-//! Charts: arithmetic in integers (pure, tested) and the SVG that shows it.
-//! Must not use `style` attributes, which the content security policy forbids.
+//! Charts: integer arithmetic (pure, tested) and SVG. Must not use `style` attributes, which the
+//! Content-Security-Policy forbids.
 
 pub mod bar;
 pub mod columns;

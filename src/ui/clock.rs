@@ -1,4 +1,4 @@
-//! The time at which something is rendered: the server's own clock on the server, the browser's in the browser.
+//! The current time while rendering: the server's clock on the server, the browser's clock in the browser.
 
 use crate::model::day::Day;
 use crate::model::time::Timestamp;
@@ -24,7 +24,7 @@ pub fn now() -> Timestamp {
     crate::ui::islands::browser::now()
 }
 
-/// The UTC day it is.
+/// The current UTC day.
 pub fn today() -> Day {
     Day::of(now())
 }

@@ -1,5 +1,5 @@
-//! The pages, one file or folder a route. Rendered on the server only: what moves in the browser is an island in them. Pages ask the
-//! server functions in `api` for their data, and must not know `server`.
+//! The pages, one file or folder per route. Rendered on the server only; interactive parts are islands. Pages call the
+//! server functions in `api` for their data, and must not use `server`.
 
 pub mod admin_upstream;
 pub mod admin_webhooks;

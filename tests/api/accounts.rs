@@ -1,4 +1,4 @@
-//! What administrators do with people takes effect at once, and cannot lock everybody out.
+//! Changes by administrators take effect at once, and cannot lock everyone out.
 
 use docket::model::user::Role;
 
@@ -46,7 +46,7 @@ async fn signing_somebody_out_ends_every_session_of_theirs_and_no_other() {
 async fn the_last_administrator_stays_one() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    // Neither counts: one has not come yet, the other is disabled.
+    // Neither counts as an administrator: one has not accepted the invitation, the other is disabled.
     ada.invite("ivan", "admin", "").await;
     app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
     app.manage(&ada, "disable", "otto", &[]).await;
@@ -111,6 +111,6 @@ async fn the_list_says_who_is_there_and_no_name_becomes_markup() {
     }
     let tags = tags(&page.text);
     assert!(tags.iter().all(|tag| tag.name != "img" && tag.attribute("onerror").is_empty()));
-    // What stands in the page for the browser holds the same HTML once more, as text.
+    // The embedded data for the browser contains the same HTML, escaped as text.
     assert!(!page.text.contains(hostile));
 }

@@ -1,5 +1,5 @@
-//! The table of pages from the daily history: the same figures as the live answers, in any order, and honest about what
-//! it is compared with.
+//! The table of pages from the daily history: the same figures as live answers, in any order, with the correct
+//! comparison.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::helpers::{
     Archive, Browser, EmulatedUpstream, Rows, Settings, TestApp, Written, counts, day, days, json, rows,
 };
 
-/// A panel whose clock stands still.
+/// An app with a frozen clock.
 pub(crate) fn at(now: &str) -> Settings {
     Settings { clock: Clock::frozen(now.parse::<Timestamp>().unwrap()), ..Settings::default() }
 }
@@ -34,7 +34,7 @@ fn paths(table: &Value) -> Vec<&str> {
     table["rows"].as_array().unwrap().iter().map(|row| row["path"].as_str().unwrap()).collect()
 }
 
-/// The truth of one day, asked past the panel page by page.
+/// The expected rows of one day, fetched from the platform directly, page by page.
 async fn truth(upstream: &EmulatedUpstream, project: &str, day: Day) -> Rows {
     let mut rows = Vec::new();
     loop {
@@ -64,7 +64,7 @@ async fn live_and_local_answers_agree_for_200_random_ranges_and_pages() {
     for (n, day) in days("2026-09-01", "2026-11-21").into_iter().enumerate() {
         let rows = truth(&upstream, "docs", day).await;
         let read_at = (n == 81).then(|| NOON.parse().unwrap());
-        // Some days have no rollup: what is answered must not depend on it.
+        // Some days have no rollup: answers must not depend on it.
         archive.put("docs", Written { read_at, packed: n % 5 > 0, ..Written::new(day, rows) }).await;
     }
     let viewer = app.sign_in("vera").await;
@@ -93,7 +93,7 @@ async fn live_and_local_answers_agree_for_200_random_ranges_and_pages() {
     }
 }
 
-/// Paths with every odd character, and figures that do not add up.
+/// Paths with unusual characters, and figures that do not add up.
 const ODD: [&str; 22] = [
     "/",
     "",
@@ -126,7 +126,7 @@ struct Plain {
     before: ViewCounts,
 }
 
-/// What a table must be, worked out the long way.
+/// The expected table, computed naively.
 fn expected(plain: &[Plain], q: &str, folder: Option<&str>, sort: &str) -> Vec<(String, ViewCounts)> {
     let found = plain.iter().filter(|row| row.path.to_ascii_lowercase().contains(&q.to_ascii_lowercase()));
     let mut sums = BTreeMap::<String, [ViewCounts; 3]>::new();
@@ -167,7 +167,7 @@ fn expected(plain: &[Plain], q: &str, folder: Option<&str>, sort: &str) -> Vec<(
     rows.into_iter().map(|(path, [now, ..])| (path, now)).collect()
 }
 
-/// What a path is called in a folder, slash by slash.
+/// The name of a path in a folder, computed naively.
 fn shown_as(path: &str, folder: &str) -> Option<String> {
     let name = folder.trim_end_matches('/');
     let below = match path.strip_prefix(&format!("{name}/")) {
@@ -202,7 +202,7 @@ async fn every_sort_search_and_folder_is_what_a_plain_computation_gives() {
         }
         let read_at = (day.to_string() == "2026-11-21").then(|| NOON.parse().unwrap());
         archive.put("docs", Written { read_at, packed: n % 3 > 0, ..Written::new(day, rows.clone()) }).await;
-        // The same paths elsewhere must never be counted here.
+        // The same paths in another project must not be counted here.
         archive
             .put("api", Written::new(day, crate::helpers::rows(&[("/", 9_000, 9), ("/elsewhere", 9, 9)])))
             .await;

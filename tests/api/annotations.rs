@@ -1,4 +1,4 @@
-//! The team's own notes on days.
+//! The team's notes on days.
 
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ async fn a_viewer_writes_none_and_only_administrators_touch_those_of_others() {
     ada.post("/api/annotations/save", &elsewhere).await.refused(404, "not_found");
     ada.post("/api/annotations/remove", &[("project", "api"), ("id", id)]).await.refused(404, "not_found");
     assert_eq!(notes(&viewer).await, std::slice::from_ref(&saved));
-    // The note stays olga's.
+    // The author does not change.
     assert_eq!(ada.ask("/api/annotations/save", &changed).await["author"], "olga");
     ada.ask("/api/annotations/remove", &removed).await;
     assert_eq!(notes(&viewer).await, [] as [Value; 0]);

@@ -1,4 +1,4 @@
-//! Putting jobs away and bringing them back: here alone, and never for good.
+//! Archiving and restoring jobs, in Docket only.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! The front end's files. A debug build serves those in `target/site`, which is empty before the first `make build`; what
-//! a build that has them must do is checked here wherever they are, and always for the release binary in `end2end`.
+//! The front end's files. A debug build serves those in `target/site`, which is empty before the first `make build`;
+//! tests of existing files check whatever is there, and `end2end` checks the release binary.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use reqwest::header::ACCEPT_ENCODING;
 
 use crate::helpers::{Answer, Browser, TestApp};
 
-/// Every file that pages may ask for, as its path in the site.
+/// Every file that pages may request, as its path in the site.
 fn site() -> Vec<String> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -21,12 +21,12 @@ fn site() -> Vec<String> {
     let mut files = Vec::new();
     walk(&root, &mut files);
     let names = files.iter().map(|file| file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
-    // Types for other programs are for no browser.
+    // Type declarations are not for browsers.
     let left_out = [".br", ".gz", ".d.ts"];
     names.filter(|name| !left_out.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
-/// The address under which pages ask for a file.
+/// The address under which pages request a file.
 fn address(name: &str) -> String {
     match name.strip_prefix("pkg/") {
         Some(rest) => format!("/{}/{rest}", package_dir()),
@@ -71,7 +71,7 @@ async fn every_file_is_served_to_anybody_compressed_and_kept_for_as_long_as_it_i
     }
 }
 
-/// Addresses of files name the version, and a page names the addresses.
+/// Addresses of files contain the version, and pages use these addresses.
 #[tokio::test]
 async fn pages_ask_for_their_files_under_the_address_of_this_version() {
     let app = TestApp::start().await;
@@ -84,7 +84,7 @@ async fn pages_ask_for_their_files_under_the_address_of_this_version() {
     }
 }
 
-/// A page that was open during an upgrade must not run a piece that was cut from another WebAssembly.
+/// A page that was open during an upgrade must not run a module split from another WebAssembly build.
 #[tokio::test]
 async fn a_piece_of_webassembly_is_found_only_under_the_address_of_its_own_version() {
     let app = TestApp::start().await;

@@ -1,5 +1,4 @@
-//! The audit log: everything that is done leaves its record and nothing else, nobody but administrators sees it, and what
-//! was changed behind its back shows.
+//! The audit log: every action leaves exactly one record, only administrators see it, and tampering is detected.
 
 mod command;
 mod page;
@@ -10,14 +9,14 @@ use docket::server::store::audit::AuditFilter;
 
 use crate::helpers::TestApp;
 
-/// Every record, the oldest first.
+/// Every record, oldest first.
 async fn records(app: &TestApp) -> Vec<Record> {
     let mut records = app.state().store.audit_records(&AuditFilter::default(), 10_000).await.unwrap();
     records.reverse();
     records
 }
 
-/// What `doing` gives, and the one record that it left.
+/// The result of `doing`, and the one record that it left.
 async fn recorded<T>(app: &TestApp, doing: impl Future<Output = T>) -> (T, Record) {
     let before = records(app).await.len();
     let done = doing.await;

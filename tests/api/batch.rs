@@ -1,4 +1,4 @@
-//! Batches: one text and a list become many queued jobs, all or none, once.
+//! Batches: one prompt template and a list become many queued jobs, all or none, once.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, until};
 
 const PROMPT: &str = "Check {{page}} against the SDK.";
 
-/// Four prompts an hour: one every quarter of an hour.
+/// Four prompts per hour: one every quarter of an hour.
 async fn app_and_operator() -> (TestApp, Browser) {
     let budget =
         Budget { agent_per_hour: 4, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 };
@@ -72,7 +72,7 @@ async fn a_confirmed_batch_goes_through_the_queue_evenly_with_its_pages_as_tags(
     );
     let queue = operator.ask("/api/queue/list", &[("project", "docs")]).await;
     assert_eq!((&queue["waiting"][0]["batch"], &queue["waiting"][0]["why"]), (&batch["id"], &json!("turn")));
-    // Somebody in a hurry goes at once all the same.
+    // An immediate submission still goes first.
     assert_eq!(operator.created("In a hurry").await["state"], "active");
     for sent in 2..=3 {
         app.clock().advance(Duration::from_secs(900));

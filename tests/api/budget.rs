@@ -1,4 +1,5 @@
-//! The hour's budget of upstream calls: counted in the database, said when spent, and never a reason to lose a text.
+//! The hourly budget of upstream calls: counted in the database, reported when it is spent, and never a reason to lose
+//! text.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use wiremock::ResponseTemplate;
 
 use crate::helpers::{Settings, TestApp, intent, json, remote_job, until, views_answer};
 
-/// Two of everything per hour, from a quarter past ten on.
+/// Two calls of each kind per hour, starting at 10:15.
 fn two_per_hour() -> Settings {
     Settings {
         budget: Budget { agent_per_hour: 2, analytics_per_hour: 2, analytics_reserve: 0, history_days: 90 },
@@ -135,7 +136,7 @@ async fn questions_about_views_share_one_budget_that_survives_a_restart() {
     assert_eq!(question(&viewer, "api", "0").await.status, 200);
     let message = question(&viewer, "docs", "50").await.refused(429, "budget_spent");
     assert!(message.contains("11:15 UTC"), "{message}");
-    // What is known already costs nothing.
+    // Cached answers cost nothing.
     assert_eq!(question(&viewer, "docs", "0").await.status, 200);
 
     app.restart().await;

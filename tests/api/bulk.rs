@@ -1,4 +1,4 @@
-//! Tags, and filing many jobs at once, also by a form that the browser posts itself.
+//! Tags, and bulk actions, also by plain forms.
 
 use crate::helpers::{TestApp, json};
 use crate::list::{list, prompts};

@@ -1,5 +1,5 @@
-//! The wall clock is set back or forward at any moment: nothing is sent twice, nothing waits for ever, nobody is locked
-//! out, and what people see stays in order.
+//! The wall clock jumps back or forward at any moment: nothing is sent twice, nothing waits forever, nobody is locked
+//! out, and the displayed order stays correct.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn jump(app: &TestApp, seconds: i64) {
     app.clock().set(app.clock().now().plus_seconds(seconds));
 }
 
-/// Lets an hour pass in steps, until `probe` gives something: within it, or not at all.
+/// Advances the clock by an hour in steps, until `probe` returns something; fails if it does not.
 async fn within_an_hour<T>(app: &TestApp, what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
     let latest = app.clock().now().plus_seconds(HOUR);
     until(what, async || {
@@ -112,7 +112,7 @@ async fn calls_that_seem_to_lie_in_the_future_hold_the_budget_for_an_hour_at_mos
             (next <= app.clock().now().plus_seconds(HOUR)).then_some(next)
         })
         .await;
-        // The two were made, whatever the clock says: no third one goes out at once.
+        // The two calls were made, whatever the clock says: a third one must wait.
         let sent = intent();
         operator.create("three", &sent).await;
         assert_eq!(app.upstream.posts().await.len(), 2, "{seconds}");
@@ -143,7 +143,7 @@ async fn a_pause_that_ends_later_than_any_can_does_not_hold() {
         (!app.upstream.posts().await.is_empty()).then_some(())
     })
     .await;
-    // And once it is that late again, it holds no more than then.
+    // When the clock reaches that time again, the pause does not last longer than planned.
     until("it is forgotten", async || {
         let pause = app.state().store.paused_until("creates:docs", app.clock().now().plus_seconds(DAY)).await;
         pause.unwrap().is_none().then_some(())

@@ -1,4 +1,4 @@
-//! The commands for administrators: accounts, copies, and the question whether everything works.
+//! The commands for administrators: accounts, backups and checks.
 
 use docket::model::job::JobState;
 use docket::server::store::Store;
@@ -136,7 +136,7 @@ async fn a_check_that_fails_says_what_to_do_and_ends_with_1() {
         let failed: Vec<&str> = finished.stdout.lines().filter(|line| line.starts_with("FAILED")).collect();
         assert_eq!(failed.len(), 2, "{status}: {finished:?}");
         assert!(failed[0].contains(advice), "{status}: {failed:?}");
-        // A limit is the key's: the second project is not asked about at all.
+        // A limit applies to the key: the second project is not requested at all.
         let wait = "asked Docket to wait";
         assert!(failed[1].contains(if status == 429 { wait } else { advice }), "{status}: {failed:?}");
     }

@@ -1,5 +1,5 @@
-//! The command line and the configuration, as the binary itself takes them: what is wrong is said in one line, with the
-//! exit code 2, before any port opens or any file is made.
+//! The command line and the configuration of the binary: errors are reported in one line with exit code 2, before any
+//! port is opened or file created.
 
 use std::net::TcpListener;
 
@@ -7,7 +7,7 @@ use crate::helpers::{Finished, KEY, Workplace};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// Checks that a command ended because of its configuration, and left nothing behind.
+/// Checks that a command failed because of its configuration, and left nothing behind.
 #[track_caller]
 fn refused(place: &Workplace, finished: &Finished, words: &[&str]) {
     assert_eq!(finished.code, Some(2), "{finished:?}");
@@ -36,7 +36,7 @@ fn a_required_value_that_is_missing_is_named_with_an_example() {
 
 #[test]
 fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
-    // A port that is taken: whoever tries to listen before reading on fails with another code.
+    // The port is in use: a command that listens before validating fails with another code.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     for (variable, bad) in [
@@ -109,7 +109,7 @@ fn a_file_that_was_asked_for_must_be_there() {
     refused(&place, &place.run(&["serve", "--config", "missing.toml"]), &["missing.toml"]);
     let place = Workplace::configured(NOWHERE).set("DOCKET_API_KEY_FILE", "missing.key");
     let without_key = place.set("DOCKET_API_KEY", KEY);
-    // A key that is given wins over a file that is not there.
+    // A given key takes precedence over a missing file.
     assert_eq!(without_key.run(&["user", "list"]).code, Some(0));
 }
 

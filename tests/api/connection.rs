@@ -1,24 +1,24 @@
-//! The way to the upstream: whom the panel trusts there, and what a proxy on the way gets to see. With the binary itself,
-//! because proxies are found in its environment.
+//! Connections to the upstream: trusted certificates, and what a proxy can see. Uses the binary, because proxies are
+//! configured in its environment.
 
 use crate::helpers::{Act, RawUpstream};
 use crate::helpers::{
     Browser, KEY, PASSWORD, Proxy, Served, TlsUpstream, Workplace, json, remote_job, secrets_in,
 };
 
-/// A job that the upstream takes.
+/// A job that the upstream accepts.
 fn upstream() -> TlsUpstream {
     TlsUpstream::start(&remote_job("job_1", "completed"))
 }
 
-/// The panel's configuration for `upstream`, whose authority it knows.
+/// The configuration for `upstream`, trusting its certificate authority.
 fn trusting(upstream: &TlsUpstream) -> Workplace {
     let place = Workplace::configured(&upstream.url()).set("DOCKET_CA_FILE", "ca.pem");
     std::fs::write(place.path("ca.pem"), &upstream.authority).unwrap();
     place
 }
 
-/// Serves the panel and starts a job in it: its state, and why it is so.
+/// Starts the server and a job: its state and reason.
 async fn job_at(place: &Workplace) -> (Served, String, String) {
     place.run_with_input(&["user", "add", "olga", "--role", "operator"], PASSWORD);
     let server = place.serve(&[]);
@@ -29,7 +29,7 @@ async fn job_at(place: &Workplace) -> (Served, String, String) {
     (server, text("state"), text("reason"))
 }
 
-/// Checks that the upstream got one request, and the key with it.
+/// Checks that the upstream received one request with the key.
 #[track_caller]
 fn got_one_prompt(upstream: &TlsUpstream) {
     let requests = upstream.requests();

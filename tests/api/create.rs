@@ -1,4 +1,4 @@
-//! Starting a job: the one request that the upstream sees, and the one shape that people get.
+//! Starting a job: the one request that the upstream receives, and the response.
 
 use serde_json::Value;
 use wiremock::ResponseTemplate;
@@ -189,7 +189,7 @@ async fn a_body_beyond_all_reason_is_refused() {
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
-/// The upstream's ids are not promised to be unique; a job must end in a state all the same.
+/// The upstream's ids may not be unique; a job must reach a final state anyway.
 #[tokio::test]
 async fn two_answers_with_one_id_leave_no_job_in_flight() {
     let app = TestApp::start().await;

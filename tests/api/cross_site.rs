@@ -1,4 +1,4 @@
-//! What changes something must come from Docket's own pages, as url-encoded fields.
+//! Requests that change something must come from Docket's own pages, as url-encoded fields.
 
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
@@ -6,7 +6,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
 use crate::gate::endpoints;
 use crate::helpers::{Browser, PASSWORD, TestApp, fields, intent};
 
-/// What other sites, and tools without a browser, can send.
+/// What other sites, and clients other than browsers, can send.
 const FOREIGN: [&[(&str, &str)]; 13] = [
     &[],
     &[("sec-fetch-site", "cross-site")],
@@ -78,7 +78,7 @@ async fn pages_and_unknown_paths_take_no_foreign_post_either() {
     }
 }
 
-/// A form that a person sends again from what the browser had kept comes from no site.
+/// A form that a person submits again from the browser's history has no originating site.
 #[tokio::test]
 async fn a_navigation_of_the_person_themselves_is_no_foreign_post() {
     let app = TestApp::start().await;
@@ -116,7 +116,7 @@ async fn a_browser_that_only_says_its_origin_is_believed() {
     assert_eq!(operator.send(request.header(ACCEPT, "application/json")).await.status, 200);
 }
 
-/// A browser lets any site send these without asking first.
+/// Browsers let any site send these without a preflight request.
 #[tokio::test]
 async fn only_url_encoded_fields_are_read() {
     let app = TestApp::start().await;

@@ -1,5 +1,5 @@
-//! What becomes of a prompt when the upstream does not simply take it: *rejected* if it surely did not, *unknown* if it
-//! may have; sent once in every case, and never lost.
+//! The outcome of a prompt when the upstream does not simply accept it: *rejected* if it definitely did not, *unknown*
+//! if it may have; sent once in every case, and never lost.
 
 use std::io::Write;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::helpers::{
     Act, Browser, RawUpstream, Settings, TestApp, intent, json, refusing_address, remote_job,
 };
 
-/// Gives an answer its body.
+/// Sets the body of a response.
 type Body = Box<dyn Fn(ResponseTemplate) -> ResponseTemplate>;
 
-/// Answers after which the upstream surely did not take the prompt.
+/// Responses after which the prompt was definitely not accepted.
 fn refusals() -> Vec<(String, ResponseTemplate)> {
     let bodies: [(&str, Body); 5] = [
         ("agent's error", Box::new(|answer| answer.set_body_json(json!({"error": "the upstream's words"})))),
@@ -49,7 +49,7 @@ fn refusals() -> Vec<(String, ResponseTemplate)> {
     table
 }
 
-/// Answers after which the upstream may have taken the prompt.
+/// Responses after which the prompt may have been accepted.
 fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
     let job = remote_job("job_1", "active").to_string();
     let mut table = Vec::new();
@@ -107,7 +107,7 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
     table
 }
 
-/// Starts a job, and checks that it ended in `state` after one post, with its text kept.
+/// Starts a job, and checks that it ended in `state` after one request, with its text kept.
 async fn a_create_ends(app: &TestApp, operator: &Browser, state: &str, name: &str) {
     let prompt = format!("Fix typos: {name}");
     let sent = intent();
@@ -127,7 +127,7 @@ async fn a_create_ends(app: &TestApp, operator: &Browser, state: &str, name: &st
     assert_eq!(app.upstream.requests().await.len(), 1, "{name}");
 }
 
-/// Follows up a job, and checks that the follow-up ended in `state` after one post, and the job as it was.
+/// Sends a follow-up, and checks that it ended in `state` after one request, with the job unchanged.
 async fn a_follow_up_ends(app: &TestApp, operator: &Browser, job: &Value, state: &str, name: &str) {
     let prompt = format!("And this: {name}");
     let sent = intent();
@@ -147,7 +147,7 @@ async fn a_follow_up_ends(app: &TestApp, operator: &Browser, job: &Value, state:
     assert_eq!(app.upstream.requests().await.len(), 1, "{name}");
 }
 
-/// A reason is a sentence for people, without markup or the inside of an error.
+/// A reason is a sentence for people, without markup or internal errors.
 fn explains(reason: &Value, state: &str, name: &str) {
     let reason = reason.as_str().unwrap_or_else(|| panic!("{name}: no reason"));
     assert!(reason.len() > 20 && reason.starts_with("The platform"), "{name}: {reason}");
@@ -226,7 +226,7 @@ async fn the_upstreams_own_words_explain_a_refusal() {
     }
 }
 
-/// Bytes below HTTP after which the upstream may have taken the prompt.
+/// Failures below HTTP after which the prompt may have been accepted.
 fn broken_conversations() -> Vec<(&'static str, Act)> {
     let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n";
     let text = |text: String| text.into_bytes();
@@ -276,7 +276,7 @@ async fn a_create_whose_answer_breaks_off_is_unknown_and_sent_once() {
     join_all(cases).await;
 }
 
-/// The follow-up goes out over the connection that the create left open, where clients like to try again.
+/// The follow-up reuses the connection of the create, where HTTP clients tend to retry.
 #[tokio::test]
 async fn a_follow_up_whose_answer_breaks_off_is_unknown_and_sent_once() {
     let cases = broken_conversations().into_iter().map(|(name, act)| async move {

@@ -1,5 +1,5 @@
-//! Forms that are sent more than once at the same time: by a double click, from two tabs, by a retried fetch, with
-//! JavaScript and without. One prompt upstream for each, and one job.
+//! Forms that are submitted more than once at the same time: by a double click, from two tabs, by a retried fetch, with
+//! and without JavaScript. Each sends one prompt and creates one job.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::helpers::{Act, Answer, RawUpstream, Settings, TestApp, intent, json, 
 
 const FORMS: usize = 1_000;
 
-/// The job that an answer names: whoever comes second waits for what the first one began.
+/// The job in a response: the second submission waits for the result of the first.
 fn named(answer: &Answer) -> String {
     match answer.status {
         200 => answer.json()["id"].as_str().unwrap().to_owned(),
@@ -69,7 +69,7 @@ async fn the_same_intent_and_text_from_another_person_is_their_own_job_and_shows
     let his = otto.create("Fix typos", &sent).await.json();
     assert_eq!((&his["author"], &hers["author"]), (&json!("otto"), &json!("olga")));
     assert_ne!((&his["id"], &his["remote"]["id"]), (&hers["id"], &hers["remote"]["id"]));
-    // In a project where there is no such job, her intent opens no way to it either.
+    // In another project, her intent does not give access to her job.
     let pairs = [("project", "api"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
     let other = otto.post("/api/jobs/create", &pairs).await;
     let message = other.refused(422, "intent_reused");
@@ -92,7 +92,7 @@ async fn a_prompt_on_a_connection_that_served_before_is_not_sent_again_when_it_b
     let operator = app.operator().await;
     assert_eq!(operator.created("one").await["state"], "active");
     let sent = intent();
-    // The client has the connection still open, and cannot tell it from one that works.
+    // The client still holds the connection and cannot tell that it is broken.
     let job = operator.create("two", &sent).await.json();
     assert_eq!((&job["state"], upstream.requests()), (&json!("unknown"), 2), "{job}");
     assert_eq!(operator.create("two", &sent).await.json(), job);

@@ -1,4 +1,4 @@
-//! What somebody is writing is kept on the server: theirs alone, one text a form, and no longer than until it is sent.
+//! Drafts are stored on the server: private, one per form, and only until they are sent.
 
 use serde_json::Value;
 

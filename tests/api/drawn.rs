@@ -1,4 +1,4 @@
-//! The page of analytics: whatever a path or a note says, it is text, and viewers get nothing that they may not do.
+//! The analytics page: paths and notes are text, and viewers get no actions that they may not use.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ async fn a_viewer_is_shown_nothing_that_writes_notes_spends_calls_or_starts_jobs
         let daily = person.get("/p/docs/analytics?from=2026-11-08&to=2026-11-14").await.text;
         let live = person.get("/p/docs/analytics?from=2026-10-01&to=2026-10-02").await.text;
         assert!(live.contains("Live from the platform"), "{live}");
-        // Their own views are everybody's to keep.
+        // Everyone may save views of their own.
         for post in ["/api/annotations/save", "/api/history/fetch", "/jobs/new?"] {
             assert_eq!((daily.clone() + &live).contains(post), may_post, "{name} {post}");
         }
@@ -73,7 +73,7 @@ async fn an_open_page_that_shows_what_is_new_spends_no_call() {
     assert_eq!(calls().await, 1);
 }
 
-/// A page that was live when it was opened hears that the days have come; one that is opened then shows them by day.
+/// A page that was opened as live is told when its days are fetched; a page opened after that shows them by day.
 #[tokio::test]
 async fn an_open_page_hears_that_its_days_are_in_the_history() {
     let app = TestApp::with(at(NOON)).await;

@@ -1,4 +1,4 @@
-//! Files of every row: what is in them, who gets them, and that they are written while they are read.
+//! Exports of all rows: content, access, and streaming.
 
 use std::time::{Duration, Instant};
 
@@ -145,7 +145,7 @@ async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
     let viewer = app.sign_in("vera").await;
     let path = "/p/docs/analytics/export.csv?from=2026-11-01&to=2026-11-20&of=daily";
     let mut stalled = Vec::new();
-    // More than there are connections.
+    // More than the number of database connections.
     for _ in 0..12 {
         let request = viewer.request(Method::GET, path).header(COOKIE, viewer.cookie().unwrap());
         let mut response = request.send().await.unwrap();
@@ -157,7 +157,7 @@ async fn somebody_who_stops_receiving_keeps_no_connection_of_the_database() {
     drop(stalled);
 }
 
-/// The memory of a process that no file stands behind, in bytes.
+/// The anonymous memory of a process, in bytes.
 fn memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
@@ -166,7 +166,7 @@ fn memory(process: u32) -> u64 {
 
 #[tokio::test]
 async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
-    // The rows are there before the panel starts, so that the test waits for nothing but the file.
+    // The rows exist before the server starts, so that only the export is measured.
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let (pages, range) = (1_000, days("2025-09-01", "2026-10-05"));
     drop(place.serve(&["serve"]).address().await);
@@ -181,7 +181,7 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
         assert_eq!(response.status().as_u16(), 200);
         response
     };
-    // What a first file takes once: the database's own memory, and code that had not run yet.
+    // The first export warms up the database's memory and code.
     ask("2025-09-20").await.bytes().await.unwrap();
     let before = memory(state.id());
     let started = Instant::now();
@@ -195,13 +195,13 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
     }
     assert_eq!(lines, pages * range.len() + 1);
     assert!(received > 22_000_000, "{received}");
-    // Both bounds are far from what is usual, which is what the connections of the database keep (4 MiB each), and far from
-    // what it takes to collect the rows first.
+    // Both limits are far from the usual values, which are the caches of the database connections (4 MiB each), and far
+    // from collecting all rows first.
     assert!(first.unwrap() < Duration::from_secs(2), "{first:?}");
     assert!(most.saturating_sub(before) < 30_000_000, "{before} and then {most} for {received}");
 }
 
-/// Writes many days by statements of the database, which is much faster than row by row.
+/// Writes many days with SQL inside the database, which is much faster than row by row.
 async fn fill(file: &std::path::Path, pages: usize, range: &[docket::model::day::Day]) {
     use sqlx::Connection;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);

@@ -1,6 +1,6 @@
-//! The matrix of faults: each operation of the upstream under each row of the [table], over real connections. Whatever
-//! the weather, the person gets a sentence, the prompt a state, the upstream no call too many, and everybody else their
-//! pages. Each row has a panel and an upstream of its own, so that nothing learnt from one fault shows in another.
+//! The fault matrix: each upstream operation under each row of the [table], over real connections. Under every fault,
+//! the person gets a message, the prompt a state, the upstream no extra calls, and other people their pages. Each row
+//! has its own app and upstream, so that faults do not influence each other.
 
 mod table;
 
@@ -18,29 +18,29 @@ use crate::helpers::{
     Browser, EmulatedUpstream, Settings, TestApp, black_hole, intent, json, refusing_address,
 };
 
-/// Long enough for other people's pages on a busy machine, short enough to be waited for.
+/// Long enough for other people's pages on a busy machine, short enough to wait for.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// Rows under way at once, in each test.
+/// Concurrent rows in each test.
 const AT_ONCE: usize = 4;
 
-/// Of the panel that reads.
+/// The poll interval of the app that polls.
 const BETWEEN_READS: Duration = Duration::from_secs(3);
 
-/// A panel whose upstream is about to fail.
+/// An app whose upstream is about to fail.
 struct Scene {
     row: Row,
     emulator: EmulatedUpstream,
     app: TestApp,
     operator: Browser,
-    /// Keeps an address from being somebody else's.
+    /// Keeps the address reserved.
     _address: Option<Box<dyn Any>>,
-    /// What the upstream had been asked before.
+    /// The upstream's request counts before the fault.
     before: Value,
 }
 
 impl Scene {
-    /// The scene of a row; with `prelude` having been played in fair weather.
+    /// Sets up the scene of a row; `prelude` runs before the fault starts.
     async fn set<T>(row: Row, prelude: impl AsyncFnOnce(&Browser) -> T) -> (Self, T) {
         let emulator = EmulatedUpstream::start().await;
         let mut app = TestApp::with(Settings {
@@ -76,7 +76,7 @@ impl Scene {
         (Self { row, emulator, app, operator, _address: kept, before }, played)
     }
 
-    /// What `operation` gives, while others look at their pages.
+    /// The result of `operation`, while other people load their pages.
     async fn meanwhile<T>(&self, operation: impl Future<Output = T>) -> T {
         let ((given, operation_ended), (_, pages_ended)) =
             futures::join!(async { (operation.await, Instant::now()) }, async {
@@ -95,7 +95,7 @@ impl Scene {
         }
     }
 
-    /// The upstream has seen `times` requests of this kind since the weather changed, and no other.
+    /// Checks that the upstream has seen `times` requests of this kind since the fault started, and no others.
     async fn was_asked(&self, operation: &str, times: usize) {
         let mut expected = self.before.clone();
         let times = if self.row.weather.connects() { times } else { 0 };
@@ -103,7 +103,7 @@ impl Scene {
         assert_eq!(self.emulator.requests().await, expected, "{}: {operation}", self.row.name);
     }
 
-    /// A prompt, of a new job or a follow-up, is where the table says; and why is said in a sentence.
+    /// Checks that a prompt has the state of the table, with a reason.
     fn prompt_ended(&self, state: &Value, reason: &Value) {
         let name = self.row.name;
         assert_eq!(state, self.row.prompt.state(), "{name}: {reason}");
@@ -128,7 +128,7 @@ impl Scene {
     }
 }
 
-/// Plays every row, and names those that are not as the table has them.
+/// Runs every row, and names those that fail.
 async fn in_any_weather(play: impl AsyncFn(Row)) {
     let different: Vec<&str> = futures::stream::iter(table())
         .map(|row| {
@@ -142,8 +142,8 @@ async fn in_any_weather(play: impl AsyncFn(Row)) {
     assert_eq!(different, Vec::<&str>::new());
 }
 
-/// A clock that goes on from when every job is due to be read, by the plan of the panel that looks on. Not much later, and
-/// with a next read that is not far off either, or that panel would think that its own clock was set back.
+/// A clock that runs from the time when every job is due to be polled. Not much later, and with the next poll not far
+/// away, because the app would otherwise detect a clock rollback.
 fn when_due() -> (Clock, AbortOnDropHandle<()>) {
     let clock = Clock::frozen(Clock::system().now().plus_seconds(3_601));
     let (moved, began) = (clock.clone(), Instant::now());
@@ -152,7 +152,7 @@ fn when_due() -> (Clock, AbortOnDropHandle<()>) {
         let mut shown = 0;
         loop {
             tick.tick().await;
-            // A little ahead, so that a pause which is over by the system's clock is over by this one.
+            // Slightly ahead, so that a pause that has ended by the system's clock has ended by this one.
             let millis = began.elapsed().as_millis() as u64 + 20;
             moved.advance(Duration::from_millis(millis - shown));
             shown = millis;

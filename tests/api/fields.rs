@@ -1,4 +1,5 @@
-//! What the upstream sends is data: whichever field is null, missing or of another type, a job is still a job.
+//! The upstream's answers are untrusted data: whichever field is null, missing or of another type, a job is still a
+//! job.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ fn oddities() -> Vec<Value> {
     ]
 }
 
-/// A job with `path` (at most two fields deep) changed to `value`; nothing: without the field.
+/// A job with `path` (at most two fields deep) changed to `value`; with `None`, removed.
 fn changed(path: &str, value: Option<&Value>) -> Value {
     let mut job = remote_job(&detached_job(), "active");
     let (parent, field) = match path.split_once('.') {

@@ -1,5 +1,5 @@
-//! What is written to the disk is for its owner alone, however open the folder and the process's mask are, and the key is
-//! not in it.
+//! Files are readable by their owner only, whatever the permissions of the folder and the umask, and do not contain the
+//! key.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn mode(file: &Path) -> u32 {
     std::fs::metadata(file).unwrap().permissions().mode() & 0o777
 }
 
-/// Starts a process that lets everybody do anything with the files it makes, unless it says otherwise for each.
+/// Starts a process with umask 000, so that files are accessible to everyone unless the process restricts them.
 const CARELESS: &str = "umask 000; exec \"$0\" \"$@\"";
 
 #[tokio::test]

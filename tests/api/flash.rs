@@ -1,4 +1,4 @@
-//! Flash messages: what came of a plain form is told on the page that follows, once, to the browser that posted it and to nobody else.
+//! Flash messages: the outcome of a plain form is shown on the next page, once, only to the browser that posted it.
 
 use docket::api::flash::FlashMessage;
 use reqwest::Method;
@@ -11,7 +11,7 @@ const COOKIE: &str = "docket-flash";
 const USERS: &str = "/admin/users";
 const MARKUP: &str = "\"><script>alert(1)</script>&amp;";
 
-/// The sentences that a page says in notices.
+/// The notices on a page.
 fn said(page: &Answer) -> Vec<String> {
     let tags = tags(&page.text);
     let mut notices = Vec::new();
@@ -23,7 +23,7 @@ fn said(page: &Answer) -> Vec<String> {
     notices
 }
 
-/// Posts a plain form from the page at `path`, and gives where that leads.
+/// Posts a plain form from the page at `path`, and returns the redirect's target.
 async fn submit(
     app: &TestApp,
     person: &Browser,
@@ -37,20 +37,20 @@ async fn submit(
     answer.location().to_owned()
 }
 
-/// Has somebody refused: an invitation for `name`, who is there or is no name.
+/// Causes an error: an invitation for `name`, which is taken or invalid.
 async fn refuse(app: &TestApp, person: &Browser, name: &str) {
     let pairs = [("name", name), ("role", "operator")];
     assert_eq!(submit(app, person, USERS, "/api/users/invite", &pairs).await, USERS);
 }
 
-/// The id of the message that waits for a browser.
+/// The id of the pending message of a browser.
 fn id(person: &Browser) -> Option<String> {
     let cookies = person.cookie().unwrap_or_default();
     let value = cookies.split("; ").find_map(|cookie| cookie.strip_prefix(COOKIE)?.strip_prefix('='));
     value.map(str::to_owned)
 }
 
-/// What waits for a browser. It is gone afterwards.
+/// The pending message of a browser, which this removes.
 async fn waiting(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMessage {
     let user = match name {
         Some(name) => Some(app.id_of(name).await),
@@ -128,7 +128,7 @@ async fn what_was_typed_comes_back_as_text() {
         assert_eq!(field.attribute("value"), MARKUP, "{path}");
         assert!(tags.iter().all(|tag| !tag.text.contains("alert(1)") || tag.name == "p"), "{path}: {tags:?}");
         if path == USERS {
-            // The form of somebody new is the last one.
+            // The invitation form is the last one.
             let ticked: Vec<&str> = tags
                 .iter()
                 .filter(|tag| tag.name == "input" && tag.attributes.iter().any(|(name, _)| name == "checked"))
@@ -143,7 +143,7 @@ async fn what_was_typed_comes_back_as_text() {
     }
 }
 
-/// Whatever form a page has with a secret in it: found on the pages themselves, so that a new one is looked at as well.
+/// All forms with secrets, found on the pages themselves, so that new ones are covered.
 #[tokio::test]
 async fn of_a_secret_that_was_typed_nothing_is_kept() {
     let app = second_factor::app().await;
@@ -225,7 +225,7 @@ async fn a_message_waits_for_a_person_who_looks_at_its_page() {
         assert!(page.status == 200 && !page.text.contains("is taken"), "{headers:?} took it");
         assert!(id(&ada).is_some(), "{headers:?} took the cookie");
     }
-    // A redirect, another page, none at all and a file tell nobody anything.
+    // A redirect, another page, a missing page and a file do not show the message.
     for path in ["/", "/account", "/nowhere", "/admin/audit/export.csv", "/favicon.svg"] {
         let page =
             get_with(&ada, path, &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]).await;

@@ -1,4 +1,4 @@
-//! Sending a further prompt to a job.
+//! Sending a follow-up to a job.
 
 use serde_json::Value;
 use wiremock::ResponseTemplate;

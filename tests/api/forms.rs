@@ -1,11 +1,11 @@
-//! Without JavaScript: plain forms are answered with a redirect to a page of ours, and say on it what went wrong.
+//! Without JavaScript: plain forms are answered with a redirect to an own page, which shows errors.
 
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, intent, remote_job};
 
-/// The path of a redirect, which must lead to a page of ours.
+/// The path of a redirect, which must lead to an own page.
 #[track_caller]
 fn own_path(app: &TestApp, answer: &Answer) -> String {
     assert!([302, 303].contains(&answer.status), "{}: {}", answer.status, answer.text);
@@ -75,7 +75,7 @@ async fn a_refused_form_comes_back_with_the_reason_and_the_text() {
     assert!(page.text.contains("at most 32768 can be sent"), "the reason is not on the page");
     assert!(page.text.contains(&text), "the text is not on the page");
 
-    // It is said once, and a second mistake as well.
+    // It is shown once, and a second error too.
     assert!(!operator.get(&path).await.text.contains("can be sent"), "it is said again");
     let again =
         own_path(&app, &create(&operator, " ", Some(&format!("{}{path}?path=/faq", app.origin()))).await);
@@ -108,7 +108,7 @@ async fn signing_in_and_out_works_with_forms_alone() {
     assert_eq!(person.get("/p/api/jobs").await.status, 303);
 }
 
-/// The forms of a page post what the server functions want: every field they need is in them.
+/// The forms on the pages contain every field that the server functions need.
 #[tokio::test]
 async fn the_forms_on_the_pages_are_complete() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Nothing without a session, and nothing beyond one's role.
+//! Nothing is accessible without a session, or beyond one's role.
 
 use docket::model::audit::Actor;
 use docket::model::user::Role;
@@ -8,10 +8,10 @@ use reqwest::Method;
 
 use crate::helpers::{Browser, PASSWORD, TestApp, intent, json, views_answer};
 
-/// The server functions that answer without a session.
+/// The server functions that work without a session.
 const OPEN: [&str; 3] = ["/api/session/code", "/api/session/login", "/api/session/setup"];
 
-/// Every server function there is.
+/// Every server function.
 pub(crate) fn endpoints() -> Vec<&'static str> {
     let found: Vec<_> = server_fn_paths().map(|(path, _)| path).collect();
     assert!(found.len() >= 11, "{found:?}");
@@ -22,7 +22,7 @@ fn guarded_endpoints() -> Vec<&'static str> {
     endpoints().into_iter().filter(|path| !OPEN.contains(path)).collect()
 }
 
-/// Every page there is, of a project and with a job that may not exist.
+/// Every page, with a project and with a job that may not exist.
 pub(crate) fn pages() -> Vec<String> {
     let id = "01930000-0000-7000-8000-000000000000";
     let pages: Vec<String> = page_paths()

@@ -1,5 +1,5 @@
-//! The stage of every test: [`TestApp`] runs the panel, [`Browser`] uses it, the upstream is scripted, and everything
-//! that is logged is watched for secrets.
+//! Test fixtures: [`TestApp`] runs the app, [`Browser`] uses it, the upstream is scripted, and logs are searched for
+//! secrets.
 
 mod app;
 mod archive;
@@ -35,10 +35,10 @@ pub(crate) use secrets::{KEY, NEW_KEY, PASSWORD, secrets_in};
 pub(crate) use tls::{Proxy, TlsUpstream};
 pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer};
 
-/// How long a condition may take to come true. Long, so that only a broken promise ever needs it.
+/// How long a condition may take to become true. Long, so that only failures reach it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What `probe` gives once it gives something.
+/// Waits until `probe` returns something, and returns that.
 pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -50,7 +50,7 @@ pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<
     }
 }
 
-/// A new intent, as a form is rendered with.
+/// A new intent, as in a rendered form.
 pub(crate) fn intent() -> String {
     uuid::Uuid::new_v4().to_string()
 }

@@ -1,5 +1,5 @@
-//! The daily history, its writing side: every day whole and as the upstream has it, at the least price, whatever happens
-//! meanwhile. Steps are made one by one on a frozen clock.
+//! The daily history, write side: days are complete and as the upstream reports them, with the minimum of calls, even
+//! after failures. Steps are made one by one on a frozen clock.
 
 mod endpoints;
 mod final_days;
@@ -19,10 +19,10 @@ use crate::helpers::{Settings, TestApp, json};
 
 const HOUR: u64 = 3_600;
 
-/// Views by path, as human, ai and total, of each day.
+/// Human, AI and total views of each path and day.
 type Rows = BTreeMap<String, BTreeMap<String, [i64; 3]>>;
 
-/// A Monday at ten, with a history of so many days and more budget than it can use.
+/// A Monday at ten, with a history of `days` days and more budget than it can use.
 fn keeping(days: u32) -> Settings {
     let clock = Clock::frozen("2025-03-10T10:00:00Z".parse::<Timestamp>().unwrap());
     let mut settings = Settings { clock, ..Settings::default() };
@@ -30,7 +30,7 @@ fn keeping(days: u32) -> Settings {
     settings
 }
 
-/// Makes steps until nothing is due or possible. Gives how many.
+/// Makes steps until nothing is due or possible. Returns their number.
 async fn steps(app: &TestApp) -> usize {
     let history = app.state().history.clone();
     for made in 0..10_000 {
@@ -46,7 +46,7 @@ async fn later(app: &TestApp, seconds: u64) -> usize {
     steps(app).await
 }
 
-/// A site of `pages(project, day)` pages, the n-th of which was read by two people and an AI.
+/// A site of `pages(project, day)` pages, the n-th of which has two views by people and one by AI.
 fn site(
     pages: impl Fn(&str, &str) -> usize + Send + Sync + 'static,
 ) -> impl Fn(&Request) -> ResponseTemplate {
@@ -63,7 +63,7 @@ fn site(
     }
 }
 
-/// What one call asked for: always a single day, and as many rows as there can be.
+/// The parameters of one call: always a single day, and the maximum number of rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Asked {
     project: String,
@@ -80,13 +80,13 @@ fn asked(request: &Request) -> Asked {
     Asked { project, day: day.to_string(), offset: query["offset"].parse().unwrap() }
 }
 
-/// Every call about a project since the upstream was last reset.
+/// All calls for a project since the upstream was last reset.
 async fn calls(app: &TestApp, project: &str) -> Vec<Asked> {
     let all = app.upstream.requests().await;
     all.iter().map(asked).filter(|asked| asked.project == project).collect()
 }
 
-/// The days that were asked for, in order, where each is a single call.
+/// The fetched days in order, where each takes a single call.
 async fn days_asked(app: &TestApp, project: &str) -> Vec<String> {
     calls(app, project).await.into_iter().map(|asked| asked.day).collect()
 }

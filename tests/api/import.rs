@@ -1,4 +1,4 @@
-//! Jobs that were started elsewhere, tracked here by their id.
+//! Importing jobs that were started elsewhere, by their id.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ async fn a_job_that_is_here_already_is_refused_with_the_way_to_it() {
     let message = operator.post("/api/jobs/adopt", &pairs).await.refused(409, "conflict");
     assert!(message.contains(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())), "{message}");
     assert_eq!(app.upstream.reads().await, 0);
-    // Another project is another upstream project: the same id is another job there.
+    // In another project, the same id is another job.
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
     operator.ask("/api/jobs/adopt", &[("project", "api"), ("remote_id", "job_1")]).await;
 }
@@ -135,5 +135,5 @@ async fn viewers_import_nothing_and_the_form_works_alone() {
     assert!(answer.location().contains("/p/docs/jobs/"), "{}", answer.location());
     let again = operator.submit("/api/jobs/adopt", &pairs, Some(&from)).await;
     let page = operator.get(again.location().trim_start_matches(&app.origin())).await;
-    assert!(page.text.contains("here already"), "the reason is not on the page");
+    assert!(page.text.contains("already has a job with this id"), "the reason is not on the page");
 }

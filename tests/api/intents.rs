@@ -1,4 +1,4 @@
-//! An intent is delivered once, however often and from wherever its form is sent; and a text is never lost on the way.
+//! An intent is delivered once, however often its form is submitted; and no text is lost.
 
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ async fn a_text_that_could_not_be_committed_is_kept_until_it_is_sent() {
     assert_eq!(operator.draft(None).await, too_long);
     operator.create("Fix “typos”\n", "not an intent").await.refused(400, "bad_input");
     assert_eq!(operator.draft(None).await, "Fix “typos”\n");
-    // An empty form takes nothing away.
+    // An empty form does not delete the draft.
     operator.create("", &intent()).await.refused(400, "bad_input");
     assert_eq!(operator.draft(None).await, "Fix “typos”\n");
     operator.created("Fix typos").await;

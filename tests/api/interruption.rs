@@ -1,5 +1,5 @@
-//! A process may end at any moment: what was on its way is *unknown* afterwards and never sent again, what was only
-//! queued is sent.
+//! A process may end at any moment: prompts being sent are *unknown* afterwards and never sent again; queued ones are
+//! sent.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -71,7 +71,7 @@ async fn a_follow_up_cut_off_by_a_crash_is_unknown_and_never_sent_again() {
     assert_eq!(upstream.requests(), 2);
 }
 
-/// No row is queued or in flight, so that nothing can ever be sent because of it.
+/// No row is queued or being sent, so that nothing can be sent because of it.
 async fn nothing_is_left_to_send(app: &TestApp) {
     let store = app.open_store().await;
     assert_eq!(
@@ -156,7 +156,7 @@ async fn a_stop_waits_for_what_a_late_request_had_sent_though_nobody_waits_for_t
         body.len()
     )
     .unwrap();
-    // One that came later is answered: the late one is known by now.
+    // A later request is answered: the delayed one is known by now.
     operator.ask("/api/jobs/list", &[("project", "docs")]).await;
     let address = app.address();
     let mut stopped = Box::pin(app.stop());
@@ -193,5 +193,5 @@ async fn who_is_told_that_the_database_is_gone_is_not_told_that_a_prompt_on_its_
         app.state().store.close().await;
     });
     let message = answer.refused(503, "database_unavailable");
-    assert!(message.contains("taken on") && !message.contains("nothing was sent"), "{message}");
+    assert!(message.contains("was saved") && !message.contains("nothing was sent"), "{message}");
 }

@@ -1,4 +1,4 @@
-//! Invitations: one-time links, and nothing else, let new people in.
+//! Invitations: only one-time links admit new people.
 
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ async fn who_invites_sees_the_link_once_and_nobody_else_does() {
     assert!(seen.text.contains("/setup?token="), "{}", seen.text);
     assert!(!again.text.contains("/setup?token="), "the link is shown again");
 
-    // Kept for who made it, whoever looks first.
+    // Only the administrator who created the link sees it, whoever loads the page first.
     ada.submit("/api/users/invite", &[("name", "eva"), ("role", "admin")], Some(&page)).await;
     let link = seen.text.split("/setup?token=").nth(1).unwrap().split("&amp;").next().unwrap();
     let ivan = app.stranger();

@@ -1,4 +1,4 @@
-//! Keys expire: one that came from a file is replaced by replacing the file, while the panel runs.
+//! Key rotation: replacing the key file replaces the key of a running app.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::helpers::{
     remote_job, until,
 };
 
-/// The panel, and the folder with its key file.
+/// The app, and the folder with its key file.
 async fn app_with_key_file() -> (TestApp, TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("key");
@@ -21,14 +21,14 @@ async fn app_with_key_file() -> (TestApp, TempDir, PathBuf) {
     (app, folder, file)
 }
 
-/// As secrets are rotated: nobody ever sees half a file.
+/// Replaces the file atomically, as secret rotation does.
 fn replace(file: &Path, text: &str) {
     let new = file.with_extension("new");
     std::fs::write(&new, text).unwrap();
     std::fs::rename(new, file).unwrap();
 }
 
-/// The key with which the panel's next call is made.
+/// The key of the app's next call.
 async fn key_of_next_call(app: &TestApp, operator: &Browser) -> String {
     operator.created("Fix typos").await;
     let requests = app.upstream.posts().await;
@@ -72,7 +72,7 @@ async fn a_file_that_is_gone_or_bad_keeps_the_key_and_is_said_once() {
     assert_eq!(key_of_next_call(&app, &operator).await, NEW_KEY);
 }
 
-/// Whatever repeats a key, the browser of these tests and the watch on the log would find it.
+/// If anything repeated a key, the test browser and the log capture would find it.
 #[tokio::test]
 async fn the_former_key_is_masked_like_the_new_one() {
     let (app, _folder, file) = app_with_key_file().await;

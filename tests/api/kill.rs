@@ -1,5 +1,5 @@
-//! The real process is killed at each step of a prompt's life, as a power cut or the kernel would: afterwards every
-//! prompt was sent once at most, the same form again gives the same job, and the database is sound.
+//! The process is killed at each step of a prompt's delivery: afterwards every prompt was sent at most once, the same
+//! form returns the same job, and the database is intact.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ struct Scene {
     ledger: Ledger,
     server: Served,
     browser: Arc<Browser>,
-    /// What is followed up.
+    /// The job of the follow-up.
     job: Value,
 }
 
@@ -40,7 +40,7 @@ impl Scene {
         Self { kind, intent: intent(), upstream, place, ledger, server, browser, job }
     }
 
-    /// Posts the form; what comes of it is the answer, or nothing if the process ended before.
+    /// Posts the form; returns the response, or `None` if the process ended before.
     fn post(&self) -> JoinHandle<Option<Answer>> {
         let mut pairs = vec![("project", "docs"), ("prompt", PROMPT), ("intent", self.intent.as_str())];
         let endpoint = match self.kind {
@@ -65,7 +65,7 @@ impl Scene {
         (self.server, self.browser) = begin(&self.place).await;
     }
 
-    /// How the delivery of the prompt stands, if it is in the ledger.
+    /// The delivery state of the prompt, if it is in the database.
     async fn state(&self) -> Option<String> {
         let list = self.browser.ask("/api/jobs/list", &[("project", "docs")]).await;
         let mut messages = list["jobs"].as_array().unwrap().clone();
@@ -77,8 +77,8 @@ impl Scene {
         state
     }
 
-    /// Checks that the prompt ends accepted or unknown as told, after so many posts; that nothing is left to send;
-    /// and that the same form again gives the same job.
+    /// Checks that the prompt ends accepted or unknown, after this many requests; that nothing is left to send; and
+    /// that the same form returns the same job.
     async fn ends(&self, accepted: bool, posts: usize) {
         let expected = match (accepted, self.kind) {
             (false, _) => "unknown",
@@ -113,7 +113,7 @@ async fn killed_before_the_row_nothing_was_committed_and_the_form_can_be_posted_
         let mut scene = Scene::of(kind).await;
         scene.ledger.never_finish_writing_prompts().await;
         let waiting = scene.post();
-        // Nothing else that is written takes as long.
+        // No other write takes as long.
         let mut looks = 0;
         until("the row is being written", async || {
             looks = if scene.ledger.is_being_written().await { looks + 1 } else { 0 };
@@ -222,7 +222,7 @@ async fn killed_after_the_record_the_prompt_stays_accepted_and_its_job_is_still_
         let prompts = if kind == Kind::Create { 1 } else { 2 };
         until("it is recorded", async || (scene.ledger.count(accepted).await == prompts).then_some(())).await;
         scene.kill().await;
-        // Whether the answer came out in time decides nothing.
+        // Whether the response arrived in time does not matter.
         drop(answer.await.unwrap());
 
         let reads = scene.upstream.reads();

@@ -1,4 +1,4 @@
-//! What one client can take from the others: bodies, headers and waiting all end somewhere, and connections are many.
+//! Limits for one client: bodies, headers and waiting are bounded, and many connections are possible.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -14,10 +14,10 @@ use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, in
 
 const KIB: usize = 1024;
 
-/// Says `request` and gives the whole answer; empty if there is none.
+/// Sends `request` and returns the whole response; empty if there is none.
 pub(crate) async fn said(address: SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // Whoever refuses a request need not have read it to its end.
+    // A rejected request may not be read completely.
     let _ = stream.write_all(request).await;
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
@@ -28,7 +28,7 @@ pub(crate) fn status(answer: &str) -> &str {
     answer.split(' ').nth(1).unwrap_or_default()
 }
 
-/// Posts `bytes` of fields to `endpoint`, one of which is called `filler`.
+/// Posts `bytes` of fields to `endpoint`, one of which is named `filler`.
 async fn post_of(person: &Browser, endpoint: &str, bytes: usize) -> Answer {
     let fields = "project=docs&filler=";
     let body = format!("{fields}{}", "x".repeat(bytes - fields.len()));
@@ -56,7 +56,7 @@ async fn a_body_has_256_kib_at_most_where_no_prompt_is_in_it() {
             assert!(message.contains(&format!("{} KiB", most / KIB)), "{path}: {message}");
         }
     }
-    // Nor can a stranger, or a body that does not say how long it is.
+    // Neither may a person without a session, or a body without a length.
     post_of(&app.stranger(), "/api/session/login", 256 * KIB + 1).await.refused(413, "bad_input");
     let endless = futures::stream::iter((0..64).map(|_| Ok::<_, std::io::Error>("x".repeat(16 * KIB))));
     let request = admin.call("/api/jobs/get", &[]).body(reqwest::Body::wrap_stream(endless));
@@ -90,11 +90,11 @@ async fn the_longest_prompt_fits_wherever_one_is_taken_in_any_script() {
         pairs.extend(others.iter().map(|(name, value)| (*name, value.as_str())));
         let answer = operator.post(endpoint, &pairs).await;
         assert_eq!(answer.status, 200, "{endpoint}: {}", answer.text);
-        // What resembles a text is looked for while it is typed, also where that is too long.
+        // Similar jobs are searched while typing, even if the text is too long.
         if endpoint == "/api/jobs/similar" {
             continue;
         }
-        // A character more, and it is refused for its length.
+        // One more character is rejected because of the length.
         let longer = format!("{typed}x");
         pairs[1].1 = longer.as_str();
         let again = intent();
@@ -133,7 +133,7 @@ async fn a_block_of_headers_has_32_kib_at_most() {
     assert_eq!(status(&answer), "431", "{answer}");
 }
 
-/// Says `request`, then nothing more; how long it was waited for, and what was answered.
+/// Sends `request`, then nothing more; returns how long the server waited, and its response.
 async fn waited_for(address: SocketAddr, request: &str) -> (Duration, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -155,14 +155,14 @@ async fn whoever_stops_talking_is_waited_for_half_a_minute() {
         (app.address(), ["", "GET", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-more: ", &post]);
     let ends = join_all(cases.map(|request| waited_for(address, request))).await;
     for (request, (waited, answer)) in cases.iter().zip(&ends) {
-        // When it ends at the latest is said where it is waited for.
+        // The upper limit is checked by the timeout.
         assert!(waited.as_secs() >= 25, "{request:?} after {waited:?}");
         assert!(!answer.contains(" 200 "), "{request:?}: {answer}");
     }
     assert!(ends[3].1.contains("408") && ends[3].1.contains("took too long"), "{}", ends[3].1);
 }
 
-/// A process is often granted 1,024 file descriptors unless it asks for more.
+/// Processes often have a limit of 1,024 file descriptors unless they raise it.
 #[tokio::test]
 async fn two_thousand_idle_connections_do_not_stop_others() {
     let most = getrlimit(Resource::Nofile).maximum;
@@ -178,7 +178,7 @@ async fn two_thousand_idle_connections_do_not_stop_others() {
     let mut idle = Vec::new();
     for n in 0..2_000 {
         let mut stream = TcpStream::connect(address).await.unwrap();
-        // Some say nothing, some not all, some have been answered and stay.
+        // Some send nothing, some an incomplete request, some stay open after a response.
         let begun = ["", "GET /healthz HTTP/1.1\r\nhost:", "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n"][n % 3];
         stream.write_all(begun.as_bytes()).await.unwrap();
         idle.push(stream);
@@ -188,7 +188,7 @@ async fn two_thousand_idle_connections_do_not_stop_others() {
         assert_eq!(person.sign_in("admin", PASSWORD).await.status, 200);
         assert_eq!(person.get("/p/docs/jobs").await.status, 200);
     };
-    // Long: whether there was room at once is said by the server itself.
+    // Long: the server's log shows whether a connection could not be accepted.
     tokio::time::timeout(Duration::from_secs(90), served).await.expect("others are not served");
     assert!(!server.output().contains("could not be accepted"), "{}", server.output());
     assert_eq!(idle.len(), 2_000);

@@ -1,4 +1,4 @@
-//! The list of jobs: its filters, its search, its pages and its counts.
+//! The list of jobs: filters, search, pages and counts.
 
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
@@ -15,7 +15,7 @@ pub(crate) fn prompts(page: &Value) -> Vec<&str> {
     page["jobs"].as_array().unwrap().iter().map(|job| job["prompt"].as_str().unwrap()).collect()
 }
 
-/// An upstream that does what a prompt's first word says.
+/// An upstream that does what the prompt's first word says.
 pub(crate) async fn obedient_upstream(app: &TestApp) {
     app.upstream
         .on_create(|request: &Request| {
@@ -96,7 +96,7 @@ async fn pages_follow_one_another_without_gap_or_repetition() {
     operator.post("/api/jobs/list", &bad).await.refused(400, "bad_input");
 }
 
-/// The prompts of all pages, which must be as long as `sizes` says.
+/// The prompts of all pages, whose sizes must be `sizes`.
 async fn walk(operator: &Browser, filter: &[(&str, &str)], sizes: &[usize]) -> Vec<String> {
     let mut found = Vec::new();
     let mut cursor = String::new();
@@ -111,7 +111,7 @@ async fn walk(operator: &Browser, filter: &[(&str, &str)], sizes: &[usize]) -> V
     found
 }
 
-/// An upstream whose jobs are all completed, with a pull request if their prompt has `request` in it.
+/// An upstream whose jobs are all completed, with a pull request if their prompt contains `request`.
 async fn finishing_upstream(app: &TestApp) {
     app.upstream
         .on_create(|request: &Request| {
@@ -218,7 +218,7 @@ async fn pages_stay_as_they_are_while_jobs_arrive() {
         let back = cursors[2].as_deref().unwrap();
         let middle = list(&operator, &[("sort", sort), ("q", "active"), ("cursor", back)]).await;
         assert_eq!(prompts(&middle), seen[50..100], "{sort}");
-        // By number, the second page is the same one.
+        // By number, the second page is the same.
         let second = list(&operator, &[("sort", sort), ("q", "active"), ("page", "2")]).await;
         assert_eq!(prompts(&second), seen[50..100], "{sort}");
     }

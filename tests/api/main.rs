@@ -1,5 +1,5 @@
-//! The panel as a whole: the real router on a real port, a temporary database, a scripted upstream. Each test says the
-//! promise it keeps.
+//! Integration tests: the real router on a real port, a temporary database, a scripted upstream. Each test is named
+//! after the behavior it guarantees.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -1,4 +1,4 @@
-//! What changed most, without the noise of pages that hardly anybody reads.
+//! The largest changes, ignoring pages with few views.
 
 use serde_json::Value;
 
@@ -72,7 +72,7 @@ async fn no_list_is_longer_than_ten_rows_and_part_of_today_moves_nothing() {
         viewer.ask("/api/analytics/movers", &[("project", "docs"), ("from", from), ("to", to)]).await
     };
     assert_eq!(paths(&ask("2026-11-19", "2026-11-19").await["risen"]), &names[..10]);
-    // Yesterday's 40 against 30 of two days earlier; today's single view is no fall.
+    // Yesterday's 40 against 30 two days earlier; today's single view does not count as a fall.
     let with_today = ask("2026-11-20", "2026-11-21").await;
     assert_eq!((paths(&with_today["risen"]).len(), paths(&with_today["fallen"]).len()), (10, 0));
     assert_eq!(with_today["risen"][0]["compared"]["total"], 40);
@@ -87,7 +87,7 @@ async fn without_a_period_before_there_is_a_sentence_and_no_list() {
         Written { read_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&[])) };
     archive.put("docs", today).await;
     let viewer = app.sign_in("vera").await;
-    for (of, words) in [("2026-11-20", "2026-11-19"), ("2026-11-21", "over yet")] {
+    for (of, words) in [("2026-11-20", "2026-11-19"), ("2026-11-21", "no complete day")] {
         let asked = [("project", "docs"), ("from", of), ("to", of)];
         let message = viewer.post("/api/analytics/movers", &asked).await.refused(409, "not_in_history");
         assert!(message.contains(words), "{message}");

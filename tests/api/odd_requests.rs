@@ -1,5 +1,4 @@
-//! Requests that no browser sends: ids that are none, addresses that climb, and two requests in one. They go no further than
-//! the door.
+//! Requests that no browser sends: invalid ids, paths with `..`, and request smuggling. They are rejected early.
 
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
@@ -8,7 +7,7 @@ use crate::gate::endpoints;
 use crate::helpers::TestApp;
 use crate::limits::{said, status};
 
-/// What is no id of ours, and would be another path, another header or another statement if it was put into one.
+/// Invalid ids that would change a path, a header or a statement if they were inserted into one.
 fn odd_ids() -> Vec<String> {
     let odd = [
         "../x",
@@ -73,7 +72,7 @@ async fn a_project_that_is_no_id_is_400_everywhere_and_nothing_is_forwarded() {
             pairs.push(("project", project));
             admin.call(path, &pairs)
         };
-        // Those that know no project do not care.
+        // Endpoints without a project ignore the field.
         let unknown = admin.send(with("nowhere")).await;
         if unknown.status != 404 || !unknown.text.contains("project") {
             continue;
@@ -143,7 +142,7 @@ async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
         ("/api/webhooks/retry", "delivery", vec![]),
     ] {
         for odd in odd_ids() {
-            // The upstream's own ids may be in any script.
+            // The upstream's own ids may use any script.
             if field == "remote_id" && (odd == "é" || odd == "a&b") {
                 continue;
             }
@@ -160,7 +159,7 @@ async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 
-/// The same in addresses, as no browser would write them.
+/// The same in addresses that no browser would send.
 #[tokio::test]
 async fn an_address_with_an_odd_id_shows_no_page_of_another_and_nothing_is_forwarded() {
     let app = TestApp::start().await;
@@ -222,7 +221,7 @@ async fn a_request_that_smuggles_another_is_one_request_or_none() {
         assert!(answer.matches("HTTP/1.1 ").count() <= 1, "{why}: {answer}");
         assert!(!answer.contains("<html"), "{why}: {answer}");
     }
-    // Server functions take what forms send, whichever way it is framed.
+    // Server functions accept the fields of forms, however they are framed.
     let operator = app.operator().await;
     let request = operator.request(Method::POST, "/api/session/current").header(ACCEPT, "application/json");
     let request = request

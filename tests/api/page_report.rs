@@ -1,4 +1,4 @@
-//! One page: its figures, and what was read around the jobs about it.
+//! The report of one page: its figures, and views around the jobs about it.
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{Archive, TestApp, Written, days, json, rows};
@@ -66,9 +66,9 @@ async fn a_jobs_effect_counts_as_many_complete_days_before_as_after_and_not_its_
         jobs,
         json!([
             effect(&today, "Today", "2026-11-21", 0, 0, 0),
-            // 2026-11-21 is not over.
+            // 2026-11-21 is not complete.
             effect(&new, "Days ago", "2026-11-18", 2, 6, 6),
-            // 2026-11-05 is not here.
+            // 2026-11-05 is not stored.
             effect(&gap, "Before a gap", "2026-11-02", 2, 6, 6),
             effect(&full, "Rewrite", "2026-10-01", 14, 14, 42),
         ])

@@ -1,4 +1,4 @@
-//! Questions about page views: the exact request, every shape of answer, every way to fail.
+//! Page-view queries: the exact request, every shape of answer, every failure.
 
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ async fn the_ends_of_the_calendar_and_of_numbers_are_questions_like_any_other() 
     }
 }
 
-/// The answer with `field` changed; nothing: without it.
+/// The answer with `field` changed; with `None`, without it.
 fn changed(field: &str, value: Option<&Value>) -> Value {
     let mut answer = views_answer();
     match value {
@@ -270,7 +270,7 @@ async fn every_failure_is_a_sentence_without_the_insides() {
         let tries = if name.ends_with("try again later") { 1..=3 } else { 1..=1 };
         assert!(tries.contains(&calls), "{name}: {calls}");
     }
-    // A failure is not remembered.
+    // Failures are not cached.
     app.upstream.reset().await;
     app.upstream.on_views(good).await;
     assert_eq!(ask(&viewer, &[]).await.status, 200);
@@ -302,7 +302,7 @@ async fn identical_questions_at_once_and_later_make_one_call() {
     let viewer = app.sign_in("vera").await;
     let answers = join_all((0..20).map(|_| ask(&viewer, &[]))).await;
     assert!(answers.iter().all(|answer| answer.status == 200 && answer.json() == answers[0].json()));
-    // The same days, spelled out.
+    // The same days, given explicitly.
     ask(&viewer, &[("from", "2025-02-11"), ("to", "2025-03-10"), ("limit", "50"), ("offset", "0")]).await;
     ask(&app.operator().await, &[]).await;
     assert_eq!(app.upstream.requests().await.len(), 1);

@@ -1,4 +1,4 @@
-//! Passwords: what may be chosen, what is stored, and what a wrong one tells.
+//! Passwords: rules, storage, and the same error for every failed attempt.
 
 use argon2::password_hash::rand_core::OsRng;
 use argon2::password_hash::{PasswordHasher, SaltString};
@@ -77,7 +77,7 @@ async fn a_hash_of_older_parameters_becomes_one_of_todays_at_the_next_sign_in() 
     assert_eq!(stored_now().await, renewed);
 }
 
-/// Whether somebody is there costs the same to find out, so it is not found out: one hash, and the same words.
+/// An unknown name takes the same time as a known one: one hash, and the same message.
 #[tokio::test]
 async fn nobody_a_wrong_password_and_a_disabled_person_cannot_be_told_apart() {
     let place = Workplace::configured("http://127.0.0.1:9")

@@ -1,4 +1,4 @@
-//! Headers that every answer carries, and the policy of the pages.
+//! Headers of every response, and the Content-Security-Policy of the pages.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::gate::pages;
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, intent, tags};
 use crate::second_factor;
 
-/// One answer of every kind there is.
+/// One response of every kind.
 async fn one_of_each(app: &TestApp) -> Vec<(&'static str, Answer)> {
     let (operator, viewer, stranger) = (app.operator().await, app.sign_in("vera").await, app.stranger());
     let foreign = operator.form("/api/jobs/create", &[]).header("sec-fetch-site", "cross-site");
@@ -78,7 +78,7 @@ async fn what_is_for_one_person_is_kept_by_no_cache() {
     }
 }
 
-/// Whatever a browser takes an answer for, it frames nothing of ours and runs nothing in it.
+/// Responses that are not pages can neither be framed nor run scripts.
 #[tokio::test]
 async fn what_is_no_page_may_do_nothing() {
     let app = TestApp::start().await;
@@ -145,7 +145,7 @@ fn assert_strict(page: &Answer, path: &str) -> String {
     assert!(nonce.len() >= 16, "{path}: {nonce}");
     let scripts = format!("'nonce-{nonce}' 'wasm-unsafe-eval' 'strict-dynamic'");
     assert_eq!(directive(policy, "script-src"), scripts, "{path}: {policy}");
-    // Scripts carry the nonce, and nothing on the page needs what the policy forbids.
+    // Scripts have the nonce, and nothing on the page requires what the policy forbids.
     let tags = tags(&page.text);
     assert!(tags.iter().any(|tag| tag.name == "script"), "{path} has no script, so that this proves nothing");
     for tag in tags {
@@ -206,7 +206,7 @@ async fn a_page_that_cannot_show_what_was_asked_for_says_so_in_its_status() {
         ("/p/docs/jobs/1", 400),
         ("/p/docs/jobs?status=nonsense", 400),
         ("/p/docs/analytics?from=2025-02-30", 400),
-        // The scripted upstream has no answer.
+        // The scripted upstream has no response.
         ("/p/docs/analytics", 502),
     ] {
         assert_eq!(viewer.get(path).await.status, status, "{path}");

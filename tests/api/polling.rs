@@ -1,4 +1,4 @@
-//! Following jobs: they finish by themselves, and the upstream sees no more reads than were agreed on.
+//! Tracking jobs: they finish without a person's action, and the upstream sees no more polls than allowed.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use crate::helpers::{
     Act, Browser, KEY, RawUpstream, Settings, TestApp, intent, job_with, json, remote_job, until,
 };
 
-/// Reads every 3 seconds of a clock that stands still until it is moved.
+/// Polls every 3 seconds of a frozen clock.
 fn frozen() -> Settings {
     let clock = Clock::frozen("2025-03-10T10:00:00Z".parse::<Timestamp>().unwrap());
     Settings { clock, poll_interval: Duration::from_secs(3), ..Settings::default() }
@@ -190,7 +190,7 @@ async fn a_finished_job_is_soon_not_polled_any_more_and_a_follow_up_wakes_it() {
     assert_eq!(app.operator().await.job(&job).await["state"], "completed");
 }
 
-/// The answer to a read that began before a follow-up tells of the time before it.
+/// A poll that started before a follow-up returns the state before it.
 #[tokio::test]
 async fn a_late_poll_does_not_overwrite_what_a_follow_up_brought() {
     let (release, held) = mpsc::channel::<()>();
@@ -213,7 +213,7 @@ async fn a_late_poll_does_not_overwrite_what_a_follow_up_brought() {
     until("the read is under way", async || (upstream.requests() == 2).then_some(())).await;
     assert_eq!(operator.follow_up(&job, "And more", &intent()).await.json()["state"], "active");
     release.send(()).unwrap();
-    // The panel reads in turns, so that the next read comes after the held one was dealt with.
+    // Polls are sequential, so that the next poll comes after the held one was handled.
     app.clock().advance(NEXT_READ);
     until("the next read", async || (upstream.requests() == 4).then_some(())).await;
     let read = operator.job(&job).await;

@@ -1,4 +1,4 @@
-//! What a machine asks: is it up, is it ready? And what people see when it is not.
+//! Health checks, and what people see during an outage.
 
 use crate::helpers::{TestApp, intent};
 

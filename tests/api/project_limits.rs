@@ -1,4 +1,4 @@
-//! A project that somebody may not see is to them as one that does not exist: for every endpoint, page and file.
+//! A project that a person may not see is treated as one that does not exist: for every endpoint, page and file.
 
 use docket::model::audit::Actor;
 use docket::model::user::Role;
@@ -8,10 +8,10 @@ use crate::gate::endpoints;
 use crate::helpers::{Browser, PASSWORD, TestApp, Workplace};
 use crate::roles::{FIELDS, PAGES};
 
-/// What is asked for beyond any project.
+/// Endpoints that belong to no project.
 const OF_NO_PROJECT: [&str; 4] = ["/api/account/", "/api/second-factor/", "/api/session/", "/api/settings/"];
 
-/// Olga, who may see one of the two projects.
+/// Olga, who may see only one of the two projects.
 async fn limited(app: &TestApp, project: &str) -> Browser {
     let ada = app.sign_in("ada").await;
     let more = [("role", "operator"), ("projects", project)];

@@ -1,4 +1,4 @@
-//! The longest prompt is configured, and everything that has to know it does.
+//! The maximum length of a prompt is configurable, everywhere.
 
 use crate::helpers::{Settings, TestApp, intent, tags};
 
@@ -41,7 +41,7 @@ async fn without_javascript_the_limit_is_said_and_the_text_is_kept() {
     let operator = app.operator().await;
     let (text, intent) = (format!("keep {}", "x".repeat(1_000)), intent());
     let fields = [("project", "docs"), ("prompt", &text), ("intent", &intent), ("paths", "/kept")];
-    // A text that the address brought is covered by what was made of it.
+    // A refused text takes precedence over the text in the address.
     let referer = format!("{}/p/docs/jobs/new?prompt=brought", app.origin());
     let answer = operator.submit("/api/jobs/create", &fields, Some(&referer)).await;
     let page = operator.get(answer.location().trim_start_matches(&app.origin())).await;

@@ -1,4 +1,4 @@
-//! Prompts that wait: in order, evenly, one at a time, through restarts; and people who change the order or cancel.
+//! Queued prompts: in order, evenly spaced, one at a time, across restarts; and changes of the order and cancellations.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, refusing_
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// So many prompts of each kind an hour, from a quarter past ten on.
+/// A budget of `agent_per_hour` prompts of each kind, starting at 10:15.
 fn per_hour(agent_per_hour: u32) -> Settings {
     Settings {
         budget: Budget { agent_per_hour, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 },
@@ -21,7 +21,7 @@ fn per_hour(agent_per_hour: u32) -> Settings {
     }
 }
 
-/// A panel whose hour has room for two, both of them taken.
+/// An app whose budget of two is spent.
 async fn spent() -> (TestApp, Browser) {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.takes_jobs().await;
@@ -63,14 +63,14 @@ async fn cancelled(person: &Browser, message: &Value) -> Answer {
     person.post("/api/queue/cancel", &[("project", "docs"), ("message", message.as_str().unwrap())]).await
 }
 
-/// The texts that went upstream, in order.
+/// The prompts that were sent, in order.
 async fn sent(app: &TestApp) -> Vec<String> {
     let posts = app.upstream.posts().await;
     let text = |body: Value| body["prompt"].as_str().unwrap().to_owned();
     posts.iter().map(|post| text(post.body_json().unwrap())).collect()
 }
 
-/// Waits until so many went upstream; several looks of the panel later there must be no more.
+/// Waits until `count` prompts were sent; after several more ticks there must be no more.
 async fn exactly(app: &TestApp, count: usize) {
     until(&format!("{count} are sent"), async || (sent(app).await.len() >= count).then_some(())).await;
     tokio::time::sleep(Duration::from_millis(1_200)).await;
@@ -262,7 +262,7 @@ async fn a_queued_prompt_that_meets_the_platforms_own_limit_is_queued_again() {
     exactly(&app, 1).await;
     let held = operator.job(&job).await;
     let told = held["reason"].as_str().unwrap();
-    assert!(held["state"] == "queued" && told.contains("It stands in line again."), "{held}");
+    assert!(held["state"] == "queued" && told.contains("It was put back in the queue."), "{held}");
     assert_eq!(order(&operator).await, ["three", "four"]);
     app.clock().advance(HOUR - Duration::from_secs(60));
     exactly(&app, 1).await;
@@ -372,7 +372,10 @@ async fn a_queued_follow_up_that_meets_the_platforms_own_limit_goes_later() {
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
     let held = &operator.job(&job).await["follow_ups"][2];
-    assert!(held["state"] == "queued" && held["reason"].as_str().unwrap().contains("in line"), "{held}");
+    assert!(
+        held["state"] == "queued" && held["reason"].as_str().unwrap().contains("back in the queue"),
+        "{held}"
+    );
     app.upstream.reset().await;
     app.upstream.on_follow_up(takes).await;
     app.clock().advance(HOUR);
@@ -405,7 +408,7 @@ async fn only_operators_change_the_queue_and_only_that_of_the_project() {
     assert_eq!(operator.ask("/api/queue/list", &[("project", "api")]).await, json!({"waiting": []}));
     app.stranger().post("/api/queue/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
     assert_eq!(operator.job(&job).await["state"], "queued");
-    // Those who may not change the queue are not offered to.
+    // People who may not change the queue see no controls.
     let page = viewer.get("/p/docs/queue").await.text;
     assert!(page.contains("three") && !page.contains("/api/queue/"), "{page}");
 }
@@ -449,7 +452,7 @@ async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
         let job = operator.job(job).await;
         let follow_up = &job["follow_ups"][0];
         assert_eq!((&job["state"], &follow_up["state"]), (&json!("rejected"), &json!("rejected")));
-        assert!(follow_up["reason"].as_str().unwrap().contains("was not taken"), "{follow_up}");
+        assert!(follow_up["reason"].as_str().unwrap().contains("was not started"), "{follow_up}");
     }
     assert_eq!(waiting(&operator).await.len(), 0);
     operator.follow_up(&refused, "again", &intent()).await.refused(400, "bad_input");

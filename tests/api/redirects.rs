@@ -1,4 +1,4 @@
-//! Nobody is sent elsewhere: whatever `next`, `Referer` and other fields of an address say, a redirect leads to a page of ours.
+//! No open redirects: whatever `next`, `Referer` and other fields contain, redirects lead to own pages.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::helpers::{Answer, Browser, PASSWORD, TestApp, intent, tags};
 
-/// Addresses of another site, in every way we know to make one look like a path of ours. At least 500, each once.
+/// Addresses of other sites, in all known disguises as an own path. At least 500, each once.
 fn hostile() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let openings = [
@@ -110,12 +110,12 @@ fn hostile() -> BTreeSet<String> {
     all
 }
 
-/// What a browser at `origin` makes of an address, if it can be gone to at all.
+/// How a browser at `origin` resolves an address, if it is valid.
 fn leads_to(origin: &str, location: &str) -> Option<Url> {
     Url::parse(&format!("{origin}/p/docs/jobs")).unwrap().join(location).ok()
 }
 
-/// Checks that an answer sends a browser to a page of ours, or nowhere.
+/// Checks that a response redirects to an own page, or not at all.
 #[track_caller]
 fn stays_here(app: &TestApp, answer: &Answer, told: &str) {
     assert_eq!(answer.headers.get_all("location").iter().count(), usize::from(!answer.location().is_empty()));
@@ -161,7 +161,7 @@ fn no_hostile_value_passes_for_an_own_path() {
 #[tokio::test]
 async fn signing_in_leads_to_a_page_of_ours_whatever_next_says() {
     let app = TestApp::start().await;
-    // Each costs a password's hash: one of each kind, and all of them in the test above.
+    // Each costs a password hash: one of each kind here, and all of them in the test above.
     for next in [
         "//evil.example",
         "/\\evil.example",
@@ -233,7 +233,7 @@ async fn no_redirect_follows_a_foreign_referer() {
     }
     let mut sent = 0;
     for referer in referers {
-        // What no header can hold no browser can send.
+        // Browsers cannot send what a header cannot contain.
         let Ok(header) = HeaderValue::from_bytes(referer.as_bytes()) else { continue };
         sent += 1;
         for (person, endpoint, prompt) in [
@@ -254,7 +254,7 @@ async fn no_redirect_follows_a_foreign_referer() {
     assert!(done.location().starts_with("/p/docs/jobs/"), "{}", done.location());
 }
 
-/// A link to a page of ours could carry a message in its address; no page reads one there. What came of a form is a flash message.
+/// Pages do not show messages from their address; the outcome of a form is a flash message.
 #[tokio::test]
 async fn an_error_in_an_address_is_neither_shown_nor_followed() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Deliveries whose outcome is not known: a person decides, and each decision counts once.
+//! Deliveries with an unknown outcome: a person decides, and each decision counts once.
 
 use futures::future::join_all;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::helpers::{Answer, Browser, TestApp, intent, json, remote_job};
 
 const GONE: &str = "01930000-0000-7000-8000-000000000000";
 
-/// A panel with a job whose start may have been taken or not.
+/// An app with a job that may have been accepted.
 async fn unresolved() -> (TestApp, Browser, Value) {
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
@@ -70,7 +70,7 @@ async fn two_clicks_two_people_and_a_form_sent_again_send_once() {
     }
     assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.json()["state"], "active");
     assert_eq!(app.upstream.posts().await.len(), 1);
-    // Another decision about the same attempt comes too late.
+    // Another decision about the same attempt is too late.
     let late = resolve(&colleague, &job, 0, 0, &[("outcome", "started"), ("remote_id", "job_9")]).await;
     late.refused(409, "conflict");
     assert_eq!(app.upstream.requests().await.len(), 1);
@@ -82,7 +82,7 @@ async fn each_decision_is_about_one_attempt() {
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let again = resolve(&operator, &job, 0, 0, NOT_STARTED).await.json();
     assert_eq!((&again["state"], &again["attempt"]), (&json!("unknown"), &json!(1)));
-    // The old form, from before that attempt, sends nothing.
+    // The form of the previous attempt sends nothing.
     assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.json()["state"], "unknown");
     assert_eq!(app.upstream.posts().await.len(), 1);
     app.upstream.reset().await;
@@ -138,7 +138,7 @@ async fn an_id_of_another_job_or_of_no_job_is_refused_and_nothing_changes() {
     resolve(&operator, &job, 0, 0, &[("outcome", "started")]).await.refused(400, "bad_input");
     resolve(&operator, &job, 0, 0, &[("outcome", "perhaps")]).await.refused(400, "bad_input");
     assert!(app.upstream.requests().await.is_empty(), "nothing of that was asked upstream");
-    // The upstream may know one job by two names.
+    // The upstream may know one job by two ids.
     let alias = resolve(&operator, &job, 0, 0, &[("outcome", "started"), ("remote_id", "JOB_1")]).await;
     alias.refused(409, "conflict");
     assert_eq!(operator.job(&job).await, job);

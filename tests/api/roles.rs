@@ -1,4 +1,4 @@
-//! Who may call what: every server function and page, with every role and every method.
+//! Access control: every server function and page, with every role and every method.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use wiremock::ResponseTemplate;
 use crate::gate::endpoints;
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, fields, views_answer};
 
-/// Something in every field that any server function has, and nothing that exists: who may call it changes nothing.
+/// A value for every field of every server function, none of which exists: calls by permitted people change nothing.
 pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("address", "x"),
     ("attempt", "1"),
@@ -55,7 +55,7 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("webhook", "x"),
 ];
 
-/// Every page, and the least role that sees it; nothing where a stranger does.
+/// Every page, and the lowest role that may see it; `None` for pages without sign-in.
 pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/", Some(Role::Viewer)),
     ("/account", Some(Role::Viewer)),
@@ -77,7 +77,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/setup", None),
 ];
 
-/// A stranger, a person of each role, and one who was an administrator until they were disabled.
+/// Without a session, one person of each role, and a disabled administrator.
 async fn everybody(app: &TestApp) -> [(&'static str, Option<Role>, Browser); 5] {
     let disabled = app.sign_in("otto").await;
     app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
@@ -111,7 +111,7 @@ async fn every_server_function_answers_a_post_of_those_roles_alone_that_the_tabl
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     for (who, role, browser) in everybody(&app).await {
-        // What was tried with wrong passwords is forgiven.
+        // Resets the limit of failed sign-ins.
         app.clock().advance(Duration::from_secs(3_600));
         for endpoint in endpoints() {
             let access = roles::of(endpoint).unwrap();
@@ -161,7 +161,7 @@ async fn every_page_is_seen_by_those_roles_alone_that_may() {
                 (None, _) => assert_eq!(answer.status, 200, "{told}"),
                 (Some(_), None) => assert_eq!(answer.status, 303, "{told}"),
                 (Some(least), Some(role)) if role < *least => assert_eq!(answer.status, 403, "{told}"),
-                // What is not there is said to whoever may see it.
+                // Permitted people are told that it does not exist.
                 _ => assert!(![303, 401, 403, 405, 500].contains(&answer.status), "{told}"),
             }
             for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {

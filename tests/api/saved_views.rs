@@ -1,4 +1,4 @@
-//! Filters kept under a name: one's own, and those that others share.
+//! Saved views: a person's own, and shared ones.
 
 use serde_json::Value;
 
@@ -124,7 +124,7 @@ async fn a_name_is_there_once_for_each_person() {
     let other = others[1]["id"].as_str().unwrap();
     let fields = [("project", "docs"), ("view", other), ("name", "Mine")];
     let message = olga.post("/api/saved-views/update", &fields).await.refused(400, "bad_input");
-    assert!(message.contains("name already"), "{message}");
+    assert!(message.contains("already have a view with that name"), "{message}");
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn views_of_analytics_and_of_jobs_are_kept_apart_under_the_same_name() {
     let analytics = [("project", "docs"), ("of", "analytics")];
     assert_eq!(olga.ask("/api/saved-views/list", &analytics).await, saved);
 
-    // What names one of them does nothing to the other.
+    // An id of one kind of view does not affect the other kind.
     let id = saved[0]["id"].as_str().unwrap();
     let of_jobs = [("project", "docs"), ("view", id)];
     olga.post("/api/saved-views/remove", &of_jobs).await.refused(404, "not_found");

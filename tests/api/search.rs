@@ -67,8 +67,7 @@ async fn any_text_can_be_searched_for_and_a_very_long_one_is_refused_with_a_reas
         "$1",
         &"( ".repeat(250),
     ] {
-        // It is what is looked for, and no order to the search: what does not have it is not found. Quotes around nothing ask for
-        // nothing in particular.
+        // It is searched as text, not as search syntax. Empty quotes match everything.
         let asks =
             text.chars().any(|letter| letter != '"' && !letter.is_whitespace() && !letter.is_control());
         let expected = usize::from(!asks);

@@ -1,4 +1,4 @@
-//! The second factor: set up on the account page, asked for after the password.
+//! The second factor: set up on the account page, requested after the password.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace};
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const STEP: Duration = Duration::from_secs(30);
 
-/// A panel whose clock stands still, so that codes are known.
+/// An app with a frozen clock, so that codes are known.
 pub(crate) async fn app() -> TestApp {
     TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await
 }
 
-/// What the authenticator shows once the code of now has passed.
+/// The next code of the authenticator.
 pub(crate) fn next_code(app: &TestApp, secret: &str) -> String {
     app.clock().advance(STEP);
     totp::code_at(secret, app.clock().now())
@@ -30,7 +30,7 @@ async fn secret_of(browser: &Browser) -> String {
     rest.split('&').next().unwrap().to_owned()
 }
 
-/// Switches it on, and gives secret and recovery codes.
+/// Sets it up, and returns the secret and the recovery codes.
 pub(crate) async fn switch_on(app: &TestApp, browser: &Browser) -> (String, Vec<String>) {
     browser.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let secret = secret_of(browser).await;
@@ -45,7 +45,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
     browser.post("/api/session/current", &[]).await.status == 200
 }
 
-/// Gives the password, which must be right, and is asked for a code.
+/// Signs in with the correct password, and is asked for a code.
 pub(crate) async fn first_step(app: &TestApp, name: &str) -> Browser {
     let browser = app.stranger();
     let answer = browser.sign_in(name, PASSWORD).await;
@@ -119,7 +119,7 @@ async fn a_code_is_good_once_and_for_one_step_before_and_after() {
     enter(&again, &late).await.refused(401, "unauthenticated");
     let early = totp::code_at(&secret, app.clock().now().plus_seconds(30));
     assert_eq!(enter(&again, &early).await.status, 200);
-    // What comes before a code that was used is used up with it.
+    // Using a code also invalidates earlier ones.
     let third = first_step(&app, "olga").await;
     enter(&third, &totp::code_at(&secret, app.clock().now())).await.refused(401, "unauthenticated");
 }
@@ -291,7 +291,7 @@ async fn it_is_switched_off_with_the_password_and_a_code_together() {
     first_step(&app, "olga").await;
     assert_eq!(remove(PASSWORD, &codes[3]).await.status, 200);
     assert!(is_signed_in(&app.operator().await).await);
-    // What was left of it is good for nothing.
+    // The remaining old codes are invalid.
     let (_, new) = switch_on(&app, &olga).await;
     enter(&first_step(&app, "olga").await, &codes[4]).await.refused(401, "unauthenticated");
     assert_eq!(enter(&first_step(&app, "olga").await, &new[4]).await.status, 200);
@@ -328,8 +328,8 @@ async fn a_plain_form_with_a_wrong_code_comes_back_and_says_so() {
     let answer = browser.submit("/api/session/code", &[("code", "000000")], Some(&page)).await;
     assert_eq!((answer.status, answer.location()), (303, "/login/code"));
     let (shown, again) = (browser.get("/login/code").await.text, browser.get("/login/code").await.text);
-    assert!(shown.contains(r#"role="alert""#) && shown.contains("That code is not right"), "{shown}");
-    assert!(!again.contains("not right"), "it is said again");
+    assert!(shown.contains(r#"role="alert""#) && shown.contains("Incorrect code"), "{shown}");
+    assert!(!again.contains("Incorrect code"), "it is said again");
     let forged = browser.get("/login/code?__err=%3Cscript%3Ealert(1)%3C%2Fscript%3E").await.text;
     assert!(!forged.contains("alert"), "{forged}");
 }

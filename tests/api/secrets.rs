@@ -1,5 +1,5 @@
-//! The admin key reaches the upstream and nothing else: no page, no answer, no log, no row. Every test checks its answers
-//! and the log for it; here the upstream gives it away on purpose.
+//! The admin key reaches only the upstream: no page, response, log or row. Every test checks its responses and the log
+//! for it; here the upstream repeats it on purpose.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn the_watch_knows_a_secret_in_every_form() {
     assert!(secrets_in("mint_ and nothing of the rest").is_empty());
 }
 
-/// An upstream that repeats the request's key in whatever it says.
+/// An upstream that repeats the request's key in its responses.
 fn echoing(
     status: u16,
     body: impl Fn(&str) -> Value + Send + Sync + 'static,
@@ -42,7 +42,7 @@ fn echoing(
     }
 }
 
-/// No row of the database and no line of the log has it.
+/// Checks that no row of the database and no log line contains it.
 fn assert_unspoken(app: &TestApp, place: &str) {
     let stored = String::from_utf8_lossy(&app.database_bytes()).into_owned();
     assert_eq!(secrets_in(&stored), Vec::<&str>::new(), "in the database after {place}");
@@ -120,7 +120,7 @@ async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
     operator.send(operator.request(Method::GET, "/p/docs").header("authorization", "Bearer x")).await;
     operator.post("/api/session/logout", &[]).await;
     assert_unspoken(&app, "a day");
-    // The watch would have seen it: what the client and the server log at their finest is captured.
+    // The capture would have seen it: the finest log level of client and server is captured.
     for target in ["TRACE hyper", "DEBUG reqwest", "docket::"] {
         assert!(!logged(target).is_empty(), "nothing of {target} is captured");
     }

@@ -1,4 +1,4 @@
-//! The binary at work: against the emulator, on one thread, as a demonstration, and until a signal.
+//! The binary in operation: against the emulator, on one thread, as a demo, and shutdown on signals.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn the_emulator_fails_on_command_for_as_long_as_it_is_told() {
     assert_eq!(browser.created("Fix more typos").await["state"], "active");
 }
 
-/// Pages that are rendered at once share threads, and must share nothing else.
+/// Pages rendered concurrently share threads, and must share nothing else.
 #[tokio::test]
 async fn every_page_keeps_its_own_title_however_many_are_rendered_at_once() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Signing in and out, and the cookie in between.
+//! Signing in and out, and the session cookie.
 
 use std::time::Duration;
 

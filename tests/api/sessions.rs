@@ -1,4 +1,4 @@
-//! How long sessions last, and where somebody is signed in.
+//! The lifetime and the list of sessions.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ async fn with_device(app: &TestApp, name: &str, device: &str) -> Browser {
     browser
 }
 
-/// The stored ids of somebody's sessions, the last used first.
+/// The stored ids of a person's sessions, most recently used first.
 async fn ids(app: &TestApp, name: &str) -> Vec<String> {
     let sessions = app
         .state()
@@ -144,7 +144,7 @@ async fn signing_out_everywhere_else_leaves_the_session_at_hand() {
     assert!(!there.is_signed_in().await && !third.is_signed_in().await);
 }
 
-/// A request that was under way while its session was ended does not bring it back.
+/// A request in progress while its session ends does not restore it.
 #[tokio::test]
 async fn an_ended_session_stays_ended() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! The first administrator: by a link that stands in the log and works once, or by a configured password.
+//! The first administrator: by a one-time link in the log, or by a configured password.
 
 use crate::helpers::{Browser, PASSWORD, Workplace};
 

@@ -1,4 +1,4 @@
-//! Guessing passwords is slow, for everybody but the person whose account it is.
+//! Guessing passwords is slowed down, except for the account's owner.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn behind(proxies: &[&str]) -> TestApp {
     TestApp::with(Settings { clock, access, ..Settings::default() }).await
 }
 
-/// Tries to sign in, with a header that says for whom a proxy asks.
+/// Tries to sign in, with the forwarding header of a proxy.
 async fn try_from(app: &TestApp, address: &str, name: &str, password: &str) -> Answer {
     let somebody = app.stranger();
     let pairs = [("username", name), ("password", password)];

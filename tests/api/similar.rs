@@ -1,4 +1,4 @@
-//! Before a prompt is sent, what resembles it is named: never more than five, never a reason to refuse.
+//! Similar jobs are shown before a prompt is sent: at most five, never as a reason to refuse.
 
 use std::time::Duration;
 
@@ -152,7 +152,7 @@ async fn the_longest_prompts_and_hostile_ones_are_compared() {
         .refused(401, "unauthenticated");
 }
 
-/// Posts the form of the page for a new job as a browser without scripts does, and gives the path it is led to.
+/// Posts the form for a new job without JavaScript, and returns the redirect's path.
 async fn submitted(app: &TestApp, person: &Browser, prompt: &str, sent: &str, asks: bool) -> String {
     let mut pairs = vec![("project", "docs"), ("prompt", prompt), ("intent", sent), ("paths", "")];
     pairs.extend(asks.then_some(("similar", "ask")));
@@ -177,12 +177,12 @@ async fn a_plain_form_that_resembles_a_job_comes_back_once_with_that_job_and_the
     assert_eq!(app.upstream.posts().await.len(), 1, "it was sent unasked");
     let page = operator.get(&back).await.text;
     let link = format!("href=\"/p/docs/jobs/{}\"", job["id"].as_str().unwrap());
-    for said in ["Nothing was sent yet", "Similar jobs", &link, "otto", &prompt] {
+    for said in ["Nothing was sent: a similar job", "Similar jobs", &link, "otto", &prompt] {
         assert!(page.contains(said), "{said} is not on the page");
     }
     assert!(!page.contains("name=\"similar\""), "it would ask again");
 
-    // The refused intent was never used: it may come again, and so may the one of the new page.
+    // The refused intent was never used: it may be submitted again, and so may the one of the new page.
     let started = submitted(&app, &operator, &prompt, &sent, false).await;
     assert!(started.starts_with("/p/docs/jobs/") && !started.contains("new"), "{started}");
     assert_eq!(submitted(&app, &operator, &prompt, &sent, true).await, started, "it was answered before");
@@ -214,7 +214,7 @@ async fn a_program_and_a_page_with_scripts_are_never_asked() {
     let (first, second) = (intent(), intent());
     let pairs = [("project", "docs"), ("prompt", TEXT), ("intent", first.as_str()), ("similar", "ask")];
     assert_eq!(operator.post("/api/jobs/create", &pairs).await.json()["state"], "active");
-    // A plain form that says nothing of it is one of a program too.
+    // A plain form without the field may come from a program.
     assert!(!submitted(&app, &operator, TEXT, &second, false).await.contains("new"));
     assert_eq!(app.upstream.posts().await.len(), 3);
 }

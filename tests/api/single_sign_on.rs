@@ -1,4 +1,4 @@
-//! Signing in through an OpenID Connect provider: a real one, in a process of its own.
+//! Single sign-on with a real OpenID Connect provider in its own process.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,7 +17,7 @@ async fn app(provider: &Provider) -> TestApp {
     TestApp::with(Settings { identity: provider.config(), ..Settings::default() }).await
 }
 
-/// Sets out for the provider, signs in there as `name`, and gives where that leads.
+/// Signs in at the provider as `name`, and returns the redirect back to Docket.
 async fn way_back(browser: &Browser, provider: &Provider, name: &str, next: &str) -> String {
     let answer = browser.get(&format!("/login/sso?next={next}")).await;
     assert_eq!(answer.status, 303, "{}", answer.text);
@@ -33,7 +33,7 @@ async fn who(browser: &Browser) -> Value {
     browser.ask("/api/session/current", &[]).await
 }
 
-/// Checks that an answer is a page that says so, and that nobody is signed in.
+/// Checks that a response is a page with these words, and that no one is signed in.
 async fn refused(browser: &Browser, answer: &Answer, status: u16, words: &str) {
     assert_eq!(answer.status, status, "{}", answer.text);
     assert!(answer.text.contains(words), "no {words} in {}", answer.text);
@@ -90,9 +90,9 @@ async fn the_way_there_has_pkce_state_and_nonce_and_is_bound_to_the_browser() {
     assert!(!first.as_str().contains("knows"), "the secret stays on the server");
 
     let back = provider.sign_in(first.as_str(), "mia").await;
-    refused(&other, &other.get(&back).await, 400, "not begun in this browser").await;
+    refused(&other, &other.get(&back).await, 400, "not started in this browser").await;
     let nobody = app.stranger();
-    refused(&nobody, &nobody.get(&back).await, 400, "not begun in this browser").await;
+    refused(&nobody, &nobody.get(&back).await, 400, "not started in this browser").await;
 }
 
 #[tokio::test]
@@ -111,23 +111,23 @@ async fn an_answer_counts_once_and_only_for_its_own_question() {
         format!("{path}?{}", query.finish())
     };
     for state in [Some("another"), Some(""), None] {
-        refused(&mia, &mia.get(&with("state", state)).await, 400, "not begun in this browser").await;
+        refused(&mia, &mia.get(&with("state", state)).await, 400, "not started in this browser").await;
         mia.set_cookie(&kept);
     }
-    refused(&mia, &mia.get(&format!("{back}&state=twice")).await, 400, "not begun in this browser").await;
+    refused(&mia, &mia.get(&format!("{back}&state=twice")).await, 400, "not started in this browser").await;
     mia.set_cookie(&kept);
-    refused(&mia, &mia.get(&with("code", None)).await, 400, "not begun in this browser").await;
+    refused(&mia, &mia.get(&with("code", None)).await, 400, "not started in this browser").await;
     mia.set_cookie(&kept);
     refused(&mia, &mia.get(&with("code", Some("guessed"))).await, 400, "does not accept").await;
     mia.set_cookie(&kept);
     assert_eq!(mia.get(&back).await.status, 303);
 
-    // With everything the browser had, but again.
+    // The callback again, with everything the browser had.
     let again = app.stranger();
     again.set_cookie(&kept);
     refused(&again, &again.get(&back).await, 400, "does not accept").await;
     let without = app.stranger();
-    refused(&without, &without.get(&back).await, 400, "not begun in this browser").await;
+    refused(&without, &without.get(&back).await, 400, "not started in this browser").await;
 }
 
 #[tokio::test]
@@ -203,14 +203,14 @@ async fn a_name_makes_nobody_somebody_else() {
     let session = who(&mia).await;
     assert_eq!((&session["username"], &session["role"]), (&json!("ada (2)"), &json!("operator")));
     assert_eq!(who(&ada).await["role"], "admin");
-    // A new address at the provider is the same person.
+    // With a new address at the provider, it is the same person.
     provider
         .knows("mia", json!({"email": "new@example.com", "email_verified": true, "groups": ["writers"]}))
         .await;
     let later = app.stranger();
     sign_in(&later, &provider, "mia").await;
     assert_eq!(who(&later).await["username"], "ada (2)");
-    // And nobody gets in with a password that was never set.
+    // No one can sign in with a password that was never set.
     for password in ["", PASSWORD, "docket"] {
         app.stranger().sign_in("ada (2)", password).await.refused(401, "unauthenticated");
     }
@@ -278,7 +278,7 @@ async fn the_sign_in_page_offers_the_provider_where_there_is_one() {
     assert!(!without.stranger().get("/login").await.text.contains("/login/sso"));
     let stranger = without.stranger();
     for path in ["/login/sso", "/login/sso/callback?code=x&state=x"] {
-        refused(&stranger, &stranger.get(path).await, 404, "another place to sign in").await;
+        refused(&stranger, &stranger.get(path).await, 404, "Single sign-on is not configured").await;
     }
     let request = stranger.request(Method::POST, "/login/sso").header("sec-fetch-site", "same-origin");
     assert_eq!(stranger.send(request.header(ACCEPT, "application/json")).await.status, 405);

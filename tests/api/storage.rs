@@ -1,5 +1,5 @@
-//! What the database's file is written to may fail, and more than one process may use it: nothing is sent that could not
-//! be recorded first, and nothing is sent by both.
+//! Writes to the database may fail, and several processes may use it: nothing is sent that could not be recorded first,
+//! and nothing is sent twice.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -71,7 +71,7 @@ async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
         server.may_write("0");
         seen.let_go();
         until("it was tried often", async || {
-            (server.output().matches("cannot be recorded yet").count() > 9).then_some(())
+            (server.output().matches("could not be recorded; retrying").count() > 9).then_some(())
         })
         .await;
         server.may_write("unlimited");
@@ -113,7 +113,7 @@ async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_o
 #[tokio::test]
 async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() {
     let upstream = HeldUpstream::start().await;
-    // An exchange may take so long, and that is how long a process waits that hears nothing.
+    // The maximum duration of an exchange, for which the other process waits without a notification.
     let place = Workplace::with_administrator(&upstream.url()).set("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "300");
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
     let (one, other) = (first.signed_in().await, second.signed_in().await);

@@ -1,4 +1,4 @@
-//! Texts of people and of the upstream are texts: wherever one is shown, it adds no element and no attribute to the page.
+//! Texts of people and of the upstream never become markup: they add no element and no attribute to a page.
 
 mod world;
 
@@ -11,7 +11,7 @@ use wiremock::ResponseTemplate;
 use crate::helpers::{Answer, Browser, TestApp, fields, json, remote_job, tags, views_answer};
 use world::{every_page, fill, remote, world_of};
 
-/// Texts that would do something if one of them was not escaped, or was followed.
+/// Texts that would have an effect if one was not escaped, or if a link was opened.
 const ATTACKS: [&str; 14] = [
     "</textarea><script>alert(1)</script>",
     "</title><script>alert(2)</script>",
@@ -29,10 +29,10 @@ const ATTACKS: [&str; 14] = [
     "<a href=javascript:alert(14)>{{}}{}</a>",
 ];
 
-/// Texts that would reorder or break what stands around them.
+/// Texts that would reorder or break the text around them.
 const UNSEEN: [&str; 5] = ["\u{202E}alert(1)", "\u{2066}alert(2)", "a\u{200F}b", "a\u{1b}[31mb", "a\u{0}b"];
 
-/// A text as harmless as any, for what pages are made of by themselves.
+/// A harmless text, to see the markup of the pages themselves.
 const HARMLESS: &str = "Plain words";
 
 async fn page(person: &Browser, path: &str) -> Answer {
@@ -49,7 +49,7 @@ fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// Nothing on the page is markup that a text brought along.
+/// Checks that no text became markup.
 #[track_caller]
 fn assert_inert(page: &Answer, place: &str) {
     let nonce =
@@ -73,14 +73,14 @@ fn leads(attribute: &str) -> bool {
     ["href", "xlink:href", "action", "src", "formaction", "data", "poster", "ping"].contains(&attribute)
 }
 
-/// Whether a browser that follows an address stays here, or goes where a link may lead: to a page of the web.
+/// Whether a browser that opens an address stays here or visits an allowed link.
 fn is_followed_safely(target: &str) -> bool {
     let here = url::Url::parse("http://127.0.0.1:3000/p/docs/jobs").unwrap();
     let Ok(there) = here.join(target) else { return false };
     there.origin() == here.origin() || target.starts_with("https://git.example/")
 }
 
-/// What the elements of pages are: their names, each with the names of its attributes.
+/// The names of all elements, each with the names of its attributes.
 fn vocabulary(pages: &[(String, Answer)]) -> BTreeSet<(String, String)> {
     let mut words = BTreeSet::new();
     for (_, page) in pages {
@@ -124,7 +124,7 @@ async fn a_tag_is_a_few_plain_words_or_refused() {
     }
 }
 
-/// Names stand in the middle of sentences, and are what people tell each other apart by.
+/// Names are used in sentences, and to tell people apart.
 #[tokio::test]
 async fn no_name_has_characters_that_reorder_what_stands_around_it() {
     let app = TestApp::start().await;
@@ -141,7 +141,7 @@ async fn no_name_has_characters_that_reorder_what_stands_around_it() {
     }
 }
 
-/// Whatever the upstream sends ends where its element does: paragraphs by nature, and what stands in a line by the style.
+/// Text from the upstream cannot reorder its surroundings: block elements isolate it, and inline elements by style.
 #[tokio::test]
 async fn what_reorders_its_surroundings_stays_in_its_element() {
     let app = TestApp::start().await;
@@ -157,7 +157,7 @@ async fn what_reorders_its_surroundings_stays_in_its_element() {
     let style = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/style/base.css")).unwrap();
     let rule = style.split('}').find(|rule| rule.contains("unicode-bidi: isolate")).unwrap();
     let isolated: BTreeSet<&str> = rule.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    // Blocks are apart by the browser's own style; titles and scripts are no text of the page.
+    // Browsers isolate block elements by default; titles and scripts are not displayed.
     let apart = ["p", "li", "dd", "td", "th", "h1", "h2", "option", "title", "script", "textarea"];
     for holder in &holders {
         assert!(isolated.contains(holder.as_str()) || apart.contains(&holder.as_str()), "{holder}");
@@ -226,7 +226,7 @@ async fn a_pull_request_is_a_link_only_where_a_browser_may_follow_it() {
     }
 }
 
-/// Forms that come back without JavaScript show what was typed, in its box and nowhere else.
+/// Forms returned without JavaScript show the typed text only in its field.
 #[tokio::test]
 async fn a_refused_form_shows_a_hostile_text_in_its_box_alone() {
     let app = TestApp::start().await;

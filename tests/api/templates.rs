@@ -1,4 +1,4 @@
-//! Templates: who may write them, what they may be, what their scorecards count, and what jobs remember of them.
+//! Templates: permissions, validation, scorecards, and the link from jobs.
 
 use std::time::Duration;
 
@@ -146,7 +146,7 @@ async fn a_job_remembers_its_template_whatever_becomes_of_that() {
     assert_eq!(operator.created("Fix typos").await["template"], json!(null));
 }
 
-/// The same form again after its template is gone: the answer it had.
+/// The same form after its template was deleted returns the same answer.
 #[tokio::test]
 async fn a_template_that_goes_does_not_change_the_answer_to_a_form() {
     let app = TestApp::start().await;
@@ -160,7 +160,7 @@ async fn a_template_that_goes_does_not_change_the_answer_to_a_form() {
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 
-/// Jobs that end as their prompt's second word says, read when the clock says so.
+/// Jobs that end as their prompt's second word says, when they are polled.
 async fn scored() -> (TestApp, Browser, String) {
     let app = TestApp::with(Settings { clock: Clock::frozen(NOON), ..Settings::default() }).await;
     let take = |request: &Request| {
@@ -187,7 +187,7 @@ async fn scored() -> (TestApp, Browser, String) {
     (app, operator, id)
 }
 
-/// Reads every job once, `seconds` after all were taken.
+/// Polls every job once, `seconds` after all were accepted.
 async fn read_after(app: &TestApp, seconds: i64) {
     let state = app.idle_state(Clock::frozen(NOON.plus_seconds(seconds)), Duration::from_secs(3)).await;
     state.jobs.poll_due().await.unwrap();

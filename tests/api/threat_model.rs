@@ -1,10 +1,10 @@
-//! What the threat model promises is tested by tests that are there and run.
+//! Every test named in the threat model exists and runs.
 
 use std::path::{Path, PathBuf};
 
 const MODEL: &str = include_str!("../../docs/threat-model.md");
 
-/// What the model names as `file::name`: the file from the root of the repository, and the name.
+/// The tests that the threat model names as `file::name`.
 fn named() -> Vec<(String, &'static str)> {
     let quoted = MODEL
         .lines()
@@ -25,7 +25,7 @@ fn read(file: &Path) -> String {
     text.unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Why `name` is no test of `text` that runs; nothing if it is one.
+/// Why `name` is not a running test in `text`; `None` if it is one.
 fn fault_of_test(text: &str, name: &str) -> Option<&'static str> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let begins = |line: &&str| {
@@ -49,7 +49,7 @@ fn fault_of_test(text: &str, name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether `module` is declared in `text`, for tests too.
+/// Whether `module` is declared in `text`, including for tests.
 fn declares(text: &str, module: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let declared = |line: &str| {
@@ -65,7 +65,7 @@ fn declares(text: &str, module: &str) -> bool {
     })
 }
 
-/// Checks that `file` is a module of its crate, from the crate's root down.
+/// Checks that `file` is a module of its crate.
 fn assert_compiled(file: &Path) {
     let mut module = file.to_owned();
     while !["main.rs", "lib.rs"].contains(&module.file_name().unwrap().to_str().unwrap()) {

@@ -1,4 +1,4 @@
-//! Following jobs that do not end as they should: lost, endless, or under a clock that jumps; and asking once more.
+//! Tracking jobs that do not finish normally: lost jobs, endless jobs, clock jumps; and checking again.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn at(instant: &str) -> Clock {
     Clock::frozen(instant.parse::<Timestamp>().unwrap())
 }
 
-/// Reads every 3 seconds of a clock that stands still until it is moved.
+/// Polls every 3 seconds of a frozen clock.
 fn frozen() -> Settings {
     Settings { clock: at(MORNING), poll_interval: Duration::from_secs(3), ..Settings::default() }
 }
@@ -53,21 +53,21 @@ async fn check(person: &Browser, job: &Value) -> crate::helpers::Answer {
     person.post("/api/jobs/check", &[("project", "docs"), ("job", job["id"].as_str().unwrap())]).await
 }
 
-/// Moves the clock, and waits for the read that comes with it.
+/// Advances the clock, and waits for the resulting poll.
 async fn read_after(app: &TestApp, pause: Duration) {
     let before = app.upstream.reads().await;
     app.clock().advance(pause);
     until("a read", async || {
         app.state().jobs.poll_due().await.unwrap();
         let came = app.upstream.reads().await > before;
-        // The read before may have been dealt with only after the clock had moved.
+        // The previous poll may have been handled only after the clock was advanced.
         app.clock().advance(Duration::from_millis(if came { 0 } else { 1_000 }));
         came.then_some(())
     })
     .await;
 }
 
-/// Waits until a 404 is noted that may mean that the job is lost.
+/// Waits until a 404 is recorded that may mean that the job is lost.
 async fn missing(app: &TestApp) {
     until("the 404 is noted", async || {
         let (store, now) = (&app.state().store, app.clock().now().plus_seconds(90));
@@ -77,7 +77,7 @@ async fn missing(app: &TestApp) {
     .await;
 }
 
-/// A job that the upstream forgot.
+/// A job that the upstream no longer knows.
 async fn lost(app: &TestApp, operator: &Browser) -> Value {
     let job = started(app, operator).await;
     upstream_says(app, unknown_job()).await;
@@ -112,7 +112,7 @@ async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
     .await;
     assert_eq!((&gone["status"], &gone["followed"]), (&json!("not found"), &json!(false)));
     let read = operator.job(&job).await;
-    assert!(read["reason"].as_str().unwrap().contains("no such job"), "{}", read["reason"]);
+    assert!(read["reason"].as_str().unwrap().contains("does not know this job"), "{}", read["reason"]);
     let last = read["history"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["state"], &last["detail"]), (&json!("not found"), &read["reason"]));
     for _ in 0..10 {
@@ -174,7 +174,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
         app.clock().advance(SLOWEST_READ);
         app.state().jobs.poll_due().await.unwrap();
     }
-    // Sessions end for want of use meanwhile.
+    // Meanwhile the session has expired.
     let operator = app.operator().await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
     let over = until("following ends", async || {
@@ -194,7 +194,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
     assert!(page.contains(">No end after 3 days<") && page.contains("Check again"), "{page}");
 
-    // Another three days, if a person asks and it goes on.
+    // Another three days, if a person checks and it is still active.
     assert_eq!(check(&operator, &job).await.json()["state"], "active");
     read_after(&app, NEXT_READ).await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
@@ -206,7 +206,7 @@ async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interva
     let operator = app.operator().await;
     let job = lost(&app, &operator).await;
     let history = operator.job(&job).await["history"].clone();
-    // The upstream was asked just now.
+    // The upstream was polled just now.
     upstream_says(&app, unknown_job()).await;
     assert_eq!(check(&operator, &job).await.json()["state"], "other");
     assert_eq!(app.upstream.reads().await, 0);
@@ -275,15 +275,15 @@ async fn the_clock_set_forward_by_days_ends_nothing() {
     let job = started(&app, &operator).await;
     upstream_says(&app, says("active")).await;
     read_after(&app, Duration::from_secs(10 * 24 * 3_600)).await;
-    // It is as young as before.
+    // Its age has not changed.
     for _ in 0..10 {
         read_after(&app, NEXT_READ).await;
     }
-    // The session ended meanwhile.
+    // Meanwhile the session has expired.
     let operator = app.operator().await;
     assert_eq!(badge(&operator, &job).await["state"], "active");
 
-    // Nor does a jump confirm that a job is lost.
+    // A jump does not confirm that a job is lost.
     upstream_says(&app, unknown_job()).await;
     read_after(&app, NEXT_READ).await;
     read_after(&app, Duration::from_secs(24 * 3_600)).await;
@@ -302,7 +302,7 @@ async fn a_clock_rollback_of_days_neither_stops_the_polls_nor_starts_a_storm() {
         assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     }
     assert_eq!(app.upstream.reads().await, 1, "one read for the jump");
-    // It ages from then on, and is read ever more slowly.
+    // It ages from then on, and is polled less and less often.
     for _ in 0..200 {
         app.clock().advance(NEXT_READ);
         app.state().jobs.poll_due().await.unwrap();

@@ -57,7 +57,7 @@ async fn above_120_days_a_point_is_a_week_that_begins_on_monday() {
         sum += counts;
     }
     let viewer = app.sign_in("vera").await;
-    // 2026-07-25 is a Saturday, and there are 120 days from it.
+    // 2026-07-25 is a Saturday, with 120 days from it.
     let by_day = trend(&viewer, "2026-07-25", "2026-11-21", "").await;
     assert_eq!(by_day["points"].as_array().unwrap().len(), 120);
     for path in ["", "/a", "/*"] {

@@ -1,4 +1,4 @@
-//! An authenticating proxy that names who it has signed in, and everybody else who would like to be believed like it.
+//! An authenticating proxy that names the signed-in person, and other clients that send the same header.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use reqwest::header::ACCEPT;
 
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, json};
 
-/// Where the proxy connects from, and where everybody else does.
+/// The address of the proxy, and another one.
 const PROXY: [u8; 4] = [127, 0, 0, 2];
 const ELSEWHERE: [u8; 4] = [127, 0, 0, 3];
 
@@ -29,13 +29,13 @@ fn from(app: &TestApp, address: [u8; 4]) -> Browser {
     app.stranger_from(IpAddr::from(address))
 }
 
-/// Opens a page with these headers, as a proxy passes it on.
+/// Opens a page with these headers, as forwarded by a proxy.
 async fn page(browser: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {
     let request = browser.request(Method::GET, path).header(ACCEPT, "text/html");
     browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
 
-/// Who asks, with these headers.
+/// The current session with these headers.
 async fn who(browser: &Browser, headers: &[(&str, &str)]) -> Answer {
     let request = browser.call("/api/session/current", &[]);
     browser.send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
@@ -70,7 +70,7 @@ async fn nobody_else_is_believed_whatever_they_write() {
         assert_eq!(page(&stranger, "/p/docs", headers).await.location(), "/login?next=%2Fp%2Fdocs");
         assert_eq!(page(&stranger, "/login", headers).await.status, 200);
     }
-    // Nor does it change who somebody is that has signed in.
+    // It does not change the identity of a signed-in person either.
     assert_eq!(stranger.sign_in("vera", PASSWORD).await.status, 200);
     let session = who(&stranger, &[("x-forwarded-user", "ada")]).await.json();
     assert_eq!(session["username"], "vera");
@@ -82,7 +82,7 @@ async fn the_proxys_word_counts_above_a_session_that_another_left() {
     let proxy = from(&app, PROXY);
     assert_eq!(proxy.sign_in("ada", PASSWORD).await.status, 200);
     assert_eq!(who(&proxy, &[("x-forwarded-user", "vera")]).await.json()["username"], "vera");
-    // A proxy that names nobody leaves people to sign in themselves.
+    // Without a name from the proxy, people sign in themselves.
     assert_eq!(who(&proxy, &[]).await.json()["username"], "ada");
 }
 
@@ -96,9 +96,9 @@ async fn whoever_may_not_come_in_reads_why_and_is_sent_in_no_circles() {
         (&[("x-forwarded-user", "nobody")][..], "no account"),
         (&[("x-forwarded-user", "OLGA")], "no account"),
         (&[("x-forwarded-user", "otto")], "disabled"),
-        (&[("x-forwarded-user", "")], "does not say clearly"),
-        (&[("x-forwarded-user", long.as_str())], "does not say clearly"),
-        (&[("x-forwarded-user", "olga"), ("x-forwarded-user", "ada")], "does not say clearly"),
+        (&[("x-forwarded-user", "")], "did not identify you clearly"),
+        (&[("x-forwarded-user", long.as_str())], "did not identify you clearly"),
+        (&[("x-forwarded-user", "olga"), ("x-forwarded-user", "ada")], "did not identify you clearly"),
     ] {
         for path in ["/", "/p/docs", "/login", "/account"] {
             let answer = page(&proxy, path, headers).await;

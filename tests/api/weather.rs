@@ -1,4 +1,4 @@
-//! The upstream under any weather: pauses it asked for, further tries, breakers, old answers while it is down.
+//! The upstream under failures: requested pauses, retries, circuit breakers, and stale answers during an outage.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ fn frozen() -> Settings {
     Settings { clock, ..Settings::default() }
 }
 
-/// Like a panel that is deployed: it lets the upstream rest after five failures in a row.
+/// As in production: the circuit breaker opens after five failures in a row.
 fn with_breakers() -> Settings {
     Settings { breaks_after: 5, ..frozen() }
 }
@@ -29,7 +29,7 @@ fn good_views() -> ResponseTemplate {
     ResponseTemplate::new(200).set_body_json(views_answer())
 }
 
-/// Answers from a list, the last one again and again.
+/// Responses from a list; the last one repeats.
 struct InTurn {
     answers: Vec<ResponseTemplate>,
     next: AtomicUsize,
@@ -66,7 +66,7 @@ async fn a_429_keeps_everybody_from_calling_in_its_scope_until_then_across_a_res
     let said = operator.create("Fix more", &intent()).await.refused(429, "budget_spent");
     assert!(said.contains("nothing was sent") && said.contains("10:25 UTC"), "{said}");
     assert_eq!(budgets(&operator).await["creates"]["next_fits_at"], "2025-03-10T10:25:00Z");
-    // The other scopes are free.
+    // The other scopes are not paused.
     assert_eq!(views(&operator, "0").await.status, 200);
 
     app.restart().await;
@@ -213,7 +213,7 @@ async fn old_answers_are_given_with_their_age_while_the_upstream_is_down() {
     let old = operator.ask("/api/analytics/views", &refresh).await;
     assert_eq!((&old["stale"], &old["fetched_at"]), (&json!(true), &fresh["fetched_at"]));
     assert_eq!(old["views"], fresh["views"]);
-    // It was asked a moment ago: everybody else gets the old answer at once, and nothing is sent.
+    // It failed a moment ago: everyone else gets the old answer at once, and nothing is sent.
     let calls = app.upstream.requests().await.len();
     for _ in 0..10 {
         assert_eq!(views(&operator, "0").await.json()["stale"], true);
@@ -265,7 +265,7 @@ async fn a_thousand_questions_in_an_hour_are_at_most_a_hundred_calls_across_a_re
             app.restart().await;
             operator = app.operator().await;
         }
-        // An hour and a half passes over the thousand.
+        // An hour and a half passes during the thousand requests.
         app.clock().advance(Duration::from_millis(5_400));
         let status = views(&operator, &question.to_string()).await.status;
         assert!([200, 429].contains(&status), "{status}");
@@ -340,12 +340,12 @@ async fn administrators_see_what_was_used_what_waits_and_how_it_went() {
     let page = admin.get("/admin/upstream").await;
     assert_eq!(page.status, 200);
     assert!(page.text.contains("no such project") && page.text.contains("1 of 1"), "{}", page.text);
-    // Nobody else sees it.
+    // No one else sees it.
     app.operator().await.post("/api/upstream/status", &[]).await.refused(403, "forbidden");
     assert_eq!(app.operator().await.get("/admin/upstream").await.status, 403);
 }
 
-/// Connections that are open from this process to `port`.
+/// The number of open connections from this process to `port`.
 fn connections_to(port: u16) -> usize {
     const ESTABLISHED: &str = "01";
     let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();

@@ -1,4 +1,5 @@
-//! Outgoing webhooks: each end of a job is told, at least once, signed, to whom an administrator named, and to nobody else.
+//! Outgoing webhooks: each finished job is reported at least once, signed, only to receivers that an administrator
+//! configured.
 
 mod administration;
 mod delivery;
@@ -26,7 +27,7 @@ fn frozen() -> Settings {
     Settings { clock, ..Settings::default() }
 }
 
-/// Somebody who is told, and always answers so.
+/// A receiver that always gives this response.
 async fn receiver(answer: ResponseTemplate) -> MockServer {
     let server = MockServer::start().await;
     Mock::given(method("POST")).and(path("/hook")).respond_with(answer).mount(&server).await;
@@ -54,7 +55,7 @@ async fn log(admin: &Browser, webhook: &Value) -> Vec<Value> {
     log.as_array().unwrap().clone()
 }
 
-/// The newest event of a webhook, once it fits.
+/// The newest event of a webhook, once it satisfies `fits`.
 async fn logged_once(admin: &Browser, webhook: &Value, fits: impl Fn(&Value) -> bool) -> Value {
     until("the log of the webhook", async || {
         log(admin, webhook).await.first().filter(|event| fits(event)).cloned()
@@ -66,14 +67,14 @@ async fn test(admin: &Browser, webhook: &Value) -> Value {
     admin.ask("/api/webhooks/test", &[("webhook", id(webhook))]).await
 }
 
-/// A job that ends at once, because the upstream refuses it.
+/// A job that ends at once, because the upstream rejects it.
 async fn rejected_job(app: &TestApp) -> Value {
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(400)).await;
     app.operator().await.created("Fix typos").await
 }
 
-/// HMAC-SHA-256 as RFC 2104 has it, in hexadecimal digits.
+/// HMAC-SHA-256 according to RFC 2104, in hexadecimal.
 fn hmac(key: &str, message: &str) -> String {
     let mut block = [0; 64];
     block[..key.len()].copy_from_slice(key.as_bytes());
@@ -83,7 +84,7 @@ fn hmac(key: &str, message: &str) -> String {
     outer.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Checks a request as its receiver would, and gives the event.
+/// Verifies a request as its receiver would, and returns the event.
 fn verified(request: &Request, secret: &str) -> Value {
     let header = |name: &str| request.headers[name].to_str().unwrap().to_owned();
     let body = String::from_utf8(request.body.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! Agent jobs: create, get and follow-up, and the fields of what they answer with.
+//! Agent jobs: create, get and follow-up, and the fields of their answers.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::upstream::Upstream;
 const STATUSES: [&str; 4] = ["active", "completed", "archived", "failed"];
 const NO_WRITES: &str = "it would write; WRITES=1 allows it";
 const NO_JOB: &str = "no job is known; JOB=… names one, WRITES=1 allows to create one";
-/// Nobody's job.
+/// An id that does not exist.
 const UNKNOWN_JOB: &str = "docket-conformance-no-such-job";
 
 pub(crate) async fn check(upstream: &Upstream, report: &mut Report) {
@@ -105,7 +105,7 @@ async fn bad_prompts(upstream: &Upstream, report: &mut Report, created: Option<&
     report.point(follow_up, answered(&answer, &[400]).and_then(|()| agent_error(&answer)));
 }
 
-/// Each field of an agent job, a point for each.
+/// One point for each field of an agent job.
 fn fields(report: &mut Report, operation: &str, job: &Value) {
     let source = &job["source"];
     for (point, finding) in [
@@ -130,7 +130,7 @@ fn without_pull_request_while_active(job: &Value) -> Finding {
     ensure(job["status"] != "active" || job["prLink"].is_null(), || format!("prLink is {}", job["prLink"]))
 }
 
-/// What stands there for a job that is not archived is not specified.
+/// The value for a job that is not archived is not specified.
 fn archived(job: &Value) -> Finding {
     if job["status"] == "archived" || job["archivedAt"].is_string() {
         instant(job, "archivedAt")

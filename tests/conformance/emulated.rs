@@ -1,4 +1,4 @@
-//! The built-in emulator as the upstream under examination: on a port, with a clock that can be moved.
+//! The built-in emulator as the upstream under test: on a port, with a clock that can be moved.
 
 use std::net::SocketAddr;
 

@@ -1,11 +1,11 @@
-//! The interface of the upstream, point by point: an independent reading of its specification, checked against the
-//! built-in emulator in `make test` and against any address by `make conformance`. Must not use Docket's own types for
-//! what is read: a misreading there is to show as a disagreement here.
+//! The interface of the upstream, point by point: an independent interpretation of its specification, checked against
+//! the built-in emulator in `make test` and against any address by `make conformance`. Must not use Docket's own types
+//! for answers: a misinterpretation there must show as a disagreement here.
 //!
-//! A point of part 2, what is known of one public service but not specified, says so in its name.
+//! A point of part 2, known from one public service but not specified, says so in its name.
 //!
-//! Against a foreign address it only reads unless told otherwise, and makes at most [`upstream::MOST_CALLS`] calls.
-//! What it cannot check it says.
+//! Against another address it only reads by default, and makes at most [`upstream::MOST_CALLS`] calls. It reports what
+//! it could not check.
 
 #![expect(clippy::print_stdout, reason = "it reports what it has checked")]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed check")]
@@ -25,7 +25,7 @@ use upstream::Upstream;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // A list of tests is asked for by tools only; there is none.
+    // Tools ask for a list of tests; there is none.
     if std::env::args().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }

@@ -1,4 +1,4 @@
-//! Who is let in: every operation needs the key.
+//! Authentication: every operation needs the key.
 
 use crate::report::{Report, ensure};
 use crate::shape::{answered, text};

@@ -1,4 +1,4 @@
-//! What was found, point by point. Ends as Rust's own tests do, so that one count covers both.
+//! The results, point by point, ending like Rust's own tests, so that one count covers both.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ pub(crate) struct Report {
     left_out: usize,
 }
 
-/// What is wrong, in words.
+/// `Err` describes the problem.
 pub(crate) type Finding = Result<(), String>;
 
 impl Report {
@@ -50,7 +50,7 @@ impl Report {
     }
 }
 
-/// Holds if `condition` does.
+/// Holds if `condition` is true.
 pub(crate) fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Finding {
     if condition { Ok(()) } else { Err(problem()) }
 }

@@ -1,4 +1,4 @@
-//! The shapes of the specification: what a job, a page-view result and an error look like.
+//! The specified shapes of a job, a page-view answer and an error.
 
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -8,7 +8,7 @@ use url::Url;
 use crate::report::{Finding, ensure};
 use crate::upstream::Answer;
 
-/// The status is one of these.
+/// Checks the status, and that the body is JSON.
 pub(crate) fn answered(answer: &Answer, statuses: &[u16]) -> Finding {
     ensure(statuses.contains(&answer.status), || format!("status {} and not {statuses:?}", answer.status))?;
     let content_type = answer.headers.get("content-type").map(|value| value.to_str().unwrap_or_default());
@@ -52,12 +52,12 @@ pub(crate) fn url_or_null(body: &Value, field: &str) -> Finding {
     ensure(value.is_null() || is_link, || format!("{field} is {value}, neither a URL nor null"))
 }
 
-/// `human`, `ai` and `total` are whole numbers from 0, in any notation.
+/// `human`, `ai` and `total` are non-negative whole numbers, in any notation.
 pub(crate) fn counts(row: &Value) -> Finding {
     ["human", "ai", "total"].iter().try_for_each(|field| count(row, field).map(drop))
 }
 
-/// Nothing is counted twice.
+/// No view is counted twice.
 pub(crate) fn adds_up(row: &Value) -> Finding {
     let (human, ai, total) = (count(row, "human")?, count(row, "ai")?, count(row, "total")?);
     ensure(human + ai == total, || format!("{human} human and {ai} ai are not {total}"))

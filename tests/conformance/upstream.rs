@@ -1,4 +1,4 @@
-//! The upstream under examination, and the calls made to it. Must not print the key.
+//! The upstream under test, and the calls to it. Must not print the key.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 use url::Url;
 
-/// About a hundred calls an hour are allowed for everything; Docket may be at work meanwhile.
+/// The upstream allows about a hundred calls an hour; Docket may be running meanwhile.
 pub(crate) const MOST_CALLS: usize = 24;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,16 +22,16 @@ pub(crate) struct Upstream {
     /// A job that is known to exist.
     pub(crate) job: Option<String>,
     pub(crate) writes: bool,
-    /// Of the emulator, where time can be moved.
+    /// For the emulator, whose clock can be moved.
     pub(crate) clock: Option<Clock>,
     calls: Cell<usize>,
 }
 
-/// An answer, read to its end.
+/// A complete response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    /// Nothing if it is no JSON.
+    /// `None` if it is not JSON.
     pub(crate) body: Option<Value>,
 }
 
@@ -59,7 +59,7 @@ impl Upstream {
         }
     }
 
-    /// The one that the environment names. Nothing: the emulator is meant.
+    /// The upstream in the environment; `None` means the emulator.
     pub(crate) fn from_environment() -> Option<Self> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let url = variable("CONFORMANCE_URL")?;
@@ -77,7 +77,7 @@ impl Upstream {
         }
     }
 
-    /// The UTC day so many days ago, as YYYY-MM-DD.
+    /// The UTC day `days` days ago, as YYYY-MM-DD.
     pub(crate) fn days_ago(&self, days: i64) -> String {
         let now = self.clock.clone().unwrap_or_default().now().to_datetime();
         (now - time::Duration::days(days)).date().to_string()
@@ -103,12 +103,12 @@ impl Upstream {
         self.get(&["v1", "analytics", &self.project, "views"], query).await
     }
 
-    /// A question about views with another key than the right one, or none.
+    /// A page-view request with another key, or none.
     pub(crate) async fn views_as(&self, key: Option<&str>) -> Answer {
         self.get_as(key, &["v1", "analytics", &self.project, "views"]).await
     }
 
-    /// As [`Upstream::views_as`], a read of a job.
+    /// As [`Upstream::views_as`], fetching a job.
     pub(crate) async fn job_as(&self, key: Option<&str>) -> Answer {
         let job = self.job.as_deref().unwrap_or("any");
         self.get_as(key, &["v2", "agent", &self.project, "job", job]).await
@@ -156,7 +156,7 @@ impl Upstream {
 }
 
 impl Answer {
-    /// The body; `null` if it is no JSON.
+    /// The body; `null` if it is not JSON.
     pub(crate) fn json(&self) -> Value {
         self.body.clone().unwrap_or(json!(null))
     }

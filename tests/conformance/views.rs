@@ -1,4 +1,4 @@
-//! Page views: the question's parameters and the answer's figures.
+//! Page views: the parameters and the figures of the answer.
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ async fn answer(upstream: &Upstream, report: &mut Report) {
 }
 
 async fn paging(upstream: &Upstream, report: &mut Report) {
-    // Days that are over, so that no figure moves between two questions.
+    // Complete days, so that no figure changes between two requests.
     let (from, to) = (upstream.days_ago(30), upstream.days_ago(1));
     let page = async |limit: &str, offset: &str| {
         let days = [("dateFrom", from.as_str()), ("dateTo", to.as_str())];

@@ -1,10 +1,10 @@
-//! `docket serve` is killed at random moments while several people post prompts, and started again on the same database:
-//! every prompt ends accepted, rejected or unknown, and none reached the upstream twice. A few rounds are part of
-//! `make test`; `make crash` makes three hundred.
+//! `docket serve` is killed at random moments while several people post prompts, and restarted on the same database:
+//! every prompt ends accepted, rejected or unknown, and none reaches the upstream twice. `make test` runs a few rounds,
+//! `make crash` three hundred.
 //!
-//! The seed decides what people do, how the upstream behaves and when the process is killed; how the threads of a machine
-//! interleave it cannot decide, so that a run with the same seed is alike and not the same.
-//! Must not use Docket's own types: what is checked is what the process answers and what its file holds.
+//! The seed determines what people do, how the upstream behaves and when the process is killed, but not the
+//! interleaving of threads: runs with the same seed are similar, not identical. Must not use Docket's own types: it
+//! checks the responses of the process and the content of its file.
 
 #![expect(clippy::print_stdout, reason = "it reports what it has checked")]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed check")]
@@ -24,16 +24,16 @@ use random::Random;
 use server::Server;
 use upstream::Upstream;
 
-/// Rounds when nobody asks for more, as in `make test`.
+/// The default number of rounds, as in `make test`.
 const FEW_ROUNDS: u64 = 15;
 const PEOPLE: u64 = 6;
 
-/// One kill in so many comes while the process still starts.
+/// One kill in this many happens while the process is still starting.
 const KILLED_WHILE_STARTING: u64 = 8;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // A list of tests is asked for by tools only; there is none.
+    // Tools ask for a list of tests; there is none.
     if std::env::args().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
@@ -56,7 +56,7 @@ async fn main() -> ExitCode {
     verdict.end()
 }
 
-/// Kills the process so many times; in the end it runs.
+/// Kills the process `rounds` times; it is running afterwards.
 async fn kill(server: &mut Server, rounds: u64, random: &mut Random) {
     for round in 1..=rounds {
         tokio::time::sleep(Duration::from_millis(random.below(400))).await;

@@ -1,4 +1,4 @@
-//! People who post prompts, some of them twice at once, and post them again when no answer comes.
+//! People who post prompts, some of them twice at once, and again when no response comes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,17 +14,17 @@ use super::server::{Server, Visitor};
 /// How often a form is posted before its person gives up.
 const PATIENCE: u32 = 40;
 
-/// What people know of their prompts, by their texts.
+/// What people know about their prompts, by text.
 #[derive(Default)]
 pub(crate) struct Book(Mutex<HashMap<String, Entry>>);
 
 #[derive(Clone, Default)]
 pub(crate) struct Entry {
-    /// How often it was posted to the panel.
+    /// How often it was posted.
     pub(crate) posts: u64,
-    /// The jobs that answers named: one, or none if no answer came.
+    /// The jobs in responses: one, or none without a response.
     pub(crate) jobs: Vec<String>,
-    /// Answers that are none of those a form can get.
+    /// Unexpected responses.
     pub(crate) strange: Vec<String>,
 }
 
@@ -39,13 +39,13 @@ struct Person {
     visitor: Visitor,
     random: Random,
     book: Arc<Book>,
-    /// Jobs that were accepted, to be followed up.
+    /// Accepted jobs that can have follow-ups.
     jobs: Vec<String>,
 }
 
-/// A form that is filled in.
+/// A completed form.
 struct Form {
-    /// The job it follows up; nothing to start one.
+    /// The job to follow up; `None` for a new job.
     job: Option<String>,
     prompt: String,
     intent: String,
@@ -81,7 +81,7 @@ impl People {
         Self { tasks, enough }
     }
 
-    /// Lets everybody finish what they are at.
+    /// Waits until everyone has finished their current form.
     pub(crate) async fn end(mut self) {
         self.enough.store(true, Ordering::SeqCst);
         while let Some(ended) = self.tasks.join_next().await {
@@ -116,7 +116,7 @@ impl Person {
         Form { job, prompt, intent: self.random.intent() }
     }
 
-    /// The job that a form is answered with.
+    /// The job in the response to a form.
     async fn post(&self, form: &Form) -> Option<Value> {
         self.book.note(&form.prompt, |entry| entry.posts += 1);
         let mut pairs =
@@ -133,14 +133,14 @@ impl Person {
         let body: Value = serde_json::from_str(&answer.text().await.ok()?).ok()?;
         self.book.note(&form.prompt, |entry| match (status, body["id"].as_str()) {
             (200, Some(job)) => entry.jobs.push(job.to_owned()),
-            // To be tried again.
+            // To be retried.
             (409 | 429 | 502..=504, _) => {}
             _ => entry.strange.push(format!("{status} {body}")),
         });
         (status == 200).then_some(body)
     }
 
-    /// A job that has started may be followed up later.
+    /// Remembers a started job for follow-ups.
     fn remember(&mut self, form: &Form, job: &Value) {
         if form.job.is_none() && !job["remote"].is_null() && self.jobs.len() < 20 {
             self.jobs.extend(job["id"].as_str().map(str::to_owned));

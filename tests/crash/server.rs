@@ -1,4 +1,4 @@
-//! `docket serve` as a process on one database: started, killed, and asked.
+//! `docket serve` as a process on one database: started, killed and queried.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 const PASSWORD: &str = "crash-crash-crash";
 
-/// How long anything may take that does not depend on chance.
+/// The timeout for everything that does not depend on chance.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
@@ -23,7 +23,7 @@ pub(crate) struct Server {
     upstream: String,
     process: Option<Child>,
     output: Arc<Mutex<String>>,
-    /// Where it answers, and by which cookie it knows its one person.
+    /// Its address, and the session cookie of its one person.
     session: watch::Sender<Session>,
     http: Client,
 }
@@ -48,7 +48,7 @@ impl Server {
         }
     }
 
-    /// Starts a process, and does not wait for anything.
+    /// Starts a process without waiting.
     pub(crate) fn spawn(&mut self) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_docket"));
         command.arg("serve").env_clear().current_dir(self.folder.path());
@@ -58,7 +58,7 @@ impl Server {
             ("DOCKET_API_KEY", "mint_crash"),
             ("DOCKET_PROJECTS", "docs=Docs"),
             ("DOCKET_ADMIN_PASSWORD", PASSWORD),
-            // The budget is no matter here.
+            // The budget is not part of this test.
             ("DOCKET_AGENT_PER_HOUR", "1000000"),
             ("DOCKET_POLL_SECONDS", "1"),
         ] {
@@ -71,7 +71,7 @@ impl Server {
         assert!(self.process.replace(child).is_none(), "one process at a time");
     }
 
-    /// Starts a process, and waits until it answers.
+    /// Starts a process, and waits until it responds.
     pub(crate) async fn start(&mut self) {
         self.spawn();
         let began = Instant::now();
@@ -124,7 +124,7 @@ impl Server {
         sqlx::query_scalar(count).fetch_one(&mut ledger).await.unwrap()
     }
 
-    /// The database's file, beside the process.
+    /// The database file, opened directly.
     pub(crate) async fn ledger(&self) -> SqliteConnection {
         let file = self.folder.path().join("docket.db");
         SqliteConnectOptions::new().filename(file).connect().await.unwrap()
@@ -135,7 +135,7 @@ impl Server {
     }
 }
 
-/// Somebody who finds the panel wherever it answers now.
+/// A client that finds the server at its current address.
 #[derive(Clone)]
 pub(crate) struct Visitor {
     session: watch::Receiver<Session>,
@@ -143,7 +143,7 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    /// Posts fields; nothing if no answer came.
+    /// Posts fields; `None` without a response.
     pub(crate) async fn call(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Option<reqwest::Response> {
         let session = self.session.borrow().clone();
         let body: String = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();

@@ -1,4 +1,4 @@
-//! An upstream that keeps count of every prompt, and is slow, fails, refuses and hangs up as chance has it.
+//! An upstream that counts every prompt, and is slow, fails, rejects and closes connections at random.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -25,7 +25,7 @@ pub(crate) struct Upstream {
 
 struct Record {
     random: Random,
-    /// By its text, every prompt that came: how often, and how often it was taken.
+    /// Every received prompt by its text: how often it came, and how often it was accepted.
     prompts: HashMap<String, Seen>,
     jobs: u64,
 }
@@ -34,7 +34,7 @@ struct Record {
 pub(crate) struct Seen {
     pub(crate) posts: u64,
     pub(crate) taken: u64,
-    /// Whether the last one was taken and answered as it should be.
+    /// Whether the last one was accepted and answered correctly.
     pub(crate) well: bool,
 }
 
@@ -48,7 +48,7 @@ enum Chance {
     HangUp,
 }
 
-/// The connection is to be closed without an answer.
+/// The connection is closed without a response.
 #[derive(Debug, thiserror::Error)]
 #[error("hung up")]
 struct HungUp;
@@ -72,7 +72,7 @@ impl Upstream {
         format!("http://{}", self.address)
     }
 
-    /// Every prompt that came.
+    /// Every received prompt.
     pub(crate) fn prompts(&self) -> HashMap<String, Seen> {
         self.record.lock().unwrap().prompts.clone()
     }
@@ -97,7 +97,7 @@ async fn answer(record: &Mutex<Record>, request: Request) -> Result<Response, Hu
 }
 
 impl Record {
-    /// What happens to a prompt, after which time, and the job it belongs to.
+    /// The fate of a prompt, its delay, and its job.
     fn meet(&mut self, prompt: &str, job: Option<String>) -> (Chance, Duration, String) {
         let chance = match self.random.below(100) {
             0..80 => Chance::Take,

@@ -1,4 +1,4 @@
-//! What must hold once everything is over, and how it went. Ends as Rust's own tests do, so that one count covers both.
+//! The invariants at the end, and a summary. Ends like Rust's own tests, so that one count covers both.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ pub(crate) struct Verdict {
     broken: usize,
 }
 
-/// A prompt in the ledger.
+/// A prompt in the database.
 struct Message {
     prompt: String,
     job: String,
@@ -65,7 +65,7 @@ fn summarise(
     println!("{} never reached the ledger and were never sent\n", people.len() - messages.len());
 }
 
-/// Prompts of which only a kill can have left the outcome unknown.
+/// Prompts whose outcome only a kill can have made unknown.
 fn interrupted<'a>(
     messages: &'a [Message],
     seen: &'a HashMap<String, Seen>,
@@ -123,7 +123,7 @@ fn strange(people: &HashMap<String, Entry>) -> impl Iterator<Item = String> {
 }
 
 impl Verdict {
-    /// A promise that holds if there is nothing to be said against it.
+    /// An invariant that holds if there are no problems.
     fn none(&mut self, promise: &str, problems: impl IntoIterator<Item = String>) {
         let problems: Vec<String> = problems.into_iter().collect();
         if problems.is_empty() {

@@ -1,5 +1,5 @@
-//! What holds for every answer of the upstream, whatever its bytes are. Asserted by the tests of this folder on made-up
-//! and on committed answers, and by the fuzz targets on those they find.
+//! Invariants of every answer of the upstream, for any bytes. Asserted by the tests of this folder on generated and
+//! stored answers, and by the fuzz targets.
 
 use docket::model::job::{DeliveryState, JobState, RemoteJob};
 use docket::model::page_views::{PageViews, ViewCounts};
@@ -19,7 +19,7 @@ pub fn full_job() -> Value {
     })
 }
 
-/// Bytes as the answer that should be a job; and, if they are JSON, as the optional fields of one.
+/// Decodes bytes as a job and, if they are JSON, uses them as its optional fields.
 pub fn job(bytes: &[u8]) {
     let answer = serde_json::from_slice::<Value>(bytes);
     match (decode::job(bytes), &answer) {
@@ -31,7 +31,7 @@ pub fn job(bytes: &[u8]) {
             assert!(error.may_have_been_accepted(), "a broken answer says nothing about what was done");
             assert!(answer.as_ref().map_or(true, |answer| !has_an_id(&answer["id"])), "a job was refused");
         }
-        // What the JSON reader of this test refuses and the decoder has put right.
+        // The decoder has repaired what this test's JSON parser rejects.
         (Ok(job), Err(_)) => has_sound_texts(&job),
     }
     if let Ok(value) = answer {
@@ -42,7 +42,7 @@ pub fn job(bytes: &[u8]) {
     }
 }
 
-/// A job with an id is a job, whatever all its other fields are.
+/// A job with an id is valid, whatever all its other fields are.
 fn a_job_whatever_its_fields_are(value: &Value) {
     let mut answer = full_job();
     for field in OPTIONAL_FIELDS {
@@ -53,7 +53,7 @@ fn a_job_whatever_its_fields_are(value: &Value) {
     is_sound(&job, &answer);
 }
 
-/// Whether an id can be asked for again.
+/// Whether an id can be used in a request.
 fn has_an_id(id: &Value) -> bool {
     let whole = |id: &str| {
         let segment = !matches!(id, "" | "." | "..");
@@ -81,12 +81,12 @@ fn has_sound_texts(job: &RemoteJob) {
     for text in [&job.model, &job.repository, &job.git_ref, &job.pr_link].into_iter().flatten() {
         assert!(!text.is_empty() && text.chars().count() <= TEXT_MAX_CHARS);
     }
-    // What the ledger keeps and the wire carries is what was decoded.
+    // The model round-trips through its serialization.
     let wire = serde_json::to_string(job).expect("a job can be written");
     assert_eq!(&serde_json::from_str::<RemoteJob>(&wire).expect("and read"), job);
 }
 
-/// Bytes as the answer that should be page views; and, if they are JSON, as a row and as the totals of some.
+/// Decodes bytes as page views and, if they are JSON, uses them as a row and as totals.
 pub fn views(bytes: &[u8]) {
     let answer = serde_json::from_slice::<Value>(bytes);
     match (decode::page_views(bytes), &answer) {
@@ -104,13 +104,13 @@ pub fn views(bytes: &[u8]) {
     }
 }
 
-/// One odd value costs itself, never the answer.
+/// An invalid value affects only itself, never the answer.
 fn views_whatever_a_figure_is(value: &Value) {
     let counts = json!({"human": 1, "ai": 2, "total": 3});
     let row = json!({"path": "/a", "human": value, "ai": value, "total": value});
     for (totals, row) in [(&counts, value), (&counts, &row), (&row, &counts)] {
         let text = json!({"totals": totals, "views": [row], "hasMore": false}).to_string();
-        // Read again: a float of many digits may come back as its neighbour.
+        // Parsed again: a float with many digits may be rounded.
         let answer = serde_json::from_str(&text).expect("JSON");
         let views = decode::page_views(text.as_bytes()).expect("page views with all that is required");
         are_sound(&views, &answer);
@@ -142,7 +142,7 @@ fn are_as_sent(counts: ViewCounts, row: &Value) {
     }
 }
 
-/// Bytes as the body of an error.
+/// Decodes bytes as an error body.
 pub fn error_message(bytes: &[u8]) {
     if let Some(message) = decode::error_message(bytes) {
         assert!(!message.is_empty() && message.chars().count() <= TEXT_MAX_CHARS);

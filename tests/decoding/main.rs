@@ -1,5 +1,5 @@
-//! The decoders of the upstream's answers, on 10,000 made-up answers for each promise and on every answer that is kept in
-//! `fuzz/corpus`: what once broke a decoder stays there.
+//! The decoders of the upstream's answers, on 10,000 generated answers per invariant and on all stored ones in
+//! `fuzz/corpus`, which contains the answers that once broke a decoder.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -46,17 +46,17 @@ fn any_leaf() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Texts of this form. Reads the form once: a bare one is read again for every text.
+/// Texts that match a pattern. Parses the pattern only once.
 fn text(form: &str) -> BoxedStrategy<String> {
     string_regex(form).unwrap().boxed()
 }
 
-/// What a page view answer may hold as a figure, good ones more often than odd ones.
+/// A figure of page views, mostly valid.
 fn any_figure() -> impl Strategy<Value = Value> {
     prop_oneof![4 => (0_u32..1_000).prop_map(Value::from), 1 => any_leaf()]
 }
 
-/// The decoders must also cope with bytes that are almost an answer.
+/// Bytes that are almost an answer.
 fn almost(body: &str, cut: prop::sample::Index, byte: u8) -> Vec<u8> {
     let mut bytes = body.as_bytes().to_vec();
     let at = cut.index(bytes.len());
@@ -182,7 +182,7 @@ fn both_error_shapes_are_understood() {
     assert_eq!(decode::error_message(b"<html>"), None);
 }
 
-/// Runs every kept answer for a decoder; the fuzzer puts there what broke it.
+/// Runs a decoder on all its stored answers.
 fn run_corpus(decoder: &str, invariants: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(decoder);
     let mut kept = 0;

@@ -1,27 +1,27 @@
-//! The states of deliveries and jobs, and their words. Pure.
+//! The states of deliveries and jobs. Pure.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What became of handing one prompt to the upstream.
+/// The state of delivering one prompt to the upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryState {
     /// Committed, nothing sent yet.
     Queued,
-    /// A request is on its way.
+    /// A request is in progress.
     Sending,
-    /// The upstream took it.
+    /// The upstream accepted it.
     Accepted,
-    /// The upstream surely did not take it.
+    /// The upstream definitely did not accept it.
     Rejected,
-    /// The upstream may have taken it; never sent again without a person's word.
+    /// The upstream may have accepted it; sent again only by a person's decision.
     Unknown,
 }
 
-/// The one state of a job that people see.
+/// The state of a job that people see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
@@ -31,9 +31,9 @@ pub enum JobState {
     Completed,
     Archived,
     Failed,
-    /// The upstream surely did not take the job.
+    /// The upstream definitely did not accept the job.
     Rejected,
-    /// The upstream may have taken the job.
+    /// The upstream may have accepted the job.
     Unknown,
     /// The upstream reports a status outside its own list; its raw name is [`RemoteJob::status`](super::RemoteJob::status).
     Other,
@@ -52,7 +52,7 @@ impl JobState {
         Self::Other,
     ];
 
-    /// The state people see, from the first prompt's delivery and the upstream's raw status.
+    /// Derives the state from the first prompt's delivery and the upstream's raw status.
     pub fn of(delivery: DeliveryState, status: Option<&str>) -> Self {
         match (delivery, status) {
             (DeliveryState::Queued, _) => Self::Queued,
@@ -67,12 +67,12 @@ impl JobState {
         }
     }
 
-    /// Whether it will still change by itself, as long as the job is tracked.
+    /// Whether it can still change without a person while the job is tracked.
     pub const fn is_moving(self) -> bool {
         matches!(self, Self::Queued | Self::Sending | Self::Active | Self::Other)
     }
 
-    /// The word of the wire, of `data-status` and of URLs.
+    /// The name on the wire, in `data-status` and in URLs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",

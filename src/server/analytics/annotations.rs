@@ -1,4 +1,4 @@
-//! The team's own notes on days: what one may say, and who may change which.
+//! The team's notes on days: validation, and who may change which.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::day::Day;
@@ -7,7 +7,6 @@ use crate::model::id::{AnnotationId, ProjectId};
 use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
 
-/// The longest note, in characters.
 const TEXT_MAX_CHARS: usize = 280;
 
 /// Adds a note, or changes the one with this id.
@@ -39,17 +38,17 @@ pub async fn remove(caller: &Caller, project: &ProjectId, id: &str) -> Result<()
     Ok(caller.state.store.remove_annotation(id).await?)
 }
 
-/// The note, if it is the caller's own or the caller administers.
+/// The note, if the caller wrote it or is an administrator.
 async fn may_change(caller: &Caller, project: &ProjectId, id: &str) -> Result<Annotation, AppError> {
     let id: AnnotationId = id.parse().map_err(AppError::bad_input)?;
     let found = caller.state.store.annotation(project, id.as_str()).await?;
-    let missing = || AppError::not_found("That annotation is not there any more.");
+    let missing = || AppError::not_found("This note no longer exists.");
     let (annotation, author_id) = found.ok_or_else(missing)?;
     if author_id != caller.user.id && caller.user.role < Role::Admin {
         return Err(AppError::new(
             ErrorCode::Forbidden,
             format!(
-                "This annotation is {}’s. Only its author or an administrator can change it.",
+                "This note belongs to {}. Only its author or an administrator can change it.",
                 annotation.author
             ),
         ));
@@ -57,13 +56,13 @@ async fn may_change(caller: &Caller, project: &ProjectId, id: &str) -> Result<An
     Ok(annotation)
 }
 
-/// One line without anything that cannot be seen.
+/// One line without invisible characters.
 fn sentence(text: &str) -> Result<String, AppError> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     match text.chars().count() {
-        0 => Err(AppError::bad_input("An annotation needs a few words.")),
+        0 => Err(AppError::bad_input("The note is empty. Write a few words.")),
         1..=TEXT_MAX_CHARS => Ok(text),
-        _ => Err(AppError::bad_input(format!("An annotation has at most {TEXT_MAX_CHARS} characters."))),
+        _ => Err(AppError::bad_input(format!("A note has at most {TEXT_MAX_CHARS} characters."))),
     }
 }

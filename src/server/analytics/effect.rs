@@ -1,4 +1,4 @@
-//! How much was read before and after a job about it finished. Says what was counted, not why. Pure.
+//! Views before and after a job about a page finished. A count, not a claim of cause. Pure.
 
 use std::collections::BTreeSet;
 
@@ -8,28 +8,29 @@ use crate::model::job::title;
 use crate::model::page_views::ViewCounts;
 use crate::server::store::history_queries::FinishedJob;
 
-/// Jobs of a page that are shown, the newest.
+/// The maximum number of jobs shown for a page, newest first.
 pub(super) const JOBS_MAX: i64 = 20;
 
-/// The most days on each side of a job.
+/// The maximum number of days on each side of a job.
 const DAYS_MAX: i64 = 14;
 
-/// What the effects of jobs are counted from.
+/// The data for the effects of jobs.
 pub(super) struct Effects {
     /// Views by day, oldest first.
     pub(super) views: Vec<(Day, ViewCounts)>,
-    /// Days that were over when they were read.
+    /// Days that had ended when they were fetched.
     pub(super) complete: BTreeSet<Day>,
 }
 
-/// Every day that the effects of these jobs may need; nothing without jobs.
+/// All days that the effects of these jobs may need; `None` without jobs.
 pub(super) fn days_around(jobs: &[FinishedJob]) -> Option<DayRange> {
     let days = || jobs.iter().map(|job| Day::of(job.finished_at));
     DayRange::new(days().min()?.plus_days(-DAYS_MAX), days().max()?.plus_days(DAYS_MAX)).ok()
 }
 
 impl Effects {
-    /// Views on as many complete days before the day the job finished as after it; that day belongs to neither side.
+    /// Views on the same number of complete days before and after the day the job finished, which belongs to neither
+    /// side.
     pub(super) fn of(&self, job: FinishedJob) -> JobEffect {
         let finished = Day::of(job.finished_at);
         let here = |days: i64| self.complete.contains(&finished.plus_days(days));
@@ -44,7 +45,7 @@ impl Effects {
         }
     }
 
-    /// From the first day up to, but without, the second.
+    /// The views from `from` up to, but without, `until`.
     fn sum(&self, from: Day, until: Day) -> ViewCounts {
         self.views.iter().filter(|(day, _)| from <= *day && *day < until).map(|(_, counts)| *counts).sum()
     }

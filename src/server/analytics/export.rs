@@ -1,5 +1,5 @@
-//! Every row of an answer as a file, written while it is read. Must not hold a connection of the database while
-//! somebody slowly receives, nor more rows than those of one day.
+//! Exports all rows of a report as a file, streamed while it is read. Must not hold a database connection while a slow
+//! client receives, nor more rows than those of one day.
 
 use std::str::FromStr;
 
@@ -19,25 +19,25 @@ use crate::server::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::history_queries::Paths;
 use crate::server::store::{Store, StoreError};
 
-/// Which rows.
+/// Which rows to export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ExportKind {
-    /// Those of the table: pages, or what lies in a folder.
+    /// The rows of the table: pages, or the entries of a folder.
     #[default]
     Pages,
-    /// One for each day and page.
+    /// One row per day and page.
     Daily,
-    /// One for each day.
+    /// One row per day.
     Days,
 }
 
-/// A file that is being written.
+/// A file that is being streamed.
 pub struct Export {
     pub name: String,
     pub body: Chunks,
 }
 
-/// Rows of the table in one piece of the file.
+/// Rows of the table per chunk of the file.
 const ROWS_A_CHUNK: usize = 1_000;
 
 const PAGES: &[&str] =
@@ -46,10 +46,10 @@ const DAILY: &[&str] = &["day", "path", "human", "ai", "total"];
 const DAYS: &[&str] = &["day", "human", "ai", "total"];
 
 impl Analytics {
-    /// All rows of a question, whatever its paging.
+    /// All rows of a query, regardless of its paging.
     ///
     /// # Errors
-    /// `NotInHistory` where not every day of the range is here.
+    /// `NotInHistory` if a day of the range is not stored.
     pub async fn export(
         &self,
         question: TableQuestion,
@@ -116,12 +116,12 @@ impl Analytics {
     }
 }
 
-/// The daily rows of a question, read one day at a time.
+/// The daily rows of a query, read one day at a time.
 struct Daily {
     store: Store,
     question: TableQuestion,
     paths: Paths,
-    /// For each path, its place in the order of their names; nothing if it is not asked about.
+    /// For each path, its position in alphabetical order; `None` if the query excludes it.
     places: Vec<Option<u32>>,
 }
 
@@ -200,7 +200,7 @@ impl FromStr for ExportKind {
             "pages" => Ok(Self::Pages),
             "daily" => Ok(Self::Daily),
             "days" => Ok(Self::Days),
-            _ => Err("An export is of pages, daily or days."),
+            _ => Err("Export one of pages, daily, days."),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What changed most between two periods. Pure.
+//! The largest changes between two periods. Pure.
 
 use std::cmp::Reverse;
 
@@ -6,14 +6,14 @@ use super::table::{Figures, Fraction, Row};
 use crate::model::history::{Movers, PageRow};
 use crate::server::store::history_queries::Paths;
 
-/// Pages with fewer views than this in both periods are noise.
+/// Pages with fewer views than this in both periods are ignored.
 const NOISE: u64 = 20;
 
-/// Rows of each list.
+/// Rows per list.
 const ROWS: usize = 10;
 
-/// The movers among all pages. `risen` and `fallen` go by how many views more or less there were; `shifted` by points of the
-/// AI share, among pages with enough views in both periods for a share to mean something.
+/// The movers among all pages. `risen` and `fallen` are sorted by the difference of views, `shifted` by the difference
+/// of the AI share in points, among pages with enough views in both periods for a meaningful share.
 pub(super) fn of(paths: &Paths, figures: &Figures) -> Movers {
     let rows: Vec<Row> = (0..paths.len()).map(|at| figures.row(paths, at)).collect();
     let loud = |row: &&Row| before(row).max(now(row)) >= NOISE;
@@ -28,7 +28,7 @@ pub(super) fn of(paths: &Paths, figures: &Figures) -> Movers {
     }
 }
 
-/// The rows that `belongs` takes, those of the largest `size` first, equal ones by path.
+/// The rows for which `belongs` is true, largest `size` first, then by path.
 fn first(rows: &[&Row], belongs: impl Fn(&&Row) -> bool, size: impl Fn(&Row) -> u64) -> Vec<PageRow> {
     let mut rows: Vec<&Row> = rows.iter().copied().filter(belongs).collect();
     rows.sort_unstable_by_key(|row| (Reverse(size(row)), row.path()));
@@ -43,7 +43,7 @@ fn now(row: &Row) -> u64 {
     row.compared().total
 }
 
-/// How far the AI share moved, in millionths.
+/// The change of the AI share, in millionths.
 fn shift(row: &Row) -> u64 {
     let share = |ai, total| Fraction::of(ai, total).map_or(0.0, Fraction::value);
     let [now, before] = [row.compared(), row.previous()].map(|counts| share(counts.ai, counts.total));

@@ -1,4 +1,4 @@
-//! A range of days that is wholly here, and what it is fairly compared with. Must not know pages.
+//! A completely stored range of days, and the period it is compared with. Must not know pages.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
 use crate::server::store::history_queries::{Snapshot, StoredDay};
 
-/// A range whose days are all here.
+/// A range whose days are all stored.
 pub(super) struct Period {
     range: DayRange,
     days: Vec<StoredDay>,
 }
 
-/// Two ranges of equally many days, all of them over and all of them here.
+/// Two ranges of the same length, with only complete, stored days.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Comparable {
-    /// The range itself, up to the day before its first unfinished one.
+    /// The range up to the day before its first incomplete day.
     pub(super) current: DayRange,
-    /// As many days earlier as the range has: for whole weeks, the same weekdays.
+    /// Shifted back by the length of the range: for whole weeks, the same weekdays.
     pub(super) previous: DayRange,
     current_totals: ViewCounts,
     previous_totals: ViewCounts,
@@ -28,7 +28,7 @@ pub(super) struct Comparable {
 
 impl Period {
     /// # Errors
-    /// `NotInHistory` where a day of the range is missing.
+    /// `NotInHistory` if a day of the range is not stored.
     pub(super) async fn read(snapshot: &mut Snapshot, range: DayRange) -> Result<Self, AppError> {
         let days = snapshot.days(range).await?;
         match days.len() as i64 == range.days() {
@@ -49,7 +49,7 @@ impl Period {
         totals(&self.days, self.range)
     }
 
-    /// The oldest reading.
+    /// The time of the oldest fetch.
     pub(super) fn read_at(&self) -> Option<Timestamp> {
         self.days.iter().map(|day| day.read_at).min()
     }
@@ -66,7 +66,7 @@ impl Period {
         self.days.iter().find(|day| !is_complete(day)).map(|day| day.day)
     }
 
-    /// What this period can be compared with, if that is here.
+    /// What this period can be compared with, if that is stored.
     pub(super) async fn comparable(&self, snapshot: &mut Snapshot) -> Result<Option<Comparable>, AppError> {
         let Some((current, previous)) = self.halves() else { return Ok(None) };
         let before = snapshot.days(previous).await?;
@@ -80,23 +80,23 @@ impl Period {
     }
 
     /// # Errors
-    /// `NotInHistory` where there is nothing to compare with.
+    /// `NotInHistory` if there is nothing to compare with.
     pub(super) async fn must_be_comparable(&self, snapshot: &mut Snapshot) -> Result<Comparable, AppError> {
         let comparable = self.comparable(snapshot).await?;
         comparable.ok_or_else(|| {
             let message = match self.halves() {
                 Some((_, previous)) => format!(
-                    "The days to compare with, {} to {}, are not all in the history yet. Choose a shorter range, or wait until they are here.",
+                    "The days to compare with, {} to {}, are not all in the daily history yet. Choose a shorter range, or try again later.",
                     previous.from(),
                     previous.to()
                 ),
-                None => "No day of this range is over yet, so there is nothing to compare. Choose a longer range.".to_owned(),
+                None => "This range has no complete day to compare. Choose a longer range.".to_owned(),
             };
             AppError::new(ErrorCode::NotInHistory, message)
         })
     }
 
-    /// The compared part of the range, and the same part of the period before.
+    /// The compared part of the range, and the same part of the previous period.
     fn halves(&self) -> Option<(DayRange, DayRange)> {
         let last = self.first_unfinished().map_or(self.range.to(), |day| day.plus_days(-1));
         let current = DayRange::new(self.range.from(), last).ok()?;
@@ -106,7 +106,7 @@ impl Period {
     }
 }
 
-/// Whether a day was over when it was read.
+/// Whether a day had ended when it was fetched.
 pub(super) fn is_complete(day: &StoredDay) -> bool {
     Day::of(day.read_at) > day.day
 }
@@ -123,7 +123,7 @@ fn not_in_history(range: DayRange, here: i64) -> AppError {
     AppError::new(
         ErrorCode::NotInHistory,
         format!(
-            "Of the {} days from {} to {}, {here} are in the daily history. Have the others fetched, or choose days that are here.",
+            "Only {here} of the {} days from {} to {} are in the daily history. Fetch the missing days, or choose others.",
             range.days(),
             range.from(),
             range.to()
@@ -150,7 +150,7 @@ mod tests {
         text.parse().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A period whose days were all read at `read_at`.
+    /// A period whose days were all fetched at `read_at`.
     fn period(from: &str, to: &str, read_at: &str) -> Period {
         let range = DayRange::new(day(from), day(to)).unwrap_or_else(|error| panic!("{error}"));
         let read_at = read_at.parse().unwrap_or_else(|_| panic!("{read_at}"));
@@ -184,7 +184,7 @@ mod tests {
     fn a_day_is_over_at_midnight_utc_and_not_a_moment_earlier() {
         assert!(period("2026-11-20", "2026-11-20", "2026-11-20T23:59:59.999Z").is_unfinished());
         assert!(!period("2026-11-20", "2026-11-20", "2026-11-21T00:00:00Z").is_unfinished());
-        // The days on which clocks are changed in Europe and America are as long as any other.
+        // Days with a clock change in Europe or America are as long as any other in UTC.
         for changed in ["2026-03-29", "2026-10-25", "2026-03-08", "2026-11-01"] {
             let next = format!("{}T00:00:00Z", day(changed).plus_days(1));
             assert!(!period(changed, changed, &next).is_unfinished());

@@ -1,4 +1,4 @@
-//! What a person asks the daily history, parsed once. Must not read anything.
+//! Queries of the daily history, parsed once. Must not access the database.
 
 use crate::error::AppError;
 use crate::model::history::Order;
@@ -6,23 +6,23 @@ use crate::model::id::ProjectId;
 use crate::model::selection::Folder;
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// A question about the table of pages.
+/// A query of the table of pages.
 #[derive(Debug, Clone)]
 pub struct TableQuestion {
-    /// Project, days and paging, in the words of the live question.
+    /// Project, days and paging, as in a query of the platform.
     pub views: PageViewsQuery,
     pub search: Search,
-    /// The folder whose content is listed; nothing for all pages flat.
+    /// The folder whose entries are listed; `None` lists all pages.
     pub folder: Option<Folder>,
     pub order: Order,
 }
 
-/// Part of a path, whatever the case of its ASCII letters; the empty one leaves every path.
+/// Part of a path, ignoring the case of ASCII letters; empty matches every path.
 #[derive(Debug, Clone, Default)]
 pub struct Search(Vec<u8>);
 
 impl TableQuestion {
-    /// Texts that are empty ask for nothing special.
+    /// Empty texts select the defaults.
     pub fn parse(
         views: PageViewsQuery,
         q: Option<&str>,

@@ -1,4 +1,5 @@
-//! What the analytics page and the overview's week show: the daily history answers where it holds the whole range, else the upstream.
+//! The reports of the analytics page and of the overview's week: from the daily history if it contains the whole range,
+//! otherwise from the upstream.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::analytics_query::AnalyticsQuery;
@@ -10,7 +11,7 @@ use crate::server::analytics::{Analytics, saved};
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// How much of a report is asked for.
+/// How much of a report is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Whole,
@@ -18,7 +19,7 @@ pub enum Part {
     Week,
 }
 
-/// What `address`, the query of the analytics page's address, asks for.
+/// The report for `address`, the query string of the analytics page.
 pub async fn report(
     caller: &Caller,
     project: &ProjectId,
@@ -32,7 +33,7 @@ pub async fn report(
     }
 }
 
-/// The table of pages alone.
+/// Only the table of pages.
 pub async fn table(caller: &Caller, project: &ProjectId, address: &str) -> Result<PagesTable, AppError> {
     let request = ReportRequest { caller, project, query: saved::parsed(address) };
     match request.if_held(request.daily_table()).await? {
@@ -48,7 +49,7 @@ struct ReportRequest<'a> {
 }
 
 impl ReportRequest<'_> {
-    /// `answer`, if the daily history holds every day of the range.
+    /// `answer`, if the daily history contains every day of the range.
     async fn if_held<T>(
         &self,
         answer: impl Future<Output = Result<T, AppError>>,
@@ -59,7 +60,7 @@ impl ReportRequest<'_> {
             return Ok(None);
         }
         match answer.await {
-            // A day was removed meanwhile.
+            // A day was deleted meanwhile.
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
             answer => answer.map(Some),
         }
@@ -99,7 +100,7 @@ impl ReportRequest<'_> {
 
     async fn views(&self) -> Result<FetchedPageViews, AppError> {
         let (views, question) = (&self.caller.state.page_views, self.page_views_query()?);
-        // What a page shows by itself spends no call, however long it is open.
+        // A page that refreshes itself makes no call, however long it is open.
         match self.caller.is_refresh {
             true => views.known(question).await,
             false => views.answer(question).await,

@@ -1,4 +1,4 @@
-//! Questions of the analytics page as they are kept in saved views.
+//! The analytics page's queries as stored in saved views.
 
 use crate::error::AppError;
 use crate::model::analytics_query::AnalyticsQuery;
@@ -8,11 +8,11 @@ use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// The longest question that is kept under a name.
+/// The maximum length of a stored query.
 const KEPT_MAX_BYTES: usize = 2_000;
 
-/// The canonical form of what `address` asks for: the query of the page's address, or a canonical form already. What is wrong with it is
-/// said without a call upstream.
+/// The canonical form of `address`, which is the query string of the page or already canonical. Errors are found
+/// without an upstream call.
 pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<String, AppError> {
     let today = caller.state.today();
     let query = AnalyticsQuery::of_saved(given(address), today);
@@ -23,12 +23,12 @@ pub fn to_saved(caller: &Caller, project: &ProjectId, address: &str) -> Result<S
     Selection::parse(query.path.as_deref()).map_err(AppError::bad_input)?;
     let saved = query.to_saved(today);
     if saved.len() > KEPT_MAX_BYTES {
-        return Err(AppError::bad_input("That is too long to be kept. Choose a shorter search or path."));
+        return Err(AppError::bad_input("This view is too long to save. Use a shorter search or path."));
     }
     Ok(saved)
 }
 
-/// What the query of an address asks for.
+/// Parses the query string of an address.
 pub fn parsed(address: &str) -> AnalyticsQuery {
     AnalyticsQuery::of(given(address))
 }

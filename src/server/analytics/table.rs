@@ -1,4 +1,4 @@
-//! Rows out of sums: search, folders, order. Pure.
+//! Table rows from summed views: search, folders and order. Pure.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -14,19 +14,19 @@ use crate::server::store::history_queries::{Paths, Sums};
 pub(super) struct Figures {
     /// In the whole range.
     pub(super) counts: Sums,
-    /// In the period that is compared with, if there is one.
+    /// In the previous period, if there is one.
     pub(super) previous: Option<Sums>,
-    /// In the part of the range that is compared, if that is not all of it.
+    /// In the compared part of the range, if that is not the whole range.
     pub(super) compared: Option<Sums>,
 }
 
-/// The rows that a question leaves.
+/// The rows that match a query.
 pub(super) struct Table<'a> {
     rows: Vec<Row<'a>>,
     matching: ViewCounts,
 }
 
-/// A row that is not written out yet.
+/// A row before it is converted to [`PageRow`].
 #[derive(Debug, Clone)]
 pub(super) struct Row<'a> {
     path: Cow<'a, str>,
@@ -37,7 +37,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Figures {
-    /// The row of the path in this place, whether it was read or not.
+    /// The row of the path at this index, with or without views.
     pub(super) fn row<'a>(&self, paths: &'a Paths, at: usize) -> Row<'a> {
         let of = |sums: &Sums| sums[at].unwrap_or_default();
         Row {
@@ -55,7 +55,7 @@ impl Figures {
 }
 
 impl<'a> Table<'a> {
-    /// The rows of a question, in no order yet.
+    /// The rows of a query, unsorted.
     pub(super) fn of(paths: &'a Paths, figures: &Figures, question: &TableQuestion) -> Self {
         let found = (0..paths.len()).filter(|at| question.search.finds(&paths.names()[*at]));
         let rows = match &question.folder {
@@ -120,8 +120,8 @@ impl Row<'_> {
     }
 }
 
-/// What lies directly in a folder: its pages, and each folder in it as one row. What a folder's pages had before counts
-/// even where nobody reads them any more.
+/// The direct entries of a folder: its pages, and each subfolder as one row. A subfolder's previous views include pages
+/// that have none any more.
 fn content<'a>(
     folder: &Folder,
     paths: &'a Paths,
@@ -147,7 +147,7 @@ fn content<'a>(
     rows
 }
 
-/// Rows with nothing to sort by come last in either direction; equal ones are in the order of their paths.
+/// Rows without a sort key come last in both directions; equal rows are sorted by path.
 fn compare(order: Order, a: &Row, b: &Row) -> Ordering {
     let turned = |ordering: Ordering| if order.reversed { ordering.reverse() } else { ordering };
     let by_path = a.path.cmp(&b.path);
@@ -166,7 +166,7 @@ fn compare(order: Order, a: &Row, b: &Row) -> Ordering {
     ordering.then(by_path)
 }
 
-/// A fraction that is compared without rounding.
+/// A fraction, compared without rounding.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fraction {
     part: u64,
@@ -174,7 +174,7 @@ pub(super) struct Fraction {
 }
 
 impl Fraction {
-    /// Nothing is no part of nothing.
+    /// `None` if `whole` is 0.
     pub(super) fn of(part: u64, whole: u64) -> Option<Self> {
         (whole > 0).then_some(Self { part, whole })
     }

@@ -1,4 +1,4 @@
-//! Points of a chart out of days. Pure.
+//! The points of a chart from days. Pure.
 
 use super::period::{Period, complete};
 use crate::model::day::Day;
@@ -7,13 +7,13 @@ use crate::model::job::title;
 use crate::model::page_views::ViewCounts;
 use crate::server::store::history_queries::FinishedJob;
 
-/// The most days that are shown one by one; longer ranges are shown by week.
+/// Longer ranges are shown by week.
 const DAYS_MAX: i64 = 120;
 
-/// The most jobs that are marked, the newest.
+/// The maximum number of job markers; the newest are shown.
 pub(super) const MARKERS_MAX: i64 = 200;
 
-/// One point a day, or one a week that begins on Monday; the first and the last week may be shorter.
+/// One point per day, or per week starting on Monday; the first and the last week may be shorter.
 pub(super) fn points(period: &Period, days: &[(Day, ViewCounts)]) -> Vec<TrendPoint> {
     let by_week = period.range().days() > DAYS_MAX;
     let complete = complete(period.days());

@@ -1,23 +1,23 @@
-//! Whether the audit log holds: by itself, against a copy, and against a record that somebody noted.
+//! Verification of the audit log: by itself, against a copy, and against a record noted earlier.
 
 use crate::server::store::audit::ChainLink;
 use crate::server::store::audit::verify::ChainCheck;
 use crate::server::store::{Store, StoreError};
 
-/// What became of a comparison of the ledger with a copy or a note of it.
+/// The result of comparing the audit log with a copy or a noted record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Comparison {
-    /// All records up to this one are the same.
+    /// All records up to this one are equal.
     SameUpTo(i64),
-    /// Retention has removed here what there was then.
+    /// Retention has removed the records that could be compared.
     NothingInCommon,
-    /// From this record on they differ.
+    /// The records differ from this one on.
     DifferFrom(i64),
-    /// The ledger ends before this one, which there was once.
+    /// The log ends before this record, which existed once.
     Lacks(i64),
 }
 
-/// Compares the ledger with a record that was noted earlier.
+/// Compares the log with a record that was noted earlier.
 pub async fn against_note(
     store: &Store,
     check: &ChainCheck,
@@ -33,7 +33,7 @@ pub async fn against_note(
     })
 }
 
-/// Compares the ledger with a copy; both hold by themselves.
+/// Compares the log with a copy; each is valid by itself.
 pub async fn against_copy(
     (store, check): (&Store, &ChainCheck),
     (copy, copied): (&Store, &ChainCheck),
@@ -43,7 +43,7 @@ pub async fn against_copy(
     if first > last {
         return Ok(Comparison::NothingInCommon);
     }
-    // Where two chains differ once, they differ from there on.
+    // Two chains that differ at one record differ in all later ones.
     let (mut same, mut differs) = (first - 1, last + 1);
     while differs - same > 1 {
         let middle = same + (differs - same) / 2;
@@ -71,11 +71,11 @@ impl std::fmt::Display for Comparison {
         match self {
             Self::SameUpTo(number) => write!(f, "the same up to record {number}"),
             Self::NothingInCommon => {
-                f.write_str("nothing to compare: retention has removed here all that there was then")
+                f.write_str("nothing to compare: retention has removed the records of that time")
             }
             Self::DifferFrom(number) => write!(f, "they differ from record {number} on"),
             Self::Lacks(number) => {
-                write!(f, "the log ends before record {number}, which there was: its end was cut off")
+                write!(f, "the log ends before record {number}, which existed: its end was cut off")
             }
         }
     }

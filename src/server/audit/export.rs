@@ -1,4 +1,4 @@
-//! The audit log as a file, written while it is read, the newest record first.
+//! Exports the audit log as a file, streamed while it is read, newest record first.
 
 use futures::{Stream, stream};
 
@@ -14,10 +14,10 @@ use crate::server::store::{Store, StoreError};
 const COLUMNS: &[&str] =
     &["number", "at", "who", "from", "action", "outcome", "project", "subject", "detail", "who_id"];
 
-/// How many records are read at once.
+/// Records per query.
 const RECORDS_A_PIECE: u32 = 1_000;
 
-/// Every record that `query` asks for, from its newest on; that it was asked for is itself a record.
+/// Every record that matches `query`, newest first. The export is itself recorded.
 pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Result<Chunks, AppError> {
     let filter = question::filter(query)?;
     let (store, now) = (&caller.state.store, caller.state.clock.now());

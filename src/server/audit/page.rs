@@ -1,4 +1,4 @@
-//! What the page of the audit log shows, put together.
+//! The content of the audit log's page.
 
 use tokio::sync::Semaphore;
 
@@ -9,10 +9,10 @@ use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::store::audit::verify::ChainCheck;
 
-/// Records on a page.
+/// Records per page.
 const RECORDS: u32 = 50;
 
-/// Reading every record takes a while; several at once would take it from everybody else.
+/// Verification takes a while; several at once would slow down everyone else.
 static CHECKING: Semaphore = Semaphore::const_new(1);
 
 pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppError> {

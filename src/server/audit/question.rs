@@ -1,4 +1,4 @@
-//! What a question to the audit log means, and what is wrong with it.
+//! Parses the filters of the audit log.
 
 use crate::error::AppError;
 use crate::model::audit_query::AuditQuery;
@@ -6,7 +6,7 @@ use crate::model::day::Day;
 use crate::server::auth::sign_in::check_username;
 use crate::server::store::audit::AuditFilter;
 
-/// The records that `query` asks for.
+/// Parses `query`.
 pub fn filter(query: &AuditQuery) -> Result<AuditFilter, AppError> {
     let day = |text: &str| {
         let day = (!text.is_empty()).then(|| text.parse::<Day>()).transpose();
@@ -36,5 +36,5 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<Op
 
 fn parsed_number(text: &str) -> Result<Option<i64>, AppError> {
     let number = (!text.is_empty()).then(|| text.parse()).transpose();
-    number.map_err(|_| AppError::bad_input("A page of the audit log begins at the number of a record."))
+    number.map_err(|_| AppError::bad_input("A page of the audit log starts at a record number."))
 }

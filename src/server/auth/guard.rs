@@ -49,7 +49,7 @@ impl Caller {
         let known = self.state.projects.iter().any(|project| project.id == id);
         (known && self.user.may_see(&id))
             .then_some(id)
-            .ok_or_else(|| AppError::not_found("That project does not exist here."))
+            .ok_or_else(|| AppError::not_found("This project does not exist."))
     }
 
     /// The projects that this person may see.

@@ -37,7 +37,9 @@ pub fn check_choice(password: &SecretString, username: &str) -> Result<(), Strin
         _ => {}
     }
     if is_guessed_first(&password.to_lowercase(), &username.to_lowercase()) {
-        return Err("That password is among the first that anybody would guess. Choose another, such as a few words that do not belong together.".to_owned());
+        return Err(
+            "This password is too easy to guess. Choose another, such as a few unrelated words.".to_owned()
+        );
     }
     Ok(())
 }

@@ -72,7 +72,7 @@ impl SecondFactors {
     pub async fn confirm(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
         let proposed = self.store.second_factor(&user.id).await?;
         let proposed = proposed.filter(|factor| self.can_be_confirmed(factor)).ok_or_else(|| {
-            AppError::conflict("There is nothing to confirm any more. Reload the page and start anew.")
+            AppError::conflict("There is nothing to confirm any more. Reload the page and start again.")
         })?;
         let now = self.clock.now();
         let step = totp::step_of(&proposed.secret, &written(code), now).ok_or_else(not_right)?;
@@ -80,7 +80,7 @@ impl SecondFactors {
         let hashes = recovery::hashes(&codes);
         let by = user.actor(&address::current().to_string());
         if !self.store.confirm_second_factor(&by, &proposed.secret, step, &hashes, now).await? {
-            return Err(AppError::conflict("Another set-up was begun meanwhile. Reload the page."));
+            return Err(AppError::conflict("Another set-up was started meanwhile. Reload the page."));
         }
         tracing::info!(user = user.name, "second factor switched on");
         Ok(codes)
@@ -119,7 +119,7 @@ impl SecondFactors {
             AppError::internal()
         })?;
         if check == PasswordCheck::Wrong {
-            return Err(AppError::bad_input("That is not your password, so nothing was changed. Try again."));
+            return Err(AppError::bad_input("Incorrect password. Nothing was changed."));
         }
         attempt.passed();
         Ok(())
@@ -156,7 +156,5 @@ fn written(code: &str) -> String {
 }
 
 fn not_right() -> AppError {
-    AppError::bad_input(
-        "That code is not right, or it was used already. Wait for the next one and enter that.",
-    )
+    AppError::bad_input("Incorrect code, or it was used already. Enter the next one.")
 }

@@ -137,7 +137,7 @@ pub fn too_often(wait: Duration) -> AppError {
 /// Checks a username: 1 to 64 visible characters without spaces at the ends.
 pub fn check_username(name: &str) -> Result<(), &'static str> {
     let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
-    if good { Ok(()) } else { Err("A username has 1 to 64 characters, all of which can be seen.") }
+    if good { Ok(()) } else { Err("A username has 1 to 64 visible characters.") }
 }
 
 /// `next` if it is a path of this server, else `/`.
@@ -180,7 +180,7 @@ fn not_possible(error: axum_login::Error<Backend>) -> AppError {
 
 fn internal(error: impl std::fmt::Display) -> AppError {
     tracing::error!(%error, "sign-in failed");
-    AppError::new(ErrorCode::Internal, "Signing in does not work right now. Please try again in a moment.")
+    AppError::new(ErrorCode::Internal, "Sign-in is unavailable right now. Try again in a moment.")
 }
 
 #[cfg(test)]

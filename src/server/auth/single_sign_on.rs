@@ -89,7 +89,7 @@ impl SingleSignOn {
             tracing::warn!(error = error.escape_debug().to_string(), "the provider returned an error");
             return Err(AppError::new(
                 ErrorCode::Forbidden,
-                "Your provider did not sign you in. Try again, or ask whoever administers it.",
+                "Your provider did not sign you in. Try again, or ask its administrator.",
             ));
         }
         let code = response.code.ok_or_else(no_pending_sign_in)?;
@@ -101,6 +101,6 @@ impl SingleSignOn {
 
 fn no_pending_sign_in() -> AppError {
     AppError::bad_input(
-        "This sign-in was not begun in this browser, took too long, or is over. Start it again from the sign-in page.",
+        "This sign-in was not started in this browser, took too long, or has ended. Start again from the sign-in page.",
     )
 }

@@ -29,8 +29,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
         [name] => str::from_utf8(name.as_bytes()).ok().filter(|name| check_username(name).is_ok()),
         _ => None,
     };
-    let name =
-        name.ok_or_else(|| refused("The proxy in front of Docket does not say clearly who you are."))?;
+    let name = name.ok_or_else(|| refused("The proxy in front of Docket did not identify you clearly."))?;
     let user = match groups {
         None => state.store.user_by_name(name).await?,
         Some((groups, roles)) => {

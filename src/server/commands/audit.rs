@@ -36,7 +36,7 @@ pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> 
     }
     store.close().await;
     if !good {
-        bail!("the audit log does not hold");
+        bail!("the audit log failed verification");
     }
     say(&format!("last    {}", check.last));
     Ok(())

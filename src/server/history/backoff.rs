@@ -1,5 +1,5 @@
-//! After a failure: how long a project is left alone, and when a day that fails again and again lets others pass. Known
-//! since the start of the process only. Must not call the upstream.
+//! Backoff after failures: how long a project pauses, and when a day that fails repeatedly is skipped. In memory only.
+//! Must not call the upstream.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::server::upstream::UpstreamError;
 
 const FIRST_PAUSE_SECONDS: i64 = 30;
 const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
-/// Failures in a row after which a day is put aside.
+/// Failures in a row after which a day is skipped for an hour.
 const FAILURES_OF_A_DAY: u32 = 3;
 const ASIDE_SECONDS: i64 = 3_600;
 
@@ -22,9 +22,9 @@ pub(super) struct Backoff {
 
 #[derive(Debug, Clone)]
 pub(super) struct ProjectBackoff {
-    /// Nothing is asked for the project before then.
+    /// Nothing is fetched for the project before then.
     pub(super) until: Timestamp,
-    /// What went wrong, as the beginning of a sentence.
+    /// The error, as the beginning of a sentence.
     pub(super) why: &'static str,
     failures: u32,
     day: Day,
@@ -32,7 +32,7 @@ pub(super) struct ProjectBackoff {
 }
 
 impl Backoff {
-    /// Takes note of a failure; gives whether the day is put aside.
+    /// Records a failure; returns whether the day is skipped.
     pub(super) fn failed(
         &mut self,
         project: &ProjectId,
@@ -59,8 +59,8 @@ impl Backoff {
         self.projects.remove(project);
     }
 
-    /// The backoff for which `project` is left alone at `now`. One that lies further ahead than any pause was noted by a
-    /// clock that has been set back.
+    /// The active backoff of `project`. One that ends later than any pause can was recorded before a clock rollback,
+    /// and is ignored.
     pub(super) fn of(&self, project: &ProjectId, now: Timestamp) -> Option<&ProjectBackoff> {
         let longest = now.plus_seconds(LONGEST_PAUSE_SECONDS);
         self.projects.get(project).filter(|backoff| backoff.until > now && backoff.until <= longest)
@@ -73,7 +73,7 @@ impl Backoff {
     }
 }
 
-/// Half a minute, a minute, two, up to a quarter of an hour.
+/// Half a minute, one minute, two, up to a quarter of an hour.
 fn pause_seconds(failures: u32) -> i64 {
     let doubled = FIRST_PAUSE_SECONDS << failures.saturating_sub(1).min(16);
     doubled.min(LONGEST_PAUSE_SECONDS)
@@ -83,7 +83,7 @@ fn why(error: &UpstreamError) -> &'static str {
     match error {
         UpstreamError::NotConnected(_) => "The platform could not be reached",
         UpstreamError::TimedOut => "The platform did not answer in time",
-        UpstreamError::Refused { .. } => "The platform refused the question",
+        UpstreamError::Refused { .. } => "The platform refused the request",
         UpstreamError::LimitReached { .. } => "The platform’s own limit is reached",
         UpstreamError::BrokenOff | UpstreamError::Status(_) | UpstreamError::BadAnswer(_) => {
             "The platform failed"

@@ -1,5 +1,5 @@
-//! One step: one call for one page, and the day is written once its last page is here. Must not decide what a
-//! reading is worth.
+//! One step: one call for one page; the day is written after its last page. Must not decide whether a fetched day
+//! replaces the stored one.
 
 use super::next::Next;
 use super::{History, Step, finality};
@@ -17,11 +17,11 @@ use crate::server::upstream::decode::PageViewsResponse;
 use crate::server::upstream::governor::{Permit, Scope};
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// The most pages of one day; an upstream that has more to tell has lost count.
+/// The maximum number of pages of one day; an upstream that reports more is in error.
 const MOST_PAGES: u32 = 400;
 
 impl History {
-    /// Makes the most urgent call of the project whose turn it is, if the budget of background work has room for it.
+    /// Makes the most urgent call of the project whose turn it is, if the background budget has room for it.
     pub async fn step(&self) -> anyhow::Result<Step> {
         let mut turn = self.turn.lock().await;
         let now = self.clock.now();
@@ -44,7 +44,7 @@ impl History {
     }
 
     async fn fetch(&self, project: &ProjectId, next: Next) -> anyhow::Result<Step> {
-        // A restart may have come between the last page and the day.
+        // The process may have restarted between the last page and writing the day.
         if next.partial_day.as_ref().is_some_and(|partial_day| !partial_day.last.has_more) {
             return self.write(project, next.day).await;
         }
@@ -53,7 +53,7 @@ impl History {
             Err(error) if error.code == ErrorCode::DatabaseUnavailable => return Err(error.into()),
             Err(_) => return Ok(Step::Wait(self.room_at().await?)),
         };
-        // Taken before the answer: whatever is counted later may be missing in it.
+        // Before the call: views counted later may be missing in the answer.
         let asked_at = self.clock.now();
         match self.ask(permit, project, &next).await {
             Ok(answer) => self.keep(project, next, answer, asked_at).await,
@@ -103,7 +103,7 @@ impl History {
         let written =
             self.store.write_day(project, day, |before, new| finality::decide(before, new, now)).await;
         if matches!(written, Err(StoreError::Corrupt(_))) {
-            // What another version kept is of no use: the day begins anew.
+            // Another version stored the pages in another format: the day is fetched again from its start.
             self.store.drop_partial_day(project).await?;
         }
         let written = written?;
@@ -112,7 +112,7 @@ impl History {
     }
 
     async fn failed(&self, project: &ProjectId, day: Day, error: &UpstreamError) -> anyhow::Result<Step> {
-        tracing::warn!(%project, %day, %error, "a day of the history could not be fetched");
+        tracing::warn!(%project, %day, %error, "could not fetch a day of the history");
         if matches!(error, UpstreamError::LimitReached { .. }) {
             return Ok(Step::Wait(self.room_at().await?));
         }
@@ -123,13 +123,13 @@ impl History {
         Ok(Step::Failed)
     }
 
-    /// When the budget has room again, no pause holds and the circuit breaker lets calls through, as far as is known.
+    /// When the budget has room, no pause is active and the circuit breaker is closed, as far as is known.
     pub(super) async fn room_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let room = self.governor.background_meter(&Scope::Analytics).await?.next_fits_at;
         Ok(room.max(self.circuit_open_until()))
     }
 
-    /// Until when the upstream is not called after failures in a row, because its circuit breaker is open.
+    /// Until when the circuit breaker for page views is open.
     pub(super) fn circuit_open_until(&self) -> Option<Timestamp> {
         let operations = self.governor.health().operations();
         let views = operations.into_iter().find(|status| status.operation == Operation::Views)?;
@@ -137,8 +137,8 @@ impl History {
     }
 }
 
-/// What is kept of an answer. There are no further pages, whatever the upstream says, after one that is empty or
-/// says the same again, nor after very many: what is missing then shows in the sums.
+/// The part of an answer to store. Whatever the upstream says, no page follows one that is empty or repeats the
+/// previous one, nor the maximum number of pages; missing rows then show in the sums.
 fn kept(
     project: &ProjectId,
     day: Day,
@@ -146,7 +146,7 @@ fn kept(
     answer: PageViewsResponse,
 ) -> FetchedPage {
     let PageViewsResponse { totals, mut views, has_more, corrected } = answer;
-    // PostgreSQL has no text with a NUL in it.
+    // PostgreSQL does not accept NUL in texts.
     for view in views.iter_mut().filter(|view| view.path.contains('\0')) {
         view.path = view.path.replace('\0', "\u{fffd}");
     }
@@ -154,14 +154,14 @@ fn kept(
     let many = partial_day.is_some_and(|partial_day| partial_day.pages + 1 >= MOST_PAGES);
     let endless = has_more && (views.is_empty() || repeated || many);
     if endless {
-        tracing::warn!(%project, %day, rows = views.len(), repeated, "the upstream promises rows without end");
+        tracing::warn!(%project, %day, rows = views.len(), repeated, "the upstream reports rows without end");
     }
     FetchedPage { totals, views, has_more: has_more && !endless, corrected }
 }
 
 fn report(project: &ProjectId, day: Day, Written { before, after }: &Written) {
     let Some(after) = after else {
-        tracing::warn!(%project, %day, "the upstream has forgotten a final day; the history keeps it");
+        tracing::warn!(%project, %day, "the upstream returned no views for a final day; keeping it");
         return;
     };
     let (rows, is_final) = (after.rows, after.final_at.is_some());
@@ -169,7 +169,7 @@ fn report(project: &ProjectId, day: Day, Written { before, after }: &Written) {
     let was = before.as_ref().filter(|before| before.final_at.is_some() && before.digest != after.digest);
     if let Some(was) = was {
         let (before, after) = (was.totals.total, after.totals.total);
-        tracing::warn!(%project, %day, before, after, "a final day was recounted upstream");
+        tracing::warn!(%project, %day, before, after, "the upstream changed the views of a final day");
     }
     if after.mark == Some(Mark::Uneven) && before.as_ref().is_none_or(|before| before.mark != after.mark) {
         tracing::warn!(%project, %day, "a day's rows do not add up to its totals");

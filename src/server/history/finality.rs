@@ -1,8 +1,8 @@
-//! When a day is fetched again, and when no more. Pure. All days are UTC days.
+//! When a day is fetched again, and when it is final. Pure. All days are UTC days.
 //!
-//! Today is fetched again every hour. Once it is over it is fetched at once, then every six hours, until two fetches at least
-//! an hour apart agree: it is final. A day that is more than three days old is final with its next fetch, if that
-//! adds up. Every week one final day is fetched again all the same.
+//! Today is fetched every hour. When it is over it is fetched at once, then every six hours, until two fetches at least
+//! an hour apart agree: then it is final. A day more than three days old is final with its next fetch, if its rows add
+//! up. Every week, one final day is fetched again as a check.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::server::store::history::{DayDecision, FetchedDay, NewFetch};
 const RECENT_DAYS: i64 = 3;
 const AGAIN_TODAY: Duration = Duration::from_secs(3_600);
 const AGAIN_RECENT: Duration = Duration::from_secs(6 * 3_600);
-/// Two fetches that are closer than this say no more than one.
+/// Two fetches closer than this count as one.
 const APART_SECONDS: i64 = 3_600;
 const BETWEEN_CHECKS_SECONDS: i64 = 7 * DAY_SECONDS;
-/// How far ahead of the clock a fetch may lie before it is taken for one of a clock that was wrong.
+/// A fetch further in the future than this was recorded by a wrong clock.
 const AHEAD_SECONDS: i64 = DAY_SECONDS;
 const DAY_SECONDS: i64 = 86_400;
 
-/// What a fetch is worth, after what was known before.
+/// Decides what to do with a fetched day, given the stored one.
 pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp) -> DayDecision {
     let before = before.filter(|before| !is_ahead(before, now));
     let mark = (!new.even).then_some(Mark::Uneven);
@@ -30,7 +30,7 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
         return if *digest == new.digest {
             DayDecision::Replace { agreed: agreed.saturating_add(1), final_at: Some(*at), mark: *old_mark }
         } else if new.rows == 0 && new.totals.total == 0 && totals.total > 0 {
-            // An upstream that keeps its days for a while only has not recounted them to nothing.
+            // An upstream that deletes old days has not recounted them to zero.
             DayDecision::Keep
         } else {
             DayDecision::Replace { agreed: 1, final_at: Some(*at), mark: mark.or(Some(Mark::Recounted)) }
@@ -48,7 +48,7 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
     DayDecision::Replace { agreed, final_at: (agreed >= 2 || old_enough).then_some(now), mark }
 }
 
-/// When a day that is here is fetched again; nothing once it is final. `pace`: not more often than so.
+/// When a stored day is fetched again; `None` once it is final. `pace`: the shortest interval.
 pub(super) fn due_at(day: &FetchedDay, now: Timestamp, pace: Duration) -> Option<Timestamp> {
     if is_ahead(day, now) {
         return Some(now);
@@ -62,14 +62,14 @@ pub(super) fn due_at(day: &FetchedDay, now: Timestamp, pace: Duration) -> Option
     Some(if over { due } else { due.min(end_of(day.day)) })
 }
 
-/// So long between two fetches of a day of `calls` calls, `projects` of which share `per_hour`, that reading again the
-/// four days that may change uses no more than half of the hour's calls.
+/// The shortest interval between two fetches of a day of `calls` calls, if `projects` of them share `per_hour`, so that
+/// refetching the four days that may change uses at most half of the hourly calls.
 pub(super) fn pace(calls: u32, projects: usize, per_hour: u32) -> Duration {
     let calls = u64::from(calls).saturating_mul(projects as u64).saturating_mul(2 * (RECENT_DAYS as u64 + 1));
     Duration::from_secs(calls.saturating_mul(3_600) / u64::from(per_hour.max(1)))
 }
 
-/// The final day of the window whose turn it is to be fetched again, if a week has passed since that was last done to one.
+/// The final day of the window that is due for the weekly check, if any.
 pub(super) fn to_check(days: &[FetchedDay], checked: Option<Timestamp>, now: Timestamp) -> Option<Day> {
     let final_days = || {
         let days = days.iter().filter(|day| !is_ahead(day, now));
@@ -80,12 +80,12 @@ pub(super) fn to_check(days: &[FetchedDay], checked: Option<Timestamp>, now: Tim
     (now.seconds_since(last) >= BETWEEN_CHECKS_SECONDS).then_some(oldest.day)
 }
 
-/// Whether a day was fetched by a clock that has since been set back by far: what it says of when is worth nothing.
+/// Whether a day was fetched before a large clock rollback, so that its timestamps are meaningless.
 pub(super) fn is_ahead(day: &FetchedDay, now: Timestamp) -> bool {
     day.fetched_at > latest(now)
 }
 
-/// The latest instant at which something can have been fetched.
+/// The latest plausible time of a fetch.
 pub(super) fn latest(now: Timestamp) -> Timestamp {
     now.plus_seconds(AHEAD_SECONDS)
 }
@@ -94,7 +94,7 @@ fn is_over(day: Day, at: Timestamp) -> bool {
     Day::of(at) > day
 }
 
-/// The first instant after a day.
+/// The first moment after a day.
 fn end_of(day: Day) -> Timestamp {
     let epoch = Day::of(Timestamp::from_millis(0));
     Timestamp::from_millis(0).plus_seconds((day.days_since(epoch) + 1).saturating_mul(DAY_SECONDS))

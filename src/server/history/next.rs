@@ -1,4 +1,4 @@
-//! Which page of which day of a project is to be fetched next. Must not call the upstream.
+//! Which page of which day of a project is fetched next. Must not call the upstream.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use crate::server::store::StoreError;
 use crate::server::store::history::{FetchedDay, PartialDay};
 use crate::server::upstream::governor::Scope;
 
-/// For how long a fetch may pause and still go on: an hour for the budget, and as much for bad luck. Pages that
-/// are further apart need not fit together.
+/// How long a partial fetch may pause and still continue: an hour for the budget, and another for failures. Pages
+/// further apart may not be consistent.
 const PARTIAL_DAY_KEPT_SECONDS: i64 = 2 * 3_600;
 
-/// The next page to ask for.
+/// The next page to fetch.
 pub(super) struct Next {
     pub(super) day: Day,
-    /// What is here of the day; nothing at its beginning.
+    /// The stored pages of the day; `None` at its beginning.
     pub(super) partial_day: Option<PartialDay>,
 }
 
 impl History {
-    /// What to read next of a project, if anything is due: what has been begun, then what people want, then the newest
-    /// day that is missing or due again, then a check of an old one.
+    /// What to fetch next for a project, if anything is due: a partial day, then requested days, then the newest day
+    /// that is missing or due, then the weekly check.
     pub(super) async fn next(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Next>, StoreError> {
         if let Some(partial_day) =
             self.store.partial_day(project).await?.filter(|partial_day| fits(partial_day, now))
@@ -53,7 +53,7 @@ impl History {
     }
 }
 
-/// The days of the window that are not among `days` or are due again, newest first, as `days` are.
+/// The days of the window that are not among `days` or are due, newest first. `days` must be newest first.
 fn due_days(
     window: DayRange,
     days: &[FetchedDay],
@@ -67,13 +67,13 @@ fn due_days(
     })
 }
 
-/// How many calls a day of so many rows takes.
+/// The number of calls that a day with this many rows takes.
 pub(super) fn calls(rows: u64) -> u32 {
     u32::try_from(rows.div_ceil(PageLimit::MAX.into())).unwrap_or(u32::MAX).max(1)
 }
 
-/// Whether what was fetched of a day can still become one: all of it is here, or the next page still goes with it. Not if the
-/// clock has moved by far, either way.
+/// Whether a partial day can still be completed: all its pages are stored, or the last one is recent. Not after a large
+/// clock change in either direction.
 fn fits(partial_day: &PartialDay, now: Timestamp) -> bool {
     let apart = (now.as_millis() - partial_day.last_at.as_millis()).unsigned_abs() / 1000;
     !partial_day.last.has_more || apart <= PARTIAL_DAY_KEPT_SECONDS.unsigned_abs()

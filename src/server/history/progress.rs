@@ -1,4 +1,4 @@
-//! How far the history has come, what is missing of a range, and putting it first. Must not call the upstream.
+//! The progress of the history, the missing days of a range, and requests for them. Must not call the upstream.
 
 use super::{History, finality};
 use crate::error::AppError;
@@ -13,13 +13,13 @@ use crate::server::store::StoreError;
 use crate::server::store::history::Extent;
 use crate::server::upstream::governor::Scope;
 
-/// How many days people can have waiting at once.
+/// The maximum number of requested days.
 const MOST_REQUESTED: usize = 400;
 const MOST_MARKED: u32 = 20;
-/// What one call takes about as long as the budget has room, with the pause after it.
+/// The approximate duration of a call with the pause after it, while the budget has room.
 const MILLIS_OF_A_CALL: u64 = 500;
 
-/// Days that are still to be fetched once, and the calls that takes at least.
+/// Days that have never been fetched, and the minimum number of calls for them.
 #[derive(Debug, Clone, Copy)]
 struct Remaining {
     days: u32,
@@ -49,7 +49,7 @@ impl History {
         })
     }
 
-    /// What of a range is not here; days that have not begun are not missing.
+    /// The missing days of a range; days in the future are not missing.
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
         let Some(range) = begun(range, self.clock.now()) else { return Ok(Missing { days: 0, calls: 0 }) };
         let days = self.days_missing(project, range).await?;
@@ -57,7 +57,7 @@ impl History {
         Ok(Missing { days, calls: u32::try_from(calls).unwrap_or(u32::MAX) })
     }
 
-    /// Puts what is missing of a range before everything else.
+    /// Requests that the missing days of a range be fetched first.
     pub async fn request_days(
         &self,
         by: &Actor,
@@ -70,7 +70,7 @@ impl History {
             let missing = self.days_missing(project, range).await? as usize;
             if missing + requested.iter().filter(|day| !range.contains(**day)).count() > MOST_REQUESTED {
                 return Err(AppError::bad_input(format!(
-                    "At most {MOST_REQUESTED} days can wait to be fetched, and {missing} of these are missing. Choose a shorter range, or wait."
+                    "At most {MOST_REQUESTED} days can be requested at once, and {missing} of these are missing. Choose a shorter range, or wait."
                 )));
             }
             let mut here =
@@ -83,7 +83,7 @@ impl History {
         self.state(project).await
     }
 
-    /// What is still to be fetched once: in the window, and what people want beyond it.
+    /// The days still to be fetched for the first time: in the window, and requested ones before it.
     async fn remaining(&self, project: &ProjectId, now: Timestamp) -> Result<Remaining, StoreError> {
         let window = self.window(now);
         let requested = self.store.requested_days(project).await?;
@@ -97,7 +97,7 @@ impl History {
         Ok(u32::try_from(range.days()).unwrap_or(u32::MAX).saturating_sub(here))
     }
 
-    /// What reading so many days costs, if they are like those that are here.
+    /// The calls that fetching `days` days takes, if they are like the stored ones.
     async fn calls_of(&self, project: &ProjectId, days: u32) -> Result<u64, StoreError> {
         let ends = self.store.history_ends(project).await?;
         let each = match ends.and_then(|(first, last)| DayRange::new(first, last).ok()) {
@@ -114,8 +114,8 @@ impl History {
         Ok(each.saturating_mul(days.into()))
     }
 
-    /// When everything will be here once. Projects take turns, so that until then each of the others takes as many calls as
-    /// this one, or as it needs.
+    /// When all days will have been fetched once. Projects take turns, so that each other project makes at most as many
+    /// calls until then as this one.
     async fn expected_end(
         &self,
         project: &ProjectId,
@@ -142,20 +142,20 @@ impl History {
         [meter.next_fits_at, backoff, self.circuit_open_until()].into_iter().flatten().max()
     }
 
-    /// Why nothing is fetched right now, if so.
+    /// Why nothing is being fetched now.
     fn waiting(&self, project: &ProjectId, meter: Meter, now: Timestamp) -> Option<String> {
         if meter.limit == 0 {
             return Some(
-                "All calls are kept for people, so none is left for the history. An administrator can lower DOCKET_ANALYTICS_RESERVE."
+                "All calls are reserved for people, so none are left for the history. An administrator can lower DOCKET_ANALYTICS_RESERVE."
                     .to_owned(),
             );
         }
         let backoff = self.backoff().of(project, now).map(|backoff| backoff.why);
         let why = match (meter.next_fits_at, backoff) {
             (Some(_), _) if meter.used < meter.limit => "The platform asked Docket to wait",
-            (Some(_), _) => "This hour’s calls for the history are used",
+            (Some(_), _) => "The hourly calls for the history are used up",
             (None, Some(why)) => why,
-            (None, None) if self.circuit_open_until().is_some() => "The platform failed again and again",
+            (None, None) if self.circuit_open_until().is_some() => "The platform keeps failing",
             (None, None) => return None,
         };
         let at = self.resumes_at(project, meter, now)?.to_datetime();

@@ -1,4 +1,4 @@
-//! Putting jobs away and bringing them back, and tags. All of it stays here: nothing is sent.
+//! Archiving, restoring and tagging jobs in Docket. Must not send anything.
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId};
@@ -8,7 +8,7 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::find::job_ids;
 
 impl Jobs {
-    /// Puts those of the comma-separated jobs away that are in the list.
+    /// Archives the jobs with these comma-separated ids.
     pub async fn archive(
         &self,
         caller: &Caller,
@@ -19,7 +19,7 @@ impl Jobs {
         Ok(BulkResult { jobs })
     }
 
-    /// Brings those of the comma-separated jobs back that were put away.
+    /// Restores the jobs with these comma-separated ids.
     pub async fn unarchive(
         &self,
         caller: &Caller,
@@ -41,7 +41,7 @@ impl Jobs {
     }
 }
 
-/// At least one job.
+/// Parses at least one comma-separated id.
 fn chosen(ids: &str) -> Result<Vec<JobId>, AppError> {
     let ids = job_ids(ids)?;
     if ids.is_empty() { Err(AppError::bad_input("Choose at least one job.")) } else { Ok(ids) }

@@ -1,4 +1,4 @@
-//! Batches: prepared and looked at, started once, sent through the queue like any prompt. Must not send by itself.
+//! Batches: prepared, previewed, started once, sent through the queue. Must not send by itself.
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS};
@@ -12,25 +12,25 @@ use crate::server::jobs::templates::template_id;
 use crate::server::store::batches::{NewBatch, PreparedBatch};
 use crate::server::store::drafts::{Draft, DraftKey};
 
-/// Under which subject the form is kept as a draft, its list of values in the place of the pages.
+/// The draft subject of the form; the list of values is stored in the draft's pages.
 const DRAFT: &str = "batch";
 
-/// The longest list of values, in bytes.
+/// The maximum length of the list of values, in bytes.
 const LIST_MAX: usize = 128 * 1024;
 
-/// A batch as posted: nothing in it is checked but the project.
+/// A submitted batch; only the project is validated.
 pub struct BatchRequest {
     pub project: ProjectId,
     pub text: String,
     pub values: String,
     pub intent: String,
-    /// The id of the template the text came from; empty is none.
+    /// The id of the template it came from; empty without one.
     pub template_id: Option<String>,
 }
 
 impl Jobs {
-    /// Keeps a batch that makes sense, to be looked at and started; nothing is queued yet. Texts that make none are kept as
-    /// drafts. The same intent again gives the same batch.
+    /// Stores a valid batch for preview and start; nothing is queued yet. Invalid texts are saved as a draft. The same
+    /// intent returns the same batch.
     pub async fn prepare_batch(&self, caller: &Caller, request: &BatchRequest) -> Result<Batch, AppError> {
         self.keep_batch_draft(caller, request).await?;
         let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
@@ -53,7 +53,7 @@ impl Jobs {
         if prepared.project != request.project || prepared.template != text || prepared.list != values {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
-                "This form was sent before with another text. Reload the page to send a new one.",
+                "This form was already sent with another text. Reload the page to send a new one.",
             ));
         }
         self.store.drop_draft(draft_key(caller, &request.project)).await?;
@@ -78,7 +78,7 @@ impl Jobs {
         self.shown(prepared).await
     }
 
-    /// Takes what waits still out of the queue.
+    /// Cancels the prompts that are still queued.
     pub async fn cancel_batch(
         &self,
         caller: &Caller,
@@ -93,7 +93,7 @@ impl Jobs {
         self.shown(prepared).await
     }
 
-    /// What the form starts from: the texts of another batch, or what could not become one, with the reason.
+    /// The initial values of the form: those of another batch, or an invalid draft with the reason.
     pub async fn batch_form(
         &self,
         caller: &Caller,
@@ -120,7 +120,7 @@ impl Jobs {
 
     async fn shown(&self, prepared: PreparedBatch) -> Result<Batch, AppError> {
         let is_started = prepared.started_at.is_some();
-        // What was started stays as it is, whatever a prompt may be by now.
+        // A started batch does not change when the rules for prompts change.
         let entries = if is_started { Vec::new() } else { self.checked(&prepared.template, &prepared.list)? };
         let jobs = self.store.jobs_of_batch(&prepared.id).await?;
         let (sent, waiting) = self.store.progress(&prepared.id).await?;
@@ -153,7 +153,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// The prompts of a batch, each as good as if it had been typed by itself.
+    /// The prompts of a batch, each validated as if it had been typed by itself.
     fn checked(&self, text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
         if values.len() > LIST_MAX {
             return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));

@@ -1,5 +1,5 @@
-//! Cursors of the list as texts. They say where a page lies and show nobody anything new, so they carry a digest against
-//! mistakes, bound to project and query, and no secret: a forged one leads to another page of the same list.
+//! Cursors of the list as text. They reveal nothing, so they carry no secret, only a digest against mistakes, bound to
+//! project and query: a forged one leads to another page of the same list.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,7 +14,7 @@ use crate::server::store::job_list::Cursor;
 const CONTENT: usize = 1 + 4 * 8;
 const DIGEST: usize = 6;
 
-/// What makes the cursors of one list differ from those of any other.
+/// Binds cursors to one list.
 pub(super) struct Seal(Sha256);
 
 impl Seal {

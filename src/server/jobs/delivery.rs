@@ -1,5 +1,5 @@
-//! Sending a committed message once, and recording what became of it.
-//! Must not send anything it has not claimed, and never sends again what may have been taken.
+//! Sends a committed message once and records the outcome. Must not send anything it has not claimed, and never resends
+//! what may have been accepted.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use crate::server::store::intents::{DeliveryOutcome, Intent};
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 
-/// How often recording an outcome is tried, once the process is to end, before the row is left to the next start, which
-/// calls it unknown. A process that goes on goes on trying: nobody else knows the outcome.
+/// How often recording an outcome is retried during shutdown before it is left to the next start, which marks it
+/// unknown. Without shutdown it is retried forever: no other process knows the outcome.
 const LAST_RECORD_TRIES: u32 = 8;
 
-/// The pause before recording is tried again doubles so often, from 50 milliseconds on.
+/// The retry pause doubles this many times, starting at 50 ms.
 const PAUSE_DOUBLINGS: u32 = 5;
 
 impl Jobs {
-    /// What was being sent when the process last ended becomes *unknown*. To be called once, before anything
-    /// is sent.
+    /// Marks messages that were being sent when the process ended as *unknown*. Call it once, before anything is sent.
     pub async fn mark_interrupted_unknown(&self) -> anyhow::Result<()> {
-        let reason = "Docket was stopped while this was being sent. The platform may have taken it or not.";
+        let reason =
+            "Docket was stopped while this was being sent. The platform may or may not have accepted it.";
         for intent in self.store.interrupted().await? {
             tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
             self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?;
@@ -32,7 +32,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Starts the delivery of every queued message whose time has come, and of the next one of each queue that moves.
+    /// Starts the delivery of every due message, and of the next one of each queue that may move.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
         for message_id in self.store.due_messages(self.clock.now()).await? {
             self.start_delivery(message_id);
@@ -46,12 +46,12 @@ impl Jobs {
         Ok(())
     }
 
-    /// Delivers in the background, whatever becomes of the caller.
+    /// Delivers in the background, so that it continues if the caller is cancelled.
     pub(super) fn start_delivery(&self, message_id: String) {
         let jobs = self.clone();
         let delivery = async move {
             if let Err(error) = jobs.deliver(&message_id).await {
-                tracing::error!(message_id, error = format!("{error:#}"), "delivery");
+                tracing::error!(message_id, error = format!("{error:#}"), "delivery failed");
             }
             jobs.announce_outcome();
         };
@@ -81,14 +81,14 @@ impl Jobs {
             Some(remote_id) => {
                 let answer =
                     self.upstream.follow_up(permit, &intent.project, remote_id, &intent.prompt).await;
-                // The answer is about the job that was written to, whatever it calls it.
+                // The answer is about the job of the request, whatever id it contains.
                 answer.map(|remote| RemoteJob { id: remote_id.to_owned(), ..remote })
             }
             None => self.upstream.create(permit, &intent.project, &intent.prompt).await,
         }
     }
 
-    /// When a job that was just heard of is polled again.
+    /// When a job is polled next after news about it.
     pub(super) fn next_poll(&self) -> Timestamp {
         self.clock.now().plus_seconds(self.timing.poll_interval.as_secs() as i64)
     }
@@ -101,12 +101,12 @@ impl Jobs {
                 DeliveryOutcome::Accepted(remote, self.next_poll())
             }
             Err(error) if intent.in_queue && error.is_temporary() => {
-                tracing::warn!(job = %intent.job, position = intent.position, %error, "waits on");
-                reason = format!("{} It stands in line again.", error.delivery_reason());
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
+                reason = format!("{} It was put back in the queue.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)
             }
             Err(error) => {
-                tracing::warn!(job = %intent.job, position = intent.position, %error, "not accepted");
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not accepted");
                 reason = error.delivery_reason();
                 if error.may_have_been_accepted() {
                     DeliveryOutcome::Unknown(&reason)
@@ -121,14 +121,14 @@ impl Jobs {
                 Err(error) if error.is_duplicate() => {
                     tracing::warn!(job = %intent.job, "the answer names a job of another prompt");
                     delivery_outcome = DeliveryOutcome::Unknown(
-                        "The platform answered with a job that belongs to another prompt. It may have started the work or not.",
+                        "The platform answered with a job that belongs to another prompt. It may or may not have started the work.",
                     );
                 }
                 Err(error) if attempt >= LAST_RECORD_TRIES && self.deliveries.is_closed() => {
                     return Err(error).context("recording the outcome");
                 }
                 Err(error) => {
-                    tracing::warn!(job = %intent.job, %error, "the outcome cannot be recorded yet");
+                    tracing::warn!(job = %intent.job, %error, "the outcome could not be recorded; retrying");
                     tokio::time::sleep(Duration::from_millis(50 << attempt.min(PAUSE_DOUBLINGS))).await;
                 }
             }

@@ -1,4 +1,4 @@
-//! Keeping what somebody is writing, while they write it. Must not send anything.
+//! Saves drafts while a person types. Must not send anything.
 
 use crate::error::AppError;
 use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
@@ -7,23 +7,23 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::drafts::{Draft, DraftKey};
 
-/// The longest text that is kept of the field for pages, in characters: 50 paths of 500.
+/// The maximum length of the stored pages field, in characters: 50 paths of 500.
 const PATHS_MAX_CHARS: usize = 26_000;
 
-/// What stands in a form right now.
+/// The current content of a form.
 pub struct DraftForm {
-    /// The job to follow up; nothing or empty for a new job.
+    /// The job to follow up; empty for a new job.
     pub job: Option<String>,
     pub text: String,
     pub paths: Option<String>,
-    /// The id of the template it came from; empty is none.
+    /// The id of the template it came from; empty without one.
     pub template: Option<String>,
-    /// The form's intent, so that a late draft of a text that was sent is not kept.
+    /// The form's intent, so that a draft that arrives after its text was sent is not saved.
     pub intent: Option<String>,
 }
 
 impl Jobs {
-    /// Keeps what the caller writes, in place of what was kept for the same form; an empty text ends the draft.
+    /// Saves the caller's draft for a form, replacing the previous one; an empty text deletes the draft.
     pub async fn save_draft(
         &self,
         caller: &Caller,
@@ -62,7 +62,7 @@ impl Jobs {
         let most = self.prompt_max as usize;
         if text.chars().count() > most || paths.chars().count() > PATHS_MAX_CHARS {
             return Err(AppError::bad_input(format!(
-                "A draft has at most {most} characters, as a prompt has. Shorten it, and it is kept."
+                "A draft has at most {most} characters, like a prompt. Shorten it to save it."
             )));
         }
         if text.contains('\0') || paths.contains('\0') {

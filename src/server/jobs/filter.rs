@@ -1,14 +1,15 @@
-//! What the texts of a query mean. Parsed here once; nothing deeper checks again.
+//! Parses the filters of the list. Nothing deeper validates them again.
 
 use crate::error::AppError;
 use crate::model::job_query::JobQuery;
 use crate::model::tag;
 use crate::server::store::job_list::{JobFilter, PageStart, Sort};
 
-/// The longest search, tag, page or name, in characters.
+/// The maximum length of a search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;
 
-/// The filters of an address's query, as they are kept, whatever else stands in it; of a field that is there twice the first.
+/// The canonical filters in the query string of an address; other fields are ignored, and of repeated fields the first
+/// counts.
 pub fn kept(query: &str) -> Result<String, AppError> {
     let pairs: Vec<(String, String)> =
         url::form_urlencoded::parse(query.trim_start_matches('?').as_bytes()).into_owned().collect();
@@ -16,7 +17,7 @@ pub fn kept(query: &str) -> Result<String, AppError> {
     Ok(parse(&JobQuery::of(of))?.0.canonical())
 }
 
-/// The query as it is written canonically, and what it means.
+/// The canonical form of the query, and the parsed filter.
 pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError> {
     let mut query = JobQuery::of(|name| {
         query.values().iter().find(|(field, _)| *field == name).map(|(_, value)| (*value).to_owned())
@@ -51,11 +52,11 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
     Ok((query, filter))
 }
 
-/// What `value` stands for; the first word is the empty one of a field that is left out.
+/// The meaning of `value`; the first word is the empty one of an omitted field.
 fn one_of<T: Copy, const N: usize>(name: &str, value: &str, meanings: [(&str, T); N]) -> Result<T, AppError> {
     meanings.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let words: Vec<&str> = meanings[1..].iter().map(|(word, _)| *word).collect();
-        AppError::bad_input(format!("“{name}” is {} or left out.", words.join(", ")))
+        AppError::bad_input(format!("“{name}” must be {} or empty.", words.join(", ")))
     })
 }
 

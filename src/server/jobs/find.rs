@@ -1,4 +1,4 @@
-//! Finding jobs. Reads the ledger only; never asks the upstream.
+//! Finding jobs. Must not write or call the upstream.
 
 use crate::error::AppError;
 use crate::model::id::{IntentId, JobId, ProjectId};
@@ -11,16 +11,16 @@ use crate::server::jobs::filter::parse;
 use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart};
 
-/// How many jobs that run, or that need a person, the overview has.
+/// The number of jobs in the overview's sections of running jobs and jobs that need attention.
 const SECTION_JOBS: usize = 8;
 
-/// How many finished jobs the overview has.
+/// The number of finished jobs in the overview.
 const FINISHED_JOBS: usize = 6;
 
-/// The most jobs one call may name.
+/// The maximum number of jobs in one call.
 const JOBS_MAX: usize = 200;
 
-/// The last page that can be asked for by its number.
+/// The largest page number.
 const PAGES_MAX: u64 = 1_000_000;
 
 impl Jobs {
@@ -30,7 +30,7 @@ impl Jobs {
         self.store.job(project, &id).await?.ok_or_else(missing)
     }
 
-    /// A page of jobs: at `cursor`, or else the one of that number; the first unless told.
+    /// A page of jobs: at `cursor`, or else the one with this number; the first by default.
     pub async fn list(
         &self,
         project: &ProjectId,
@@ -55,7 +55,7 @@ impl Jobs {
         Ok(JobPage { jobs, next, previous, before, total, counts, attention })
     }
 
-    /// What runs, what needs a person and what finished last.
+    /// Running jobs, jobs that need attention, and recently finished jobs.
     pub async fn overview(&self, project: &ProjectId) -> Result<JobsOverview, AppError> {
         let filters = [
             JobQuery::default().with("status", "active"),
@@ -73,12 +73,12 @@ impl Jobs {
         Ok(JobsOverview { running, needing, finished, counts, attention })
     }
 
-    /// The badges of comma-separated ids; those of no job of the project are left out.
+    /// The badges of comma-separated ids; ids that are not in the project are omitted.
     pub async fn badges(&self, project: &ProjectId, ids: &str) -> Result<Vec<JobBadge>, AppError> {
         Ok(self.store.badges(project, &job_ids(ids)?).await?)
     }
 
-    /// What a form starts from: a fresh intent, and the text that an earlier attempt could not deliver.
+    /// The initial values of a form: a new intent, and the draft.
     pub async fn form(
         &self,
         caller: &Caller,
@@ -98,19 +98,19 @@ impl Jobs {
     }
 }
 
-/// Comma-separated ids of jobs, as a form or a page sends them.
+/// Parses comma-separated ids of jobs.
 pub(super) fn job_ids(ids: &str) -> Result<Vec<JobId>, AppError> {
     let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
     let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>().map_err(AppError::bad_input)?;
     if ids.len() > JOBS_MAX {
-        return Err(AppError::bad_input(format!("At most {JOBS_MAX} jobs can be named at once.")));
+        return Err(AppError::bad_input(format!("At most {JOBS_MAX} jobs can be chosen at once.")));
     }
     Ok(ids)
 }
 
-/// How many jobs come before the page of that number.
+/// The number of jobs before the page with this number.
 fn before_page(page: &str) -> Result<u64, AppError> {
     let number = page.trim().parse().ok().filter(|number| (1..=PAGES_MAX).contains(number));
-    let number = number.ok_or_else(|| AppError::bad_input("A page is a number from 1 on."))?;
+    let number = number.ok_or_else(|| AppError::bad_input("The page must be a number from 1."))?;
     Ok((number - 1) * PAGE_JOBS as u64)
 }

@@ -1,4 +1,4 @@
-//! Importing a job that was started elsewhere. Must not send anything to it.
+//! Imports jobs that were started elsewhere. Must not send anything to them.
 
 use crate::error::AppError;
 use crate::model::id::ProjectId;
@@ -10,7 +10,7 @@ use crate::server::jobs::resolve::conflict_or;
 use crate::server::store::imports::NewImport;
 
 impl Jobs {
-    /// Follows the upstream's job `remote_id` like one of ours. Its prompt is not known: `note` stands in its place.
+    /// Tracks the upstream's job `remote_id`. Its prompt is not known: `note` replaces it.
     pub async fn import(
         &self,
         caller: &Caller,
@@ -32,7 +32,7 @@ impl Jobs {
         };
         let job =
             self.store.import(&import, self.next_poll(), self.clock.now()).await.map_err(conflict_or)?;
-        tracing::info!(%job, remote = remote.id, "imported");
+        tracing::info!(%job, remote = remote.id, "job imported");
         self.get(project, job.as_str()).await
     }
 }

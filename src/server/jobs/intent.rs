@@ -1,5 +1,5 @@
-//! From a posted form to a committed intent, and the same answer to the same form again.
-//! Must not send: it commits, hands over to the delivery, and waits for its end.
+//! From a submitted form to a committed intent; the same form again gets the same answer. Must not send: it commits,
+//! starts the delivery, and waits for its end.
 
 use std::time::Duration;
 
@@ -16,28 +16,28 @@ use crate::server::store::drafts::{Draft, DraftKey};
 use crate::server::store::intents::{Intent, NewIntent};
 use crate::server::upstream::governor::Scope;
 
-/// How often somebody who waits for the end of a delivery looks, if nothing is heard of it.
+/// The interval of checking for the end of a delivery when no notification arrives.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// A form as posted: nothing in it is checked but the project.
+/// A submitted form; only the project is validated.
 pub struct Form {
     pub author: Actor,
     pub project: ProjectId,
-    /// The job to follow up; nothing to start one.
+    /// The job to follow up; `None` for a new job.
     pub job: Option<String>,
     pub prompt: String,
     pub intent: String,
     /// Separated by commas or line ends.
     pub paths: Option<String>,
-    /// Whether it may wait in the queue where the hour's budget has no room.
+    /// Whether it may be queued if the hourly budget is spent.
     pub queue: bool,
-    /// The id of the template it came from; empty is none.
+    /// The id of the template it came from; empty without one.
     pub template: Option<String>,
-    /// Whether its person is asked first if jobs resemble it.
+    /// Whether to warn first if there are similar jobs.
     pub asks: bool,
 }
 
-/// A form that makes sense.
+/// A valid form.
 struct Request {
     job: Option<JobId>,
     intent: IntentId,
@@ -72,12 +72,12 @@ impl Form {
         Self { author, project, job, prompt, intent, paths, template, queue: false, asks: false }
     }
 
-    /// With the form's checkbox: whether it may wait in the queue.
+    /// With the form's checkbox that allows queueing.
     pub fn queued(self, checkbox: Option<&str>) -> Self {
         Self { queue: matches!(checkbox, Some("on" | "true")), ..self }
     }
 
-    /// With the field of a form that had no scripts to ask: only a page can show the question.
+    /// With the field of a form without JavaScript that asks for the warning; only a page can show it.
     pub fn asking(self, field: Option<&str>, wants_a_page: bool) -> Self {
         Self { asks: field == Some("ask") && wants_a_page, ..self }
     }
@@ -101,9 +101,8 @@ impl Form {
 }
 
 impl Jobs {
-    /// Takes a form on: commits it as an intent, has it sent, and gives the job with whatever came of that.
-    /// The same intent again gives the same answer and sends nothing. Text that could not be taken on is
-    /// kept as the author's draft.
+    /// Submits a form: commits it as an intent, delivers it, and returns the job with its outcome. The same intent
+    /// again returns the same answer and sends nothing. Text that cannot be accepted is saved as the author's draft.
     pub async fn submit(&self, form: Form) -> Result<Job, AppError> {
         let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
@@ -116,7 +115,7 @@ impl Jobs {
             }
         };
         if let Err(error) = draft {
-            tracing::warn!(%error, "a draft could not be written");
+            tracing::warn!(%error, "a draft could not be saved");
         }
         outcome
     }
@@ -157,24 +156,24 @@ impl Jobs {
                 }
             }
         }
-        // Where the same form came twice at once, this finds the other one's intent.
+        // If the same form was submitted twice at once, this finds the other one's intent.
         let intent =
             self.store.find_intent(&form.author.id, &request.intent).await.map_err(committed_already)?;
-        // Without one, the job to follow up was not taken in the meantime.
+        // Without an intent, the job to follow up was rejected meanwhile.
         let intent = intent.ok_or_else(nothing_to_follow_up)?;
         self.answer(form, &request, intent).await
     }
 
-    /// Nothing was committed where this refuses, so that the same intent may come again.
+    /// Nothing is committed if this fails, so that the same intent may be submitted again.
     async fn must_have_no_similar_job(&self, form: &Form, request: &Request) -> Result<(), AppError> {
         let similar =
             self.similar(&form.project, &request.prompt, form.paths.as_deref().unwrap_or_default()).await?;
-        // Of a double click, the other one may be what resembles it.
+        // After a double click, the similar job may be the one of the other click.
         let is_committed = self.store.find_intent(&form.author.id, &request.intent).await?.is_some();
         if similar.is_empty() || is_committed { Ok(()) } else { Err(similar_job()) }
     }
 
-    /// The answer that belongs to an intent, once its delivery has ended.
+    /// The answer for an intent, after its delivery.
     async fn answer(&self, form: &Form, request: &Request, intent: Intent) -> Result<Job, AppError> {
         let same_job = match &request.job {
             None => intent.position == 0,
@@ -183,13 +182,13 @@ impl Jobs {
         if intent.project != form.project || intent.prompt != request.prompt || !same_job {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
-                "This form was sent before with another text, and that text is what counts. Reload the page to send a new one.",
+                "This form was already sent with another text. Reload the page to send a new one.",
             ));
         }
         self.job_after_delivery(&intent).await
     }
 
-    /// The job of an intent once its delivery has ended, or as it is if that waits.
+    /// The job of an intent after its delivery, or as it is if the message is queued.
     pub(super) async fn job_after_delivery(&self, intent: &Intent) -> Result<Job, AppError> {
         self.wait_for_outcome(intent).await.map_err(committed_already)?;
         let job = self.store.job(&intent.project, &intent.job).await.map_err(committed_already)?;
@@ -202,13 +201,13 @@ impl Jobs {
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
             outcomes.borrow_and_update();
-            // A message that waits in the queue may wait for hours, and nobody waits with it.
+            // A message in the queue may wait for hours; the request does not wait for it.
             let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
             let now = tokio::time::Instant::now();
             if !on_its_way || now >= deadline {
                 return Ok(());
             }
-            // Another process on the same database says nothing here when it has delivered.
+            // Deliveries by another process on the same database are not announced here.
             let _ = tokio::time::timeout_at(deadline.min(now + LOOK_AGAIN), outcomes.changed()).await;
         }
     }
@@ -222,14 +221,14 @@ impl Jobs {
 }
 
 fn nothing_to_follow_up() -> AppError {
-    AppError::bad_input("The platform has not taken this job, so there is nothing to follow up yet.")
+    AppError::bad_input("The platform has not accepted this job, so there is nothing to follow up yet.")
 }
 
 fn similar_job() -> AppError {
     AppError::new(ErrorCode::SimilarJob, AppError::SIMILAR_JOB)
 }
 
-/// A prompt as it is sent: 1 to `most` characters, line ends as `\n`.
+/// Validates a prompt: 1 to `most` characters, line ends as `\n`.
 pub(super) fn prompt(text: &str, most: u32) -> Result<String, AppError> {
     let text = text.replace("\r\n", "\n");
     if text.trim().is_empty() {
@@ -260,13 +259,13 @@ pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
     })
 }
 
-/// What somebody is told whose prompt is committed: who took it for lost would send it twice.
+/// The error after the prompt was committed: people must not think it lost and send it again.
 fn committed_already(error: StoreError) -> AppError {
-    let message = "Docket's database did not answer, but your prompt had been taken on. Look for it in the list of jobs before you send it again.";
+    let message = "Docket's database is unavailable, but your prompt was saved. Look for it in the list of jobs before you send it again.";
     AppError { message: message.to_owned(), ..error.into() }
 }
 
-/// Whether the text is worth keeping, and small enough to.
+/// Whether the text is worth saving as a draft, and valid for storage.
 fn may_be_kept(form: &Form) -> bool {
     let subject_is_an_id = form.job.as_deref().is_none_or(|job| job.parse::<JobId>().is_ok());
     subject_is_an_id

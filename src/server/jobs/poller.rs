@@ -1,8 +1,8 @@
-//! Tracking jobs: one upstream poll per job per interval, slower as a job grows old, whoever looks.
-//! Must not send anything to a job.
+//! Tracking jobs: one upstream poll per job per interval, slower as a job gets older, regardless of the number of
+//! viewers. Must not send anything to a job.
 //!
-//! A job is tracked until it is finished. One that the upstream does not know (twice, a minute apart), and one that came to no
-//! end in three days, are not tracked any more until a person asks.
+//! A job is tracked until it is finished. One that the upstream does not know (twice, a minute apart), or that does not
+//! finish in three days, is no longer tracked until a person asks.
 
 use std::time::Duration;
 
@@ -17,27 +17,27 @@ use crate::server::jobs::Jobs;
 use crate::server::store::polls::DuePoll;
 use crate::server::upstream::UpstreamError;
 
-/// Reads under way at once.
+/// Concurrent polls.
 const CONCURRENT_READS: usize = 4;
 
-/// How long a job that has ended is still polled after a follow-up was accepted: the upstream does not say when
-/// it starts to work again.
+/// How long a finished job is polled after a follow-up was accepted: the upstream does not report when it starts to
+/// work again.
 const SETTLING_SECONDS: i64 = 120;
 
-/// How much later a second 404 must come: an upstream may be asked about a job before all of it has heard of the job.
+/// The minimum time before a second 404: the upstream may be eventually consistent.
 const CONFIRMING_SECONDS: i64 = 60;
 
 /// How long a job that does not finish is tracked.
 const NO_END_SECONDS: i64 = 3 * 24 * 3600;
 
-/// By how much of itself a pause may be longer, so that jobs of one moment do not stay together.
+/// The maximum random extension of a pause, so that polls of jobs started together spread.
 const JITTER: f64 = 0.2;
 
-/// The pause between two polls of a job that has grown old.
+/// The pause between two polls of an old job.
 const SLOWEST: Duration = Duration::from_secs(300);
 
 impl Jobs {
-    /// Polls every job whose time has come, once. Gives how many polls were made.
+    /// Polls every due job once. Returns the number of polls.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
         let due = self.store.due_polls(now, later(now, self.longest_pause())).await?;
@@ -45,7 +45,7 @@ impl Jobs {
             .map(|due| async move {
                 let job = due.job.clone();
                 let result = self.poll(due).await;
-                result.inspect_err(|error| tracing::error!(%job, error = format!("{error:#}"), "read"))
+                result.inspect_err(|error| tracing::error!(%job, error = format!("{error:#}"), "poll failed"))
             })
             .buffer_unordered(CONCURRENT_READS)
             .filter(|result| std::future::ready(matches!(result, Ok(true))))
@@ -54,19 +54,19 @@ impl Jobs {
         Ok(polls)
     }
 
-    /// Polls a job that is not tracked any more, at most once per interval, because a person asks. One that still moves is
-    /// tracked again; the job as it then is.
+    /// Polls a job that is no longer tracked, at most once per interval, because a person asks. Tracks it again if it
+    /// is still moving; returns the current job.
     pub async fn check(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         if self.get(project, job).await?.remote.is_none() {
             return Err(AppError::bad_input(
-                "The platform has not taken this job, so there is nothing to check yet.",
+                "The platform has not accepted this job, so there is nothing to check yet.",
             ));
         }
         let id: JobId = job.parse().map_err(AppError::bad_input)?;
         let permit = self.governor.acquire_poll(project).await?.map_err(|_| {
             AppError::new(
                 ErrorCode::UpstreamFailed,
-                "The platform cannot be asked right now. Try again in a few minutes.",
+                "The platform is unavailable right now. Try again in a few minutes.",
             )
         })?;
         let now = self.clock.now();
@@ -105,16 +105,16 @@ impl Jobs {
         let answer = self.upstream.job(permit, &due.project, &due.remote_id).await;
         if let Some(error) = self.record_answer(&due, answer).await? {
             // The next poll is planned already; the last known state stays.
-            tracing::warn!(job = %due.job, %error, "job could not be read");
+            tracing::warn!(job = %due.job, %error, "job could not be polled");
             if now.seconds_since(due.tracked_since) >= NO_END_SECONDS {
-                self.record_no_end(&due, "Lately it gave no answer that could be used.").await?;
+                self.record_no_end(&due, "Its last answers could not be used.").await?;
             }
         }
         Ok(true)
     }
 
-    /// A poll that comes at quite another time than planned shows that the clock was set, or that nobody was there to
-    /// poll. Such a time is no time in which the job was tracked: it makes it no older, and confirms nothing.
+    /// A poll much earlier or later than planned means that the clock was changed or Docket was not running. That time
+    /// does not count as tracked: it does not age the job, and a 404 from before it is not confirmed.
     fn adjusted_for_downtime(&self, mut due: DuePoll, now: Timestamp) -> DuePoll {
         let late = now.as_millis() - due.planned_at.as_millis();
         if u128::from(late.unsigned_abs()) > self.longest_pause().as_millis() {
@@ -124,14 +124,14 @@ impl Jobs {
         due
     }
 
-    /// Records what a poll said, and gives the error that says nothing about the job.
+    /// Records the result of a poll, and returns an error that says nothing about the job.
     async fn record_answer(
         &self,
         due: &DuePoll,
         answer: Result<RemoteJob, UpstreamError>,
     ) -> anyhow::Result<Option<UpstreamError>> {
         match answer {
-            // The answer is about what was asked for, whatever it calls it.
+            // The answer is about the requested job, whatever id it contains.
             Ok(remote) => self.record_poll(due, &RemoteJob { id: due.remote_id.clone(), ..remote }).await?,
             Err(UpstreamError::Refused { status: 404, .. }) => self.record_missing(due).await?,
             Err(error) => return Ok(Some(error)),
@@ -150,15 +150,15 @@ impl Jobs {
             tracing::info!(job = %due.job, status = remote.status, "job changed");
         }
         if state.is_moving() && age >= NO_END_SECONDS {
-            self.record_no_end(due, &format!("Its last word was “{}”.", remote.status)).await?;
+            self.record_no_end(due, &format!("Its last status was “{}”.", remote.status)).await?;
         }
         Ok(())
     }
 
     async fn record_no_end(&self, due: &DuePoll, last: &str) -> anyhow::Result<()> {
-        tracing::warn!(job = %due.job, "job came to no end");
+        tracing::warn!(job = %due.job, "job did not finish in time and is no longer tracked");
         let reason =
-            format!("The platform reported no end in three days, so Docket no longer asks by itself. {last}");
+            format!("The job did not finish within three days, so Docket stopped tracking it. {last}");
         Ok(self.store.record_lost(due, NO_END, &reason, self.clock.now()).await?)
     }
 
@@ -169,9 +169,9 @@ impl Jobs {
         }
         let since = due.missing_since.filter(|since| *since <= now).unwrap_or(now);
         if now.seconds_since(since) >= CONFIRMING_SECONDS {
-            tracing::warn!(job = %due.job, "job is gone upstream");
+            tracing::warn!(job = %due.job, "the upstream does not know the job; it is no longer tracked");
             let reason =
-                "The platform says that there is no such job. It was asked twice, at least a minute apart.";
+                "The platform does not know this job. Docket checked twice, at least a minute apart.";
             return Ok(self.store.record_lost(due, NOT_FOUND, reason, now).await?);
         }
         let next = self.planned_poll(due, now).max(since.plus_seconds(CONFIRMING_SECONDS));
@@ -184,7 +184,7 @@ impl Jobs {
         later(now, pause + jitter)
     }
 
-    /// The longest that any job waits for its next poll.
+    /// The longest interval between two polls of a job.
     pub(super) fn longest_pause(&self) -> Duration {
         let pause =
             self.timing.poll_interval.max(SLOWEST).max(Duration::from_secs(CONFIRMING_SECONDS as u64));

@@ -1,4 +1,4 @@
-//! The queue as people see and change it. Must not send: deliveries take from it what its turn is.
+//! The queue as people see and change it. Must not send: deliveries take prompts from it.
 
 use crate::error::AppError;
 use crate::model::id::{MessageId, ProjectId};
@@ -10,7 +10,7 @@ use crate::server::store::queue::QueuedMessage;
 use crate::server::upstream::governor::Scope;
 
 impl Jobs {
-    /// What waits in the project, in order, with when each is expected to go.
+    /// The queued prompts of the project in order, with the expected time of each.
     pub async fn queue(&self, project: &ProjectId) -> Result<Queue, AppError> {
         let queued = self.store.queued(project).await?;
         let mut waiting = Vec::with_capacity(queued.len());
@@ -28,7 +28,7 @@ impl Jobs {
         Ok(Queue { waiting })
     }
 
-    /// Moves a prompt that waits in the queue: `to` is `first`, `up` or `down`.
+    /// Moves a prompt in its queue: `to` is `first`, `up` or `down`.
     pub async fn move_queued(&self, project: &ProjectId, message: &str, to: &str) -> Result<Queue, AppError> {
         let message: MessageId = message.parse().map_err(AppError::bad_input)?;
         let to = to.parse().map_err(AppError::bad_input)?;
@@ -38,7 +38,7 @@ impl Jobs {
         self.queue(project).await
     }
 
-    /// Takes a prompt out of the queue, as rejected: its text is kept, and nothing was sent.
+    /// Rejects a queued prompt: its text is kept, and nothing is sent.
     pub async fn cancel_queued(
         &self,
         caller: &Caller,
@@ -81,12 +81,12 @@ impl Jobs {
     }
 }
 
-/// Why a prompt is rejected that somebody took out of the queue.
+/// The reason of a cancelled prompt.
 pub(super) fn cancelled_by(caller: &Caller) -> String {
     format!("Cancelled by {} before it was sent.", caller.user.name)
 }
 
-/// Gives each message of a queue, in order, its reason and time.
+/// Yields the reason and the time of each message of a queue, in order.
 struct Forecast {
     why: WaitReason,
     times: std::vec::IntoIter<Timestamp>,
@@ -95,7 +95,7 @@ struct Forecast {
 impl Forecast {
     fn next(&mut self) -> (WaitReason, Option<Timestamp>) {
         let expected = self.times.next();
-        // What keeps the first one keeps the others as well; behind it they wait for their turn.
+        // What delays the first one delays the others too; they wait for their turn.
         (std::mem::replace(&mut self.why, WaitReason::Turn), expected)
     }
 }

@@ -1,5 +1,5 @@
-//! Deliveries whose outcome is not known, decided by a person: it was not started and is sent again, or it was and is
-//! tracked. Must not decide by itself.
+//! Deliveries with an unknown outcome, resolved by a person: not started and sent again, or started and tracked. Must
+//! not decide by itself.
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId, RemoteId};
@@ -11,13 +11,13 @@ use crate::server::store::intents::Intent;
 use crate::server::store::unresolved::{AcceptedAs, UnresolvedDelivery};
 use crate::server::upstream::UpstreamError;
 
-/// A decision as posted: nothing in it is checked but the project.
+/// A submitted decision; only the project is validated.
 pub struct Decision {
     pub project: ProjectId,
     pub job: String,
     /// The position of the message in its job.
     pub message: i64,
-    /// As it was when the form was rendered.
+    /// The attempt when the form was rendered.
     pub attempt: i64,
     /// `not_started` or `started`.
     pub outcome: String,
@@ -25,7 +25,7 @@ pub struct Decision {
 }
 
 impl Jobs {
-    /// Carries out a decision, once: the same one again gives the job as it is, another one is refused.
+    /// Carries out a decision once: the same one again returns the current job, a different one is refused.
     pub async fn resolve(&self, caller: &Caller, decision: Decision) -> Result<Job, AppError> {
         let job: JobId = decision.job.parse().map_err(AppError::bad_input)?;
         let message = self.store.message_at(&decision.project, &job, decision.message).await?;
@@ -41,7 +41,7 @@ impl Jobs {
         match decision.outcome.as_str() {
             "not_started" => self.send_again(caller, &delivery, &message).await,
             "started" => self.mark_accepted(caller, &delivery, &message, decision.remote_id.as_deref()).await,
-            _ => Err(AppError::bad_input("An outcome is one of not_started, started.")),
+            _ => Err(AppError::bad_input("The outcome must be not_started or started.")),
         }
     }
 
@@ -51,11 +51,11 @@ impl Jobs {
         delivery: &UnresolvedDelivery<'_>,
         message: &Intent,
     ) -> Result<Job, AppError> {
-        let note = format!("{} found that it was not started: it is sent again.", caller.user.name);
+        let note = format!("{} marked it as not started. It is sent again.", caller.user.name);
         if self.store.send_again(delivery, &note, self.clock.now()).await? {
             self.start_delivery(message.message_id.clone());
         } else {
-            // Two clicks, or two people of one mind: the first one counts, and both see what came of it.
+            // After two clicks, or the same decision by two people, the first one counts and both see its result.
             let now = self.store.message_at(delivery.project, delivery.job, delivery.position).await?;
             if now.is_none_or(|now| now.attempt <= delivery.attempt) {
                 return Err(already_resolved());
@@ -79,11 +79,11 @@ impl Jobs {
         let accepted_as = match delivery.position {
             0 => {
                 remote = self.fetch_untracked(delivery.project, remote_id.unwrap_or_default()).await?;
-                note = format!("{name} found that it was started, as {}.", remote.id);
+                note = format!("{name} marked it as started, with the id {}.", remote.id);
                 AcceptedAs::Job(&remote)
             }
             _ => {
-                note = format!("{name} found that it was taken.");
+                note = format!("{name} marked it as accepted.");
                 AcceptedAs::FollowUp
             }
         };
@@ -98,7 +98,7 @@ impl Jobs {
         }
     }
 
-    /// What the upstream says of the job with the id that a person typed, if no job of ours has that id.
+    /// The upstream's job with the id that a person typed, if Docket has no job with that id.
     pub(super) async fn fetch_untracked(
         &self,
         project: &ProjectId,
@@ -121,21 +121,21 @@ impl Jobs {
     async fn must_be_untracked(&self, project: &ProjectId, remote_id: &str) -> Result<(), AppError> {
         match self.store.job_of_remote(project, remote_id).await? {
             Some(job) => Err(AppError::conflict(format!(
-                "That id belongs to a job that is here already: /p/{project}/jobs/{job} is its page."
+                "Docket already has a job with this id: /p/{project}/jobs/{job}."
             ))),
             None => Ok(()),
         }
     }
 }
 
-/// The error of writing a job under an id that another one got in the meantime.
+/// The error when another job was given the id meanwhile.
 pub(super) fn conflict_or(error: StoreError) -> AppError {
     match error.is_duplicate() {
-        true => AppError::conflict("That id belongs to a job that is here already."),
+        true => AppError::conflict("Docket already has a job with this id."),
         false => error.into(),
     }
 }
 
 fn already_resolved() -> AppError {
-    AppError::conflict("Somebody has decided this already. Reload the page to see what came of it.")
+    AppError::conflict("Someone else has already decided this. Reload the page to see the result.")
 }

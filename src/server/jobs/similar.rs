@@ -1,4 +1,4 @@
-//! Finding what resembles a prompt before it is sent. Reads the ledger only, and decides nothing: people do.
+//! Finds jobs similar to a prompt before it is sent. Must not decide anything: people do.
 
 use anyhow::Context;
 
@@ -13,15 +13,15 @@ use crate::server::jobs::Jobs;
 use crate::server::store::drafts::DraftKey;
 use crate::server::store::similar::Candidate;
 
-/// The most jobs that are named.
+/// The maximum number of jobs in the result.
 const NAMED_MAX: usize = 5;
-/// How many jobs a prompt is compared with.
+/// The number of jobs a prompt is compared with.
 const COMPARED_JOBS: u32 = 200;
-/// How long a result counts as open: nobody tells Docket when a pull request is merged.
+/// How long a pull request counts as open: Docket does not learn when it is merged.
 const OPEN_SECONDS: i64 = 14 * 86_400;
 
 impl Jobs {
-    /// Jobs that resemble `prompt` about the pages in `paths`, the nearest first.
+    /// Jobs similar to `prompt` or about the pages in `paths`, most relevant first.
     pub async fn similar(
         &self,
         project: &ProjectId,
@@ -30,19 +30,19 @@ impl Jobs {
     ) -> Result<Vec<SimilarJob>, AppError> {
         let since = self.clock.now().plus_seconds(-OPEN_SECONDS);
         let candidates = self.store.candidates(project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
-        // What is not a path yet is being typed still.
+        // An invalid path is still being typed.
         let paths = page_path::of_job(page_path::typed(paths).unwrap_or_default(), prompt);
         let prompt = prompt.to_owned();
-        // Comparing long texts takes a while, during which others want answers.
+        // Comparing long texts takes a while and must not block the async threads.
         let compared =
             tokio::task::spawn_blocking(move || similar_jobs_of(&prompt, &paths, candidates)).await;
         compared.context("comparing prompts").map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "similar jobs");
+            tracing::error!(error = format!("{error:#}"), "similar jobs could not be found");
             AppError::internal()
         })
     }
 
-    /// Jobs that resemble what the caller has kept of a new job.
+    /// Jobs similar to the caller's draft of a new job.
     pub async fn similar_to_draft(
         &self,
         caller: &Caller,
@@ -58,7 +58,7 @@ fn similar_jobs_of(prompt: &str, paths: &[String], candidates: Vec<Candidate>) -
     let trigrams = Trigrams::of(prompt);
     let mut found: Vec<SimilarJob> =
         candidates.into_iter().filter_map(|candidate| similar_job(&trigrams, paths, candidate)).collect();
-    // Stable: the newest stay in front of each kind.
+    // A stable sort: within each group, the newest come first.
     found.sort_by_key(|job| (!job.is_running_already(), !job.same_text));
     found.truncate(NAMED_MAX);
     found
@@ -66,7 +66,7 @@ fn similar_jobs_of(prompt: &str, paths: &[String], candidates: Vec<Candidate>) -
 
 fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
     let page = candidate.paths.iter().find(|path| paths.contains(path)).cloned();
-    // The same words about other pages are another task: that is what templates are for.
+    // The same text about other pages is another task: templates are used like this.
     let other_pages = page.is_none() && !paths.is_empty() && !candidate.paths.is_empty();
     let same_text = !other_pages && trigrams.is_similar(&Trigrams::of(&candidate.prompt));
     let title = candidate.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a template may be, and saving, changing and deleting one. Must not start anything.
+//! Validating, saving, changing and deleting templates. Must not start anything.
 
 use crate::error::AppError;
 use crate::model::id::{ProjectId, TemplateId};
@@ -9,14 +9,14 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::drafts::{Draft, DraftKey};
 
-/// The most templates of a project.
+/// The maximum number of templates per project.
 const TEMPLATES_MAX: u32 = 100;
-/// The most places of a template.
+/// The maximum number of placeholders per template.
 const PLACEHOLDERS_MAX: usize = 20;
 
-/// A template as posted: nothing in it is checked.
+/// A submitted template; nothing is validated.
 pub struct PostedTemplate {
-    /// Nothing or empty for a new one.
+    /// Empty for a new one.
     pub template: Option<String>,
     pub name: String,
     pub text: String,
@@ -27,7 +27,7 @@ impl Jobs {
         Ok(self.store.templates(project).await?)
     }
 
-    /// What the form for a template starts from. A text that could not be saved goes before the saved one.
+    /// The initial values of the template form. A draft takes precedence over the saved text.
     pub async fn template_form(
         &self,
         caller: &Caller,
@@ -48,7 +48,7 @@ impl Jobs {
         Ok(TemplateForm { id, name, text, text_max: self.prompt_max })
     }
 
-    /// Saves a new template or changes one. What could not be saved is kept for its author.
+    /// Saves a new template or changes one. An invalid one is saved as a draft.
     pub async fn save_template(
         &self,
         caller: &Caller,
@@ -62,7 +62,7 @@ impl Jobs {
         let worth_keeping = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
             Ok(_) => self.store.drop_draft(of).await?,
-            // A draft has no field for a name; a template has none for pages.
+            // The draft's pages field stores the name, because drafts have no name and templates have no pages.
             Err(_) if worth_keeping => {
                 let (text, paths) = (posted.text.clone(), posted.name.clone());
                 let draft = Draft { text, paths, ..Draft::default() };
@@ -96,7 +96,7 @@ impl Jobs {
         match written {
             Ok(Some(id)) => Ok(id),
             Ok(None) => Err(AppError::bad_input(format!(
-                "A project has at most {TEMPLATES_MAX} templates. Delete one that nobody uses first."
+                "A project has at most {TEMPLATES_MAX} templates. Delete an unused one first."
             ))),
             Err(error) if error.is_duplicate() => Err(AppError::bad_input(
                 "A template with that name already exists in this project. Choose another name.",
@@ -122,15 +122,13 @@ impl Jobs {
         id: &TemplateId,
     ) -> Result<(), AppError> {
         let found = self.store.template(project, id).await?;
-        found.map(|_| ()).ok_or_else(|| {
-            AppError::not_found(
-                "The template of this text is not in this project any more. Start the job without it.",
-            )
-        })
+        found
+            .map(|_| ())
+            .ok_or_else(|| AppError::not_found("This template no longer exists. Start the job without it."))
     }
 }
 
-/// The id of a template as posted; an empty field is none.
+/// Parses a submitted template id; empty is none.
 pub(super) fn template_id(posted: Option<&str>) -> Result<Option<TemplateId>, AppError> {
     posted.filter(|id| !id.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
 }
@@ -151,7 +149,7 @@ fn name(name: &str) -> Result<&str, AppError> {
     let name = name.trim();
     if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || !is_plain(name) {
         return Err(AppError::bad_input(format!(
-            "A template's name has 1 to {NAME_MAX_CHARS} characters, all of which can be seen."
+            "A template's name has 1 to {NAME_MAX_CHARS} visible characters."
         )));
     }
     Ok(name)

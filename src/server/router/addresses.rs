@@ -1,4 +1,4 @@
-//! Addresses that can be read in two ways: the router takes a path as it stands, the pages as a browser would.
+//! Rejects ambiguous paths: the router takes a path literally, but a browser resolves `.` and `..`.
 
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -8,11 +8,10 @@ use axum::response::Response;
 use super::server_fns::answer;
 use crate::error::AppError;
 
-/// Refuses a path that climbs. A browser resolves it before it asks, so no person is told.
+/// Rejects a path with `.` or `..` segments. Browsers resolve them before a request, so no person sees the error.
 pub(super) async fn unambiguous(request: Request, next: Next) -> Response {
     if climbs(request.uri().path()) {
-        let error =
-            AppError::bad_input("That is not an address of Docket: it has . or .. between its slashes.");
+        let error = AppError::bad_input("This is not a valid address: it contains . or .. between slashes.");
         return answer(StatusCode::BAD_REQUEST, error);
     }
     next.run(request).await

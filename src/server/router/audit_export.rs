@@ -1,5 +1,5 @@
-//! `GET /admin/audit/export.csv` and `.json`: the audit log as a file, for administrators. Changes nothing but the log, which
-//! says who had it.
+//! `GET /admin/audit/export.csv` and `.json`: the audit log as a file, for administrators. Changes nothing except the
+//! log, which records the export.
 
 use axum::extract::RawQuery;
 use axum::middleware::from_fn;
@@ -35,7 +35,7 @@ async fn answer(
 ) -> Result<Response, AppError> {
     caller.must_be(Role::Admin)?;
     let query = query.unwrap_or_default();
-    // Of a field that is there twice, the last counts, as on the page.
+    // Of repeated fields the last counts, as on the page.
     let value = |name: &str| {
         let given = form_urlencoded::parse(query.as_bytes()).filter(|(given, _)| given == name);
         given.last().map(|(_, value)| value.into_owned())

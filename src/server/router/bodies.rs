@@ -1,4 +1,5 @@
-//! Request bodies: url-encoded fields, of a bounded size and read within a bounded time. What is behind this gets them whole.
+//! Request bodies: url-encoded fields of limited size, received within a time limit. Inner layers get the complete
+//! body.
 
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ use crate::api::templates::SaveTemplate;
 use crate::error::AppError;
 use crate::server::state::AppState;
 
-/// The most bytes of a body.
+/// The maximum size of a body.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// The endpoints that take a prompt, which may be longer than that.
+/// The endpoints with a prompt, which have a larger limit.
 const TAKE_A_PROMPT: [&str; 7] = [
     ImportJob::PATH,
     CreateJob::PATH,
@@ -31,28 +32,29 @@ const TAKE_A_PROMPT: [&str; 7] = [
     PrepareBatch::PATH,
 ];
 
-/// How many bytes a character of a prompt takes at its worst: four, each percent-encoded.
+/// The worst case per character of a prompt: four bytes, each percent-encoded.
 const BYTES_PER_CHARACTER: usize = 12;
 
-/// Room for all that is not the prompt, in bytes.
+/// Room for all other fields, in bytes.
 const BYTES_BESIDE_PROMPT: usize = 128 * 1024;
 
-/// How much of a body that is too large is read all the same, in bytes.
+/// How much of a too large body is received and discarded, in bytes.
 const FORGOTTEN_BYTES: usize = 4 * 1024 * 1024;
 
 /// How long a client may take to send a body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Browsers let any site post texts and files without asking; server functions would read fields out of them.
+/// Browsers let any site post `text/plain` and `multipart/form-data` without a preflight request, and server functions
+/// would accept fields from them.
 pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
     if request.method() == Method::POST && !is_url_encoded(&request) {
-        let error = AppError::bad_input("Server functions take url-encoded fields, and nothing else.");
+        let error = AppError::bad_input("Server functions accept only url-encoded fields.");
         return answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, error);
     }
     next.run(request).await
 }
 
-/// A post without fields needs to say nothing about them.
+/// A post without a body needs no content type.
 fn is_url_encoded(request: &Request) -> bool {
     let mut said = request.headers().get_all(header::CONTENT_TYPE).iter();
     let kind = |value: &header::HeaderValue| {
@@ -66,7 +68,7 @@ fn is_url_encoded(request: &Request) -> bool {
     }
 }
 
-/// Reads the body of a post to its end, or says why not.
+/// Receives the body of a post completely, or answers with an error.
 pub(super) async fn whole(State(state): State<AppState>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
@@ -77,24 +79,24 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Ok(Ok(None)) => answer(
             StatusCode::PAYLOAD_TOO_LARGE,
-            AppError::bad_input(format!("That is too much: at most {} KiB are taken here.", most / 1024)),
+            AppError::bad_input(format!("The request is too large: the limit is {} KiB.", most / 1024)),
         ),
         Ok(Err(error)) => {
-            tracing::debug!(%error, "a body broke off");
+            tracing::debug!(%error, "a request body was incomplete");
             answer(
                 StatusCode::BAD_REQUEST,
-                AppError::bad_input("The request broke off. Please send it again."),
+                AppError::bad_input("The request was interrupted. Send it again."),
             )
         }
         Err(_) => answer(
             StatusCode::REQUEST_TIMEOUT,
-            AppError::bad_input("The request took too long to arrive. Please send it again."),
+            AppError::bad_input("The request took too long to arrive. Send it again."),
         ),
     }
 }
 
-/// The whole body, or nothing if it has more than `most` bytes. Somewhat more is read and forgotten: a browser that is still
-/// sending when the connection ends shows no answer.
+/// The complete body, or `None` if it is larger than `most` bytes. Somewhat more is received and discarded: a browser
+/// that is still sending when the connection closes shows no response.
 async fn read(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Error> {
     let (mut whole, mut bytes) = (Vec::new(), 0);
     while bytes <= most + FORGOTTEN_BYTES {
@@ -108,7 +110,7 @@ async fn read(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Erro
     Ok((bytes <= most).then_some(whole))
 }
 
-/// The longest prompt fits whatever its script; everything else gets by with less.
+/// The longest prompt fits in any script; other endpoints have the smaller limit.
 fn most_bytes(path: &str, prompt_max: u32) -> usize {
     if TAKE_A_PROMPT.contains(&path) {
         MOST_BYTES.max(prompt_max as usize * BYTES_PER_CHARACTER + BYTES_BESIDE_PROMPT)

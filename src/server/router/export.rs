@@ -1,5 +1,5 @@
-//! `GET /p/{project}/analytics/export.csv` and `.json`: the rows of a page of analytics as a file. They change nothing,
-//! so a link from elsewhere may lead to them; what they hold can be read by no other site.
+//! `GET /p/{project}/analytics/export.csv` and `.json`: the rows of the analytics page as a file. They change nothing,
+//! so links from other sites are allowed; other sites cannot read the content.
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
@@ -22,7 +22,7 @@ use crate::server::sheet::{Chunks, Format};
 use crate::server::state::AppState;
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// The query of a page of analytics; its paging does not matter here.
+/// The query of the analytics page; its paging is ignored.
 #[derive(Debug, Deserialize)]
 struct Fields {
     from: Option<String>,
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Router<AppState> {
 async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppError> {
     let (Path(project), fields, Extension(caller)) = asked;
     let Query(fields) =
-        fields.map_err(|_| AppError::bad_input("Each field of the address may be there once."))?;
+        fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
     let views = PageViewsQuery::parse(project.clone(), from, to, None, None, caller.state.today())?;
@@ -69,7 +69,7 @@ async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppErr
     Ok(file(&export.name, format, export.body))
 }
 
-/// A file to be kept under `name`, in which nothing may need quoting.
+/// A download named `name`, which must not need quoting.
 pub(super) fn file(name: &str, format: Format, body: Chunks) -> Response {
     let content_type = match format {
         Format::Csv => "text/csv; charset=utf-8",
@@ -87,7 +87,7 @@ pub(super) fn file(name: &str, format: Format, body: Chunks) -> Response {
     (headers, Body::from_stream(body)).into_response()
 }
 
-/// A person who followed a link reads a sentence rather than JSON.
+/// People who follow a link get the error message as text instead of JSON.
 pub(super) async fn in_words(request: Request, next: Next) -> Response {
     let person = accepts_html(request.headers());
     let mut response = next.run(request).await;

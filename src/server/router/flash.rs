@@ -1,5 +1,5 @@
-//! Carries flash messages from a plain form to the page that follows it. The message stays on the server; the browser keeps its id in a
-//! cookie until that page.
+//! Passes flash messages from a plain form to the next page. The message stays on the server; the browser has its id in
+//! a cookie.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
@@ -28,7 +28,7 @@ pub(super) async fn carry(State(state): State<AppState>, request: Request, next:
     }
 }
 
-/// Hands the message that waits for this browser to the page it asks for. If that does not show it, it goes on waiting.
+/// Passes the pending message of this browser to the requested page. If the page does not show it, it stays pending.
 async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response {
     let Some(id) = id_in(request.headers(), &state.public_url) else { return next.run(request).await };
     let person = person(&request);
@@ -44,11 +44,11 @@ async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response
     response
 }
 
-/// Keeps what came of a form, and leads to the page it was on.
+/// Stores the outcome of a form, and redirects to the page it was on.
 async fn collect(state: &AppState, request: Request, next: Next) -> Response {
     let person = person(&request);
     let (mut parts, body) = request.into_parts();
-    // Whole already, and of a bounded size.
+    // Already complete, with limited size.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let slot = ConfirmationSlot::default();
     parts.extensions.insert(slot.clone());
@@ -69,15 +69,15 @@ async fn collect(state: &AppState, request: Request, next: Next) -> Response {
     response
 }
 
-/// The id of whoever is signed in.
+/// The id of the signed-in person.
 fn person(request: &Request) -> Option<String> {
     request.extensions().get::<Caller>().map(|caller| caller.user.id.clone())
 }
 
-/// Whether a person goes to a page. What a script fetches, or the browser to have it ready, leaves the message for that.
+/// Whether a person navigates to a page. Requests by scripts and prefetches leave the message pending.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let header_value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    // Browsers say the mode over https and on their own machine only; our scripts say it themselves.
+    // Browsers send the mode only over https and to localhost; our scripts send their own header.
     let is_fetched = header_value("sec-fetch-mode").is_some_and(|mode| mode != "navigate")
         || header_value("sec-fetch-dest").is_some_and(|destination| destination != "document")
         || header_value(REFRESH_HEADER).is_some();
@@ -106,7 +106,7 @@ fn set_cookie(response: &mut Response, id: String, seconds: i64, public_url: &Pu
     }
 }
 
-/// A browser takes `__Host-` only over https.
+/// Browsers accept the prefix `__Host-` only over https.
 fn name(public_url: &PublicUrl) -> &'static str {
     if public_url.is_https() { "__Host-docket-flash" } else { "docket-flash" }
 }

@@ -1,4 +1,4 @@
-//! Headers that every answer carries.
+//! Headers of every response.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
@@ -15,7 +15,7 @@ const SECURITY: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
-/// For a year, browsers insist on https where that is what people see.
+/// HSTS for a year, if the public address uses https.
 const INSIST_ON_HTTPS: &str = "max-age=31536000";
 
 pub(super) async fn security(State(public_url): State<PublicUrl>, request: Request, next: Next) -> Response {
@@ -30,12 +30,12 @@ pub(super) async fn security(State(public_url): State<PublicUrl>, request: Reque
     response
 }
 
-/// The policy of what is no page of ours: whatever a browser takes it for, it may do nothing and be framed by nobody. It says
-/// nothing of styles, because browsers show plain text with their own.
+/// The policy of responses that are not pages of Docket: no scripts, no forms, no framing. Styles are not restricted,
+/// because browsers show plain text with their own.
 const NO_PAGE: &str =
     "script-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What is meant for one person is kept by no cache.
+/// Prevents caching of personal responses.
 pub(super) async fn personal(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let policy = HeaderValue::from_static(NO_PAGE);

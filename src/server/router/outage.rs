@@ -1,5 +1,5 @@
-//! What people are told while the database does not answer: without it nobody's session can be read, and the session
-//! layer itself then answers with a bare 500.
+//! The response while the database is unavailable: sessions cannot be loaded then, and the session layer responds with
+//! an empty 500.
 
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use crate::error::AppError;
 use crate::server::forms::accepts_html;
 
-/// Puts a sentence and the right status in place of an answer that has neither.
+/// Replaces an empty 500 by a message with status 503.
 pub(super) async fn explain(request: Request, next: Next) -> Response {
     let page = accepts_html(request.headers());
     let response = next.run(request).await;

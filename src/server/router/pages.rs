@@ -1,4 +1,4 @@
-//! The pages: Leptos's routes, each rendered with the panel, a nonce policy and the person's theme.
+//! The pages: Leptos's routes, rendered with the application state, a CSP nonce and the person's theme.
 
 use std::sync::LazyLock;
 
@@ -20,8 +20,8 @@ use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::pages::login::Provider;
 
-/// Every page of the app. Made once in a process: while Leptos makes the list, no resource loads anywhere, and a page
-/// that is being rendered then would never end.
+/// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere, and
+/// a page being rendered at the same time would never finish.
 static PAGES: LazyLock<Vec<AxumRouteListing>> = LazyLock::new(|| generate_route_list(App));
 
 pub(super) fn routes(state: &AppState) -> Router<AppState> {
@@ -29,12 +29,12 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
     Router::new().leptos_routes_with_context(state, PAGES.clone(), context(state), document)
 }
 
-/// The path of each page, as it is routed.
+/// The route of each page.
 pub fn paths() -> impl Iterator<Item = &'static str> {
     PAGES.iter().map(AxumRouteListing::path)
 }
 
-/// Any other path: the app's own page that says so, as a 404.
+/// All other paths: the app's not-found page, with status 404.
 pub(super) fn not_found(state: &AppState) -> MethodRouter<AppState> {
     let render = leptos_axum::render_app_async_with_context(context(state), document(state));
     any(async move |request: Request| {
@@ -49,7 +49,7 @@ fn document(state: &AppState) -> impl Fn() -> leptos::prelude::AnyView + Clone +
     move || leptos::prelude::IntoAny::into_any(shell(options.clone(), chosen_theme()).into_view())
 }
 
-/// What every page and server function finds in its context.
+/// The context of every page and server function.
 pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'static {
     let state = state.clone();
     move || {
@@ -78,7 +78,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
     }
 }
 
-/// The theme in the person's cookie, so that the first pixel has it.
+/// The theme in the person's cookie, so that the first paint uses it.
 fn chosen_theme() -> Option<&'static str> {
     theme_of(&use_context::<Parts>()?.headers)
 }

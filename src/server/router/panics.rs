@@ -1,4 +1,4 @@
-//! What a panic in a handler becomes: an answer that names no cause but its request id. The process lives on.
+//! Converts a panic in a handler to a response that reveals only its request id. The process keeps running.
 
 use std::any::Any as Anything;
 
@@ -8,10 +8,11 @@ use axum::response::Response;
 use super::server_fns::answer;
 use crate::error::{AppError, ErrorCode};
 
-/// The answer to a request whose handler panicked. Where it did is in the log, from the panic itself.
+/// The response after a panic. The panic hook has logged its location.
 pub(super) fn explain(_: Box<dyn Anything + Send>) -> Response {
     tracing::error!("a handler panicked");
-    let message = "Something went wrong on our side. Please try again; the request id in this answer helps to find the cause.";
+    let message =
+        "Docket met an unexpected error. Try again; the request id in this response helps to find the cause.";
     answer(StatusCode::INTERNAL_SERVER_ERROR, AppError::new(ErrorCode::Internal, message))
 }
 

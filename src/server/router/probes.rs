@@ -1,4 +1,4 @@
-//! `/healthz`: the process is up. `/readyz`: the database answers, migrated. They tell nothing else.
+//! `/healthz`: the process is up. `/readyz`: the database responds and is migrated. They reveal nothing else.
 
 use axum::Router;
 use axum::extract::State;
@@ -15,7 +15,7 @@ async fn ready(State(state): State<AppState>) -> (StatusCode, &'static str) {
     match state.store.ready().await {
         Ok(()) => (StatusCode::OK, "ready\n"),
         Err(error) => {
-            tracing::error!(%error, "not ready");
+            tracing::error!(%error, "not ready: the database failed");
             (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n")
         }
     }

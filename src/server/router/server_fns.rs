@@ -1,5 +1,5 @@
-//! Around the server functions, which Leptos routes together with the pages: the one place where an error gets
-//! its HTTP status, and what may be sent to one.
+//! Layers around the server functions, which Leptos routes together with the pages: the HTTP status of errors, and
+//! lists in forms.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -14,7 +14,7 @@ use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJob
 use crate::api::users::{ChangePerson, InvitePerson};
 use crate::error::AppError;
 
-/// The server functions whose forms name things one by one, and the field that does.
+/// The server functions whose forms repeat a field, and that field.
 const TAKE_MANY: [(&str, &str); 6] = [
     (ArchiveJobs::PATH, "jobs"),
     (UnarchiveJobs::PATH, "jobs"),
@@ -24,10 +24,10 @@ const TAKE_MANY: [(&str, &str); 6] = [
     (ChangePerson::PATH, "projects"),
 ];
 
-/// The most an error's body can hold, in bytes.
+/// The maximum size of an error's body, in bytes.
 const ERROR_BYTES: usize = 64 * 1024;
 
-/// Leptos answers each error with 500; its code says which status it is.
+/// Leptos responds to each error with 500; this sets the status of the error's code.
 pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     if !response.headers().contains_key(SERVER_FN_ERROR_HEADER) || !response.status().is_server_error() {
@@ -40,27 +40,27 @@ pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
     (parts, axum::Json(error)).into_response()
 }
 
-/// The error that a server function answered with, and the rest of the answer.
+/// The error that a server function returned, and the other parts of the response.
 pub(super) async fn error_in(response: Response) -> (axum::http::response::Parts, AppError) {
     let (parts, body) = response.into_parts();
     let body = to_bytes(body, ERROR_BYTES).await.unwrap_or_default();
     (parts, serde_json::from_slice(&body).unwrap_or_else(|_| AppError::internal()))
 }
 
-/// Forms name what was chosen one by one, in fields of one name; server functions take each field once.
+/// Forms repeat a field for each chosen item; server functions expect each field once.
 pub(super) async fn one_list(request: Request, next: Next) -> Response {
     let many = TAKE_MANY.iter().find(|(path, _)| *path == request.uri().path());
     let Some((_, field)) = many.filter(|_| request.method() == Method::POST) else {
         return next.run(request).await;
     };
     let (parts, body) = request.into_parts();
-    // Whole already, and of a bounded size.
+    // Already complete, with limited size.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let body = joined(&body, field).map_or(Body::from(body), Body::from);
     next.run(Request::from_parts(parts, body)).await
 }
 
-/// The fields with one list in place of those called `field`, if there are several.
+/// The fields with those named `field` joined into one list, if there are several.
 fn joined(body: &[u8], field: &str) -> Option<String> {
     let (many, others): (Vec<_>, Vec<_>) = form_urlencoded::parse(body).partition(|(name, _)| name == field);
     (many.len() > 1).then(|| {

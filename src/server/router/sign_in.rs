@@ -1,4 +1,4 @@
-//! The steps of signing in that no server function takes: pages of the server's own, and the way to the single sign-on
+//! Sign-in steps that are not server functions: separate server-rendered pages, and the redirects to the single sign-on
 //! provider and back.
 
 use axum::extract::rejection::QueryRejection;
@@ -24,10 +24,10 @@ use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
 use crate::ui::pages::sign_in_step::{self, Document};
 
-/// These pages have no scripts at all.
+/// These pages have no scripts.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Where the browser sets out for the provider.
+/// The path that redirects to the provider.
 const SETTING_OUT: &str = "/login/sso";
 
 pub(super) fn routes() -> Router<AppState> {
@@ -37,7 +37,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route(CALLBACK, get(finish_sign_in))
 }
 
-/// The fields of an address; one in which a field is there twice has none.
+/// The fields of an address; repeated fields make it invalid.
 type Fields<T> = Result<Query<T>, QueryRejection>;
 
 async fn code_page(
@@ -67,7 +67,7 @@ async fn start_sign_in(
     let Query(next_page) = next_page.unwrap_or_default();
     let redirect = match &state.single_sign_on {
         Some(single_sign_on) => single_sign_on.begin(next_page.next.as_deref()).await,
-        None => Err(AppError::not_found("Docket does not know another place to sign in.")),
+        None => Err(AppError::not_found("Single sign-on is not configured.")),
     };
     match redirect {
         Ok(redirect) => {
@@ -83,7 +83,7 @@ async fn start_sign_in(
     }
 }
 
-/// The provider has sent the browser back. Whatever comes of it, this sign-in is not under way any more.
+/// The redirect back from the provider. Whatever the result, this sign-in attempt has ended.
 async fn finish_sign_in(
     State(state): State<AppState>,
     parts: Parts,
@@ -107,15 +107,16 @@ async fn signed_in(
     response: AuthorizationResponse,
 ) -> Result<String, AppError> {
     let single_sign_on = state.single_sign_on.as_ref();
-    let single_sign_on = single_sign_on
-        .ok_or_else(|| AppError::not_found("Docket does not know another place to sign in."))?;
+    let single_sign_on =
+        single_sign_on.ok_or_else(|| AppError::not_found("Single sign-on is not configured."))?;
     let kept = step_cookie::get(Purpose::SingleSignOn, &parts.headers, &state.public_url);
     let (user, next) = single_sign_on.finish(kept.as_deref(), response).await?;
     sign_in::open_for(state, parts, &user).await?;
     Ok(next)
 }
 
-/// Writes down that the provider vouched for somebody who is not let in. What anybody can make up leads to other errors.
+/// Records that the provider authenticated a person who is not admitted. Requests that anyone can forge end in other
+/// errors.
 async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
     if error.code != ErrorCode::Forbidden {
         return;
@@ -123,7 +124,7 @@ async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
     let by = Actor::unknown(&address::of(&parts.extensions).to_string());
     let event = AuditEvent::new(Action::SignIn).refused().with_detail("single sign-on");
     if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
-        tracing::error!(%error, "a refusal could not be written down");
+        tracing::error!(%error, "a refused sign-in could not be recorded");
     }
 }
 

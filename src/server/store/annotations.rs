@@ -1,4 +1,4 @@
-//! The team's own notes on days: writing them. They are read with the history.
+//! Writing the team's notes on days. They are read with the history.
 
 use sqlx::Row;
 
@@ -9,7 +9,7 @@ use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 
 impl Store {
-    /// Adds a note, and gives its id.
+    /// Adds a note and returns its id.
     pub async fn add_annotation(
         &self,
         project: &ProjectId,
@@ -34,7 +34,7 @@ impl Store {
         Ok(id)
     }
 
-    /// A note of the project, and the id of who wrote it.
+    /// A note of the project, and its author's id.
     pub async fn annotation(
         &self,
         project: &ProjectId,

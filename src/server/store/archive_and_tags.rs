@@ -1,4 +1,4 @@
-//! What people do with jobs for themselves: putting them away, bringing them back, and tags. The upstream hears nothing of it.
+//! Archiving, restoring and tagging jobs in Docket. The upstream is not told.
 
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
@@ -11,11 +11,11 @@ use crate::model::tag::Tag;
 use crate::model::time::Timestamp;
 use crate::server::store::users::User;
 
-/// The most tags of one job.
+/// The maximum number of tags per job.
 pub const TAGS_MAX: i64 = 50;
 
 impl Store {
-    /// Puts those jobs of the project away that are not yet; gives which.
+    /// Archives those jobs of the project that are not archived, and returns them.
     pub async fn archive_here(
         &self,
         project: &ProjectId,
@@ -36,7 +36,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Brings those jobs of the project back that were put away; gives which.
+    /// Restores those jobs of the project that are archived, and returns them.
     pub async fn unarchive_here(
         &self,
         project: &ProjectId,
@@ -57,7 +57,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Tags those jobs of the project that do not have the tag, and have room for one; gives which.
+    /// Tags those jobs of the project that lack the tag and have room for one, and returns them.
     pub async fn tag(&self, project: &ProjectId, ids: &[JobId], tag: &Tag) -> Result<Vec<JobId>, StoreError> {
         let mut tx = self.begin().await?;
         let sql = format!(
@@ -76,7 +76,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Takes a tag, however it is written, off those jobs of the project that have it; gives which.
+    /// Removes a tag, ignoring case, from those jobs of the project that have it, and returns them.
     pub async fn untag(
         &self,
         project: &ProjectId,
@@ -96,7 +96,7 @@ impl Store {
     }
 }
 
-/// The ids that a statement returns whose last places are `ids`.
+/// Runs a statement that returns job ids and whose last parameters are `ids`.
 async fn changed(
     tx: &mut Transaction<'static, Any>,
     mut query: Query<'_, Any, AnyArguments>,

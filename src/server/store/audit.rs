@@ -1,5 +1,5 @@
-//! The audit log: rows that are only added, each under the hash of the one before. Whoever changes something writes its row
-//! in the same transaction, so that neither is there without the other.
+//! The audit log: append-only rows, each with the hash of the previous one. A row is written in the transaction of the
+//! change it records, so that neither exists without the other.
 
 pub mod chain;
 mod counted;
@@ -24,12 +24,12 @@ pub struct ChainLink {
     pub hash: String,
 }
 
-/// The names of the two ends.
+/// The names in `audit_ends`.
 const LAST: &str = "last";
 const REMOVED: &str = "removed";
 
 impl Store {
-    /// Writes down what changes nothing in the ledger by itself.
+    /// Records an event that changes no other table.
     pub async fn record(&self, by: &Actor, event: &AuditEvent, now: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         record(&mut tx, by, event, now).await?;
@@ -38,20 +38,19 @@ impl Store {
 }
 
 impl User {
-    /// This person at a client's address.
     pub fn actor(&self, address: &str) -> Actor {
         Actor { id: self.id.clone(), name: self.name.clone(), address: address.to_owned() }
     }
 }
 
-/// Adds a row for `event`, in the transaction that makes the change.
+/// Adds a row for `event`, in the transaction of the change.
 pub(super) async fn record(
     tx: &mut Transaction<'static, Any>,
     by: &Actor,
     event: &AuditEvent,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    // Nothing changes here: it takes the row's lock, where the transaction has not locked everything at its beginning.
+    // This changes nothing; it locks the row in databases where `begin` does not lock everything.
     let last =
         sqlx::query("UPDATE audit_ends SET number = number WHERE name = 'last' RETURNING number, hash")
             .fetch_one(&mut **tx)
@@ -129,7 +128,7 @@ fn from_row(row: &AnyRow) -> Result<Record, StoreError> {
 }
 
 impl std::fmt::Display for ChainLink {
-    /// `17:` and the hash, as people keep it elsewhere.
+    /// `17:` and the hash, the format in which links are stored elsewhere.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.number, self.hash)
     }

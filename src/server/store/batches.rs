@@ -10,24 +10,24 @@ use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
 use crate::model::job::Job;
 use crate::model::time::Timestamp;
 
-/// How long a batch that nobody started is kept.
+/// How long a batch that was not started is kept.
 const PREPARED_MILLIS: i64 = 7 * 86_400_000;
 
-/// A batch as it was prepared.
+/// A stored batch.
 #[derive(Debug)]
 pub struct PreparedBatch {
     pub id: BatchId,
     pub project: ProjectId,
     pub author: String,
     pub template: String,
-    /// The template the text came from, if it still exists.
+    /// The saved template that the text came from, if it still exists.
     pub template_id: Option<TemplateId>,
     pub list: String,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
 }
 
-/// What a person wants to prepare.
+/// A batch to store.
 pub struct NewBatch<'a> {
     pub project: &'a ProjectId,
     pub author_id: &'a str,
@@ -41,8 +41,8 @@ const SELECT_BATCH: &str = "SELECT b.*, t.id AS known_template, u.name AS author
      JOIN users u ON u.id = b.author_id LEFT JOIN templates t ON t.id = b.template_id";
 
 impl Store {
-    /// Keeps a batch to be started later, and forgets what nobody started for long. The author's batch of this intent, if
-    /// there is one already.
+    /// Stores a batch to be started later, and deletes old ones that were not started. Returns the existing batch if
+    /// the author already has one with this intent.
     pub async fn prepare_batch(
         &self,
         new: &NewBatch<'_>,
@@ -88,7 +88,7 @@ impl Store {
         row.as_ref().map(prepared).transpose()
     }
 
-    /// Puts every entry in the queue as a job of `author`, all or none; nothing if the batch was started already.
+    /// Puts every entry in the queue as a job of `author`, all or none. Does nothing if the batch was started already.
     pub async fn start_batch(
         &self,
         batch: &PreparedBatch,
@@ -128,7 +128,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// The jobs of a batch, as lists show them, in the order of its lines.
+    /// The jobs of a batch, as in lists, in the order of its lines.
     pub async fn jobs_of_batch(&self, batch: &BatchId) -> Result<Vec<Job>, StoreError> {
         let sql = format!("{} WHERE j.batch_id = $1 ORDER BY j.id", jobs::SELECT_JOB);
         let rows = sqlx::query(AssertSqlSafe(sql)).bind(batch.as_str()).fetch_all(&self.pool).await?;
@@ -137,7 +137,7 @@ impl Store {
         Ok(page)
     }
 
-    /// How many jobs of a batch were sent, and which of its prompts wait.
+    /// How many prompts of a batch were sent, and which are queued.
     pub async fn progress(&self, batch: &BatchId) -> Result<(u32, Vec<MessageId>), StoreError> {
         let rows = sqlx::query(
             "SELECT m.id, m.state, m.sent_at FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0

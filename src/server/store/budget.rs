@@ -1,4 +1,4 @@
-//! The count of upstream calls in the rolling hour. Counts and refuses; what a scope means is the governor's.
+//! Counts upstream calls over a rolling hour, per scope. Must not know what a scope means: the governor defines them.
 
 use sqlx::{AnyConnection, Row};
 
@@ -9,11 +9,11 @@ use crate::model::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// No pause is longer than an hour, give or take what the clocks of two processes differ: one that ends later was begun
-/// before the clock was set back, and does not hold.
+/// No pause is longer than an hour, plus a tolerance for clock differences between processes. One that ends later was
+/// started before a clock rollback, and is ignored.
 pub(super) const LONGEST_PAUSE_MILLIS: i64 = HOUR_MILLIS + 60_000;
 
-/// Calls in the hour of three scopes, the end of the pause of each, and the prompts that wait.
+/// The calls in the last hour of three scopes, the end of each scope's pause, and the number of queued prompts.
 const METERS: &str = "SELECT
     (SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $4),
     (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4),
@@ -24,13 +24,13 @@ const METERS: &str = "SELECT
     (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7)";
 
 impl Store {
-    /// Counts one call in `scope` if the hour before `now` has room for it and no pause forbids it.
+    /// Counts one call in `scope` if the last hour has room for it and no pause is active.
     pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
         let mut connection = self.pool.acquire().await?;
         acquire_in(&mut connection, scope, limit, now).await
     }
 
-    /// Forgets calls that no rolling hour can hold any more, even should the clock be set back by one.
+    /// Deletes calls too old to count, even after a clock rollback by an hour.
     pub async fn forget_calls(&self, now: Timestamp) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM upstream_calls WHERE at <= $1")
             .bind(now.as_millis() - 2 * HOUR_MILLIS)
@@ -39,7 +39,7 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps everybody from calling in `scope` before `until`.
+    /// Blocks all calls in `scope` before `until`.
     pub async fn pause_calls(&self, scope: &str, until: Timestamp) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO upstream_pauses (scope, ends_at) VALUES ($1, $2)
@@ -52,7 +52,7 @@ impl Store {
         Ok(())
     }
 
-    /// When calls in `scope` may be made again, if that is after `now`.
+    /// When the pause of `scope` ends, if it is active.
     pub async fn paused_until(&self, scope: &str, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let ends_at: Option<i64> = sqlx::query_scalar(
             "SELECT ends_at FROM upstream_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
@@ -65,7 +65,7 @@ impl Store {
         Ok(ends_at.map(Timestamp::from_millis))
     }
 
-    /// How many prompts of `project` wait to be sent: those that start a job, or the follow-ups.
+    /// The number of queued prompts of `project`: those that start a job, or follow-ups.
     pub async fn waiting_prompts(&self, project: &ProjectId, follow_ups: bool) -> Result<u32, StoreError> {
         let waiting: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
@@ -78,7 +78,7 @@ impl Store {
         Ok(u32::try_from(waiting).unwrap_or(u32::MAX))
     }
 
-    /// How much of `limit` the hour before `now` has used.
+    /// The usage of `limit` over the last hour.
     pub async fn meter(&self, scope: &str, limit: u32, now: Timestamp) -> Result<Meter, StoreError> {
         let used: i64 =
             sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2")
@@ -92,8 +92,8 @@ impl Store {
         Ok(Meter { used, limit, next_fits_at })
     }
 
-    /// How much the hour before `now` has used of each of three scopes with their limits, and how many prompts of `project` wait to be
-    /// sent: what every page shows.
+    /// The usage of three scopes over the last hour, and the number of queued prompts of `project`, in one query: every
+    /// page shows them.
     pub async fn meters(
         &self,
         project: &ProjectId,
@@ -117,14 +117,14 @@ impl Store {
         for (at, (meter, (scope, limit))) in meters.iter_mut().zip(scopes).enumerate() {
             let used = count(at)?;
             let fits = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
-            // 0 where no pause holds.
+            // 0 without an active pause.
             let paused = Some(row.try_get::<i64, _>(at + 3)?).filter(|ends_at| *ends_at > 0);
             *meter = Meter { used, limit, next_fits_at: fits.max(paused.map(Timestamp::from_millis)) };
         }
         Ok((meters, count(6)?))
     }
 
-    /// When the counted calls in `scope` were made, in milliseconds since 1970, oldest first; older ones are forgotten.
+    /// When the counted calls in `scope` were made, in Unix milliseconds, oldest first; old ones are deleted.
     pub async fn call_times(&self, scope: &str) -> Result<Vec<i64>, StoreError> {
         let times = sqlx::query_scalar("SELECT at FROM upstream_calls WHERE scope = $1 ORDER BY at");
         Ok(times.bind(scope).fetch_all(&self.pool).await?)
@@ -149,7 +149,7 @@ impl Store {
     }
 }
 
-/// As [`Store::acquire_call`], one statement: within a transaction, the count and what it pays for commit together.
+/// As [`Store::acquire_call`], in one statement: within a transaction, the count commits together with what it is for.
 pub(super) async fn acquire_in(
     connection: &mut AnyConnection,
     scope: &str,

@@ -1,5 +1,5 @@
-//! Clock rollback: clamps timestamps of the ledger that lie further ahead of the clock than anything can have planned, so that
-//! nothing waits for the old time to come again. Doing it twice changes nothing.
+//! Clock rollback: clamps timestamps that lie further in the future than they can have been planned, so that nothing
+//! waits for the old time to be reached again. Idempotent.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use super::budget::LONGEST_PAUSE_MILLIS;
 use super::{Store, StoreError};
 use crate::model::time::Timestamp;
 
-/// How far ahead of the clock each kind of timestamp can have been planned.
+/// How far in the future each kind of timestamp can have been planned.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanningLimits {
-    /// How long a session lives.
+    /// The lifetime of a session.
     pub session: Duration,
-    /// The longest pause between two polls of a job.
+    /// The longest interval between two polls of a job.
     pub poll: Duration,
 }
 
 impl Store {
-    /// Clamps what lies further ahead of `now` than it can have been planned. Calls that seem to be made later count
-    /// from now on: they were made, and the hour's budget forgets them an hour from now at the latest.
+    /// Clamps timestamps that lie further after `now` than they can have been planned. Calls from the future count as
+    /// made now: they were made, and leave the rolling hour within an hour.
     pub async fn clamp_future_timestamps(
         &self,
         limits: PlanningLimits,

@@ -1,4 +1,4 @@
-//! Text that somebody is writing and has not sent, kept for its author: one text for each form.
+//! Drafts: text that a person has written and not sent, one per form.
 
 use sqlx::Row;
 
@@ -6,17 +6,17 @@ use super::{Store, StoreError, jobs};
 use crate::model::id::{IntentId, ProjectId};
 use crate::model::time::Timestamp;
 
-/// A text in the making.
+/// A draft.
 #[derive(Default)]
 pub struct Draft {
     pub text: String,
-    /// What stands in the field for pages.
+    /// The pages field of the form.
     pub paths: String,
-    /// The id of the template it came from; empty is none.
+    /// The id of the template it came from; empty without one.
     pub template: String,
 }
 
-/// Which form a draft belongs to.
+/// The form that a draft belongs to.
 #[derive(Clone, Copy)]
 pub struct DraftKey<'a> {
     pub user_id: &'a str,
@@ -26,9 +26,8 @@ pub struct DraftKey<'a> {
 }
 
 impl Store {
-    /// Keeps `draft` instead of what was kept before. With `unless_sent`, nothing
-    /// is kept where that intent is committed already: what was sent is no draft any more, however late it arrives. Gives
-    /// whether it was kept.
+    /// Stores `draft` in place of the previous one. With `unless_sent`, nothing is stored if that intent is committed:
+    /// a sent text is no longer a draft, however late it arrives. Returns whether it was stored.
     pub async fn keep_draft(
         &self,
         of: DraftKey<'_>,
@@ -57,7 +56,7 @@ impl Store {
         Ok(kept.rows_affected() == 1)
     }
 
-    /// The draft, and when it was kept.
+    /// The draft, and when it was stored.
     pub async fn draft(&self, of: DraftKey<'_>) -> Result<Option<(Draft, Timestamp)>, StoreError> {
         let row = sqlx::query(
             "SELECT text, paths, template_id, updated_at FROM drafts WHERE user_id = $1 AND project = $2 AND subject = $3",

@@ -1,5 +1,5 @@
-//! The daily history, its writing side: which days are here and how they were fetched, which ones people want first.
-//! What makes a day due or final is decided by `server::history`.
+//! The daily history, write side: which days are stored and how they were fetched, and which days people requested.
+//! Must not decide when a day is due or final: `server::history` does.
 
 mod lease;
 mod partial_day;
@@ -18,32 +18,32 @@ use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
 
-/// A day that is here, as it was last fetched.
+/// A stored day, as of its last fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedDay {
     pub day: Day,
-    /// As the upstream gave them.
+    /// The upstream's totals.
     pub totals: ViewCounts,
     pub rows: u64,
     pub digest: String,
-    /// When its fetch began.
+    /// When its fetch started.
     pub fetched_at: Timestamp,
-    /// How many fetches in a row agreed, since the day was over.
+    /// How many successive fetches agreed, counted from the end of the day.
     pub agreed: u32,
     pub final_at: Option<Timestamp>,
     pub mark: Option<Mark>,
 }
 
-/// How much of a range of days is here.
+/// How much of a range of days is stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     pub days: u32,
-    /// What reading these days once costs.
+    /// The number of calls that fetching these days once takes.
     pub calls: u64,
 }
 
 impl Store {
-    /// The days of `range` that are here, newest first.
+    /// The stored days of `range`, newest first.
     pub async fn fetched_days(
         &self,
         project: &ProjectId,
@@ -60,7 +60,7 @@ impl Store {
         rows.iter().map(fetched_day).collect()
     }
 
-    /// How many days of `range` are here, and how many calls of `page_size` rows they hold.
+    /// How many days of `range` are stored, and how many calls of `page_size` rows fetching them takes.
     pub async fn history_extent(
         &self,
         project: &ProjectId,
@@ -81,7 +81,7 @@ impl Store {
         Ok(Extent { days: count(&row, "days")?, calls: row.try_get::<i64, _>("calls")?.unsigned_abs() })
     }
 
-    /// The oldest and the newest day that is here.
+    /// The oldest and newest stored day.
     pub async fn history_ends(&self, project: &ProjectId) -> Result<Option<(Day, Day)>, StoreError> {
         let row = sqlx::query(
             "SELECT MIN(day) AS first, MAX(day) AS last FROM history_days WHERE project = $1 HAVING COUNT(*) > 0",
@@ -92,7 +92,7 @@ impl Store {
         row.map(|row| Ok((word(&row, "first")?, word(&row, "last")?))).transpose()
     }
 
-    /// When a day was last fetched after it was final, as far as that lies before `latest`.
+    /// When a final day was last fetched again, at `latest` or before.
     pub async fn last_check(
         &self,
         project: &ProjectId,
@@ -108,7 +108,7 @@ impl Store {
         Ok(at.map(Timestamp::from_millis))
     }
 
-    /// Days that carry a mark, newest first.
+    /// Days with a mark, newest first.
     pub async fn marked_days(&self, project: &ProjectId, limit: u32) -> Result<Vec<MarkedDay>, StoreError> {
         let rows = sqlx::query(
             "SELECT day, mark FROM history_days WHERE project = $1 AND mark IS NOT NULL
@@ -125,7 +125,7 @@ impl Store {
         marked.filter_map(Result::transpose).collect()
     }
 
-    /// Puts days to the front of what is fetched.
+    /// Requests that these days be fetched first.
     pub async fn add_requested_days(
         &self,
         project: &ProjectId,
@@ -156,7 +156,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// The days that people want first, newest first.
+    /// The requested days, newest first.
     pub async fn requested_days(&self, project: &ProjectId) -> Result<Vec<Day>, StoreError> {
         let rows = sqlx::query("SELECT day FROM history_wanted WHERE project = $1 ORDER BY day DESC")
             .bind(project.as_str())

@@ -1,5 +1,5 @@
-//! What the daily history holds, read as it is at one instant. Must not interpret: which days are whole, what is compared
-//! and what a folder is, is decided by its callers.
+//! Reading the daily history from a snapshot. Must not interpret: callers decide which days are complete, what is
+//! compared and what a folder is.
 
 mod finished;
 
@@ -16,34 +16,33 @@ use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
 
-/// The most annotations that one question is answered with.
+/// The maximum number of annotations in one answer.
 const ANNOTATIONS_MAX: i64 = 500;
 
-/// The history of a project as it was when it was opened, whatever is written meanwhile. It holds a connection: to be
-/// dropped before anything is sent to anybody.
+/// A consistent snapshot of a project's history. It holds a connection: drop it before sending anything to a client.
 pub struct Snapshot {
     tx: Transaction<'static, Any>,
     project: ProjectId,
 }
 
-/// A day that is here.
+/// A stored day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDay {
     pub day: Day,
-    /// The upstream's totals, which the rows need not add up to.
+    /// The upstream's totals, which may differ from the sums of the rows.
     pub totals: ViewCounts,
     pub read_at: Timestamp,
     pub mark: Option<Mark>,
 }
 
-/// Every path of a project that was ever read, in the order of their numbers.
+/// Every known path of a project, in the order of their ids.
 #[derive(Debug, Default)]
 pub struct Paths {
     ids: Vec<i64>,
     names: Vec<String>,
 }
 
-/// For each of [`Paths`], what was asked about it; nothing where there is no row.
+/// For each of [`Paths`], its views; `None` where it has no row.
 pub type Sums = Vec<Option<ViewCounts>>;
 
 impl Store {
@@ -53,7 +52,7 @@ impl Store {
 }
 
 impl Snapshot {
-    /// Those days of the range that are here, oldest first.
+    /// The stored days of the range, oldest first.
     pub async fn days(&mut self, range: DayRange) -> Result<Vec<StoredDay>, StoreError> {
         let rows = sqlx::query(
             "SELECT day, human, ai, total, read_at, mark FROM history_days
@@ -98,7 +97,7 @@ impl Snapshot {
         Ok(sums)
     }
 
-    /// The views of all pages that `wanted` names together, for each day of the range that is here, oldest first.
+    /// The summed views of the `wanted` pages for each stored day of the range, oldest first.
     pub async fn sums_by_day(
         &mut self,
         range: DayRange,
@@ -121,7 +120,7 @@ impl Snapshot {
         Ok(days)
     }
 
-    /// The views of one page, for each day of the range that is here, oldest first.
+    /// The views of one page for each stored day of the range, oldest first.
     pub async fn page_by_day(
         &mut self,
         range: DayRange,
@@ -142,7 +141,7 @@ impl Snapshot {
         rows.iter().map(|row| Ok((word(row, "day")?, counts(row)?))).collect()
     }
 
-    /// The rows of one day with the place of their paths; nothing if the day is not here.
+    /// The rows of one day, with the indexes of their paths; `None` if the day is not stored.
     pub async fn day(
         &mut self,
         day: Day,
@@ -173,7 +172,7 @@ impl Snapshot {
         rows.iter().map(annotation).collect()
     }
 
-    /// Gives the rows of each day of the range that is here to `take`, in no particular order of days.
+    /// Passes the rows of each stored day of the range to `take`, in no particular order of days.
     async fn each_day(
         &mut self,
         range: DayRange,
@@ -205,16 +204,16 @@ impl Snapshot {
     }
 }
 
-/// The rows of a day, in the order of their paths' numbers.
+/// The rows of a day, in the order of their path ids.
 enum DayRows<'a> {
     Piece(&'a [u8]),
     Rows(&'a [DayRow]),
 }
 
 impl DayRows<'_> {
-    /// Gives each row to `take`, with the place of its path.
+    /// Passes each row to `take`, with the index of its path.
     fn each(self, paths: &Paths, mut take: impl FnMut(usize, ViewCounts)) -> Result<(), StoreError> {
-        // Both are in the order of the numbers, so that one walk along the paths finds all.
+        // Both are sorted by id, so that one pass over the paths finds all.
         let (mut at, mut lost) = (0, false);
         let mut find = |row: DayRow| {
             while paths.ids.get(at).is_some_and(|id| *id < row.path_id) {

@@ -1,4 +1,4 @@
-//! People whom an OpenID Connect provider vouches for, by issuer and subject.
+//! People who sign in through an OpenID Connect provider, by issuer and subject.
 
 use super::users::{self, User};
 use super::{Store, StoreError, audit};
@@ -6,7 +6,7 @@ use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
 
-/// Somebody as their provider knows them.
+/// A person's identity at their provider.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity<'a> {
     pub issuer: &'a str,
@@ -26,7 +26,7 @@ impl Store {
         row.as_ref().map(users::user).transpose()
     }
 
-    /// Adds a person with their identity and without a password; `false` if the name is taken, or the identity is known by now.
+    /// Adds a person with their identity and without a password; `false` if the name is taken or the identity exists.
     pub async fn add_user_of(
         &self,
         identity: Identity<'_>,

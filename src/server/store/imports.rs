@@ -1,4 +1,4 @@
-//! Jobs that were started elsewhere and are tracked here.
+//! Importing jobs that were started elsewhere, to track them in Docket.
 
 use super::{Store, StoreError, audit, jobs, new_id};
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -6,19 +6,19 @@ use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
-/// What a person imports.
+/// A job to import.
 pub struct NewImport<'a> {
     pub project: &'a ProjectId,
     pub author: &'a Actor,
-    /// What stands in place of the prompt, which nobody here knows.
+    /// Replaces the prompt, which is not known.
     pub text: &'a str,
     pub remote: &'a RemoteJob,
-    /// A line for the history.
+    /// An entry for the timeline.
     pub note: &'a str,
 }
 
 impl Store {
-    /// Writes an imported job and tracks it. A duplicate error if another job has the upstream's id.
+    /// Stores an imported job and tracks it. Fails with a duplicate if another job has the upstream's id.
     pub async fn import(
         &self,
         import: &NewImport<'_>,

@@ -1,4 +1,4 @@
-//! Intents: prompts committed before a byte is sent, claimed by exactly one sender, with one recorded outcome.
+//! Intents: prompts committed before anything is sent, claimed by exactly one sender, with one recorded outcome.
 
 mod commit;
 
@@ -19,39 +19,39 @@ pub struct Intent {
     pub message_id: String,
     pub job: JobId,
     pub project: ProjectId,
-    /// 0 starts the job, the others follow up.
+    /// 0 for the first prompt of the job, n for its n-th follow-up.
     pub position: i64,
     pub prompt: String,
     pub state: DeliveryState,
-    /// How often a person had it sent again.
+    /// How often it was sent again.
     pub attempt: i64,
-    /// Whether it waits in the queue, or did until it was sent.
+    /// Whether it waits in the queue, or did before it was sent.
     pub in_queue: bool,
 }
 
-/// What came of trying to claim a queued message.
+/// The result of claiming a queued message.
 pub enum Claim {
-    /// The caller, and nobody else, sends it now.
+    /// Only the caller sends it now.
     Sending { intent: Intent, remote_id: Option<String> },
-    /// The hour's budget is spent; the message stays queued.
+    /// The hourly budget is spent; the message stays queued.
     BudgetSpent,
-    /// Somebody else has it, its outcome is recorded, or it is not its turn.
+    /// Another sender has it, its outcome is recorded, or it is not its turn.
     NotClaimed,
 }
 
-/// How a delivery ended.
+/// The outcome of a delivery.
 pub enum DeliveryOutcome<'a> {
-    /// The upstream took it and answered with the job; poll it again at the given instant.
+    /// The upstream accepted it and returned the job; poll it again at the given time.
     Accepted(&'a RemoteJob, Timestamp),
-    /// The upstream surely did not take it.
+    /// The upstream definitely did not accept it.
     Rejected(&'a str),
-    /// The upstream surely did not take it yet: it waits on, in its place.
+    /// The upstream definitely did not accept it; it stays queued in its place.
     Requeued(&'a str),
-    /// The upstream may have taken it.
+    /// The upstream may have accepted it.
     Unknown(&'a str),
 }
 
-/// The columns that [`from_row`] reads and the upstream's id of the job, of `messages` (as `m`) with its job (as `j`).
+/// The columns that [`from_row`] reads, and the upstream's job id, from `messages` (as `m`) with its job (as `j`).
 pub(super) const SELECT_INTENT: &str =
     "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.in_line, j.project, j.remote_id
      FROM messages m JOIN jobs j ON j.id = m.job_id";
@@ -72,7 +72,8 @@ impl Store {
         row.as_ref().map(from_row).transpose()
     }
 
-    /// Whether a message is on its way: being sent, or queued with nothing before it that is not on its way itself.
+    /// Whether a message is being sent or will be sent at once: it is not in the queue, and no earlier message of its
+    /// job is queued or, as the first one, has an unknown outcome.
     pub async fn is_on_its_way(&self, message_id: &str) -> Result<bool, StoreError> {
         let count: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND (m.state = 'sending'
@@ -86,7 +87,7 @@ impl Store {
         Ok(count == 1)
     }
 
-    /// The project and position of a queued message, to know which budget pays for it.
+    /// The project and position of a queued message, which determine its budget.
     pub async fn queued_message(&self, message_id: &str) -> Result<Option<(ProjectId, i64)>, StoreError> {
         let row = sqlx::query(
             "SELECT j.project, m.position FROM messages m JOIN jobs j ON j.id = m.job_id
@@ -98,7 +99,7 @@ impl Store {
         row.map(|row| Ok((word(&row, "project")?, row.try_get("position")?))).transpose()
     }
 
-    /// Turns a queued message whose turn it is into one that is being sent, and counts the call, in one commit.
+    /// Marks a queued message whose turn it is as being sent, and counts the call, in one transaction.
     pub async fn claim(
         &self,
         message_id: &str,
@@ -134,8 +135,8 @@ impl Store {
         Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
     }
 
-    /// Records how the delivery of a message ended, once, or that it waits on. Who sent it knows better than another process that found it
-    /// being sent at its own start, and called it unknown.
+    /// Records the outcome of a delivery once, or queues it again. The sender's outcome replaces an `unknown` that
+    /// another process recorded at its start.
     pub async fn record_outcome(
         &self,
         intent: &Intent,
@@ -184,7 +185,7 @@ impl Store {
         Ok(())
     }
 
-    /// Messages that were being sent when the process ended. Nobody knows what became of them.
+    /// Messages that were being sent when a process ended. Their outcome is unknown.
     pub async fn interrupted(&self) -> Result<Vec<Intent>, StoreError> {
         let rows =
             sqlx::query(AssertSqlSafe(format!("{SELECT_INTENT} WHERE m.state = 'sending' ORDER BY m.id")))
@@ -193,7 +194,7 @@ impl Store {
         rows.iter().map(from_row).collect()
     }
 
-    /// Queued messages to be sent at once whose time has come, oldest first.
+    /// Messages to be sent at once that are due, oldest first.
     pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
         Ok(sqlx::query_scalar(AssertSqlSafe(format!(
             "SELECT id FROM messages WHERE state = 'queued' AND in_line = 0 AND due_at <= $1 AND {}
@@ -206,7 +207,7 @@ impl Store {
     }
 }
 
-/// Writes the new state of a delivery into the history and, for a job's first prompt, into the job.
+/// Records the new state of a delivery in the timeline and, for a job's first prompt, in the job.
 pub(super) async fn record_state(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,

@@ -1,4 +1,4 @@
-//! One-time links at which people who were invited choose a password, by the hash of their token.
+//! One-time links through which invited people set a password, stored by the hash of their token.
 
 use sqlx::Row;
 
@@ -9,22 +9,22 @@ use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
 
-/// Somebody, and until when their invitation is good, if they have not come yet.
+/// A person, and until when their invitation is valid if they have not accepted it.
 pub struct Invited {
     pub user: User,
     pub until: Option<Timestamp>,
 }
 
-/// What a link that is good makes of whoever has it.
+/// What a valid link is for.
 pub enum Link {
-    /// The first administrator, of any name.
+    /// Creating the first administrator, under any name.
     FirstAdministrator,
-    /// The person of this name, who was invited.
+    /// The invited person with this name.
     Person(String),
 }
 
 impl Store {
-    /// What the link with this token hash is for; nothing if it is not valid any more.
+    /// What the link with this token hash is for; `None` if it is not valid.
     pub async fn link(&self, token_hash: &str, now: Timestamp) -> Result<Option<Link>, StoreError> {
         let name: Option<String> = sqlx::query_scalar(
             "SELECT name FROM users JOIN invitations ON invitations.user_id = users.id
@@ -48,7 +48,7 @@ impl Store {
         Ok(first.map(|_| Link::FirstAdministrator))
     }
 
-    /// Everybody by name, with their invitations.
+    /// Everyone by name, with their invitations.
     pub async fn people(&self) -> Result<Vec<Invited>, StoreError> {
         let rows = sqlx::query(
             "SELECT users.*, invitations.expires_at AS invited_until FROM users
@@ -63,7 +63,7 @@ impl Store {
         rows.iter().map(invited).collect()
     }
 
-    /// Adds a person without a password, and the link to choose one; `false` if the name is taken.
+    /// Adds a person without a password, and the link to set one; `false` if the name is taken.
     pub async fn invite(
         &self,
         name: &str,
@@ -87,7 +87,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Replaces the link of somebody who has not come yet; `false` if there is no such person.
+    /// Replaces the link of a person who has not accepted the invitation; `false` if there is none.
     pub async fn renew_invitation(
         &self,
         user: &str,
@@ -111,7 +111,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Takes an invitation back, and with it the person, who has never been here; `false` if there is none.
+    /// Deletes an invitation and its person, who never signed in; `false` if there is none.
     pub async fn withdraw_invitation(
         &self,
         user: &str,
@@ -136,7 +136,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Spends a link for a password, in one step, and gives whose it was; nothing if it is not valid any more.
+    /// Sets a password with a link, which ends the link, and returns the person; `None` if the link is not valid.
     pub async fn accept_invitation(
         &self,
         token_hash: &str,

@@ -1,24 +1,24 @@
-//! What narrows the list of jobs down, in which order it comes, and where a page of it begins.
+//! The filters, the sort and the pagination of the list of jobs.
 
 use super::search::Search;
 use super::select::{ScanBy, Select, Set};
 use crate::model::id::ProjectId;
 use crate::model::job::JobState;
 
-/// Which jobs to list; what is left out does not filter.
+/// Which jobs to list; defaults do not filter.
 #[derive(Debug, Default)]
 pub struct JobFilter {
     pub state: Option<JobState>,
-    /// Words of prompts and follow-ups.
+    /// Words in prompts and follow-ups.
     pub text: Option<String>,
-    /// A person's name.
+    /// The name of the author.
     pub author: Option<String>,
-    /// A page, or a tag in small letters.
+    /// A page, or a tag in lower case.
     pub label: Option<String>,
     pub has_pull_request: Option<bool>,
-    /// Only what a person has to look at.
+    /// Only jobs that need attention.
     pub needs_attention: bool,
-    /// Whether it was archived here.
+    /// Whether it is archived in Docket.
     pub archived: Option<bool>,
     pub sort: Sort,
     pub page_start: PageStart,
@@ -29,29 +29,29 @@ pub enum Sort {
     #[default]
     Newest,
     Oldest,
-    /// What changed last comes first.
+    /// Last changed first.
     Changed,
 }
 
-/// Where in the list a page begins.
+/// Where a page starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageStart {
-    /// After so many jobs of the list as it is now.
+    /// An offset into the current list.
     Start(u64),
     At(Cursor),
 }
 
-/// A place between two pages. Nothing that came after the first page was asked for is on any page.
+/// A position between two pages. Jobs created after the first page was requested are on no page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// Whether the page ends here, instead of beginning.
+    /// Whether the page ends here, instead of starting here.
     pub backward: bool,
-    /// The newest job there was when the first page was asked for.
+    /// The newest job when the first page was requested.
     pub top: i64,
-    /// The job beside the place: when it changed, and its number.
+    /// The job next to the position: when it changed, and its number.
     pub changed_at: i64,
     pub number: i64,
-    /// How many jobs are before the place.
+    /// The number of jobs before the position.
     pub before: u64,
 }
 
@@ -61,7 +61,7 @@ impl Default for PageStart {
     }
 }
 
-/// The filter as conditions, all but its state and place.
+/// The conditions of the filter, without its state and position.
 pub(super) fn select(project: &ProjectId, filter: &JobFilter, scan_by: ScanBy) -> Select {
     let mut select = Select::of(project.as_str(), scan_by);
     if let Some(text) = &filter.text {
@@ -87,21 +87,21 @@ pub(super) fn select(project: &ProjectId, filter: &JobFilter, scan_by: ScanBy) -
     select
 }
 
-/// Keeps what is not newer than the job of that number.
+/// Restricts to jobs up to this number.
 pub(super) fn up_to(select: &mut Select, top: i64) {
     let top = select.bind_number(top);
-    // The sign keeps SQLite from reading by number, and sorting what it read, where another index has the order.
+    // The unary plus keeps SQLite from using the index by number, and then sorting, where another index has the order.
     select.and(&format!("+{} <= {top}", select.number()));
 }
 
-/// Keeps what is in that state.
+/// Restricts to jobs in this state.
 pub(super) fn in_state(select: &mut Select, state: JobState) {
     let state = select.bind(state.as_str());
-    // Put so that no index is read by it: the one that has the order knows the state as well.
+    // Written so that no index is chosen by it: the index with the order contains the state too.
     select.and(&format!("NOT (l.state <> {state})"));
 }
 
-/// Keeps what lies on the cursor's side that was asked for.
+/// Restricts to jobs on the requested side of the cursor.
 pub(super) fn after(select: &mut Select, sort: Sort, cursor: Cursor) {
     let sign = if descends(sort, cursor.backward) { '<' } else { '>' };
     let number = select.bind_number(cursor.number);

@@ -13,23 +13,23 @@ use crate::model::job::{EXCERPT_CHARS, Job, JobBadge, JobState, cut};
 
 pub use super::job_filter::{Cursor, JobFilter, PageStart, Sort};
 
-/// Jobs on one page of the list.
+/// Jobs per page of the list.
 pub const PAGE_JOBS: usize = 50;
 
-/// A page, where it lies, and how many jobs there are.
+/// A page with its cursors and the counts.
 #[derive(Debug)]
 pub struct Listed {
     pub jobs: Vec<Job>,
     pub next: Option<Cursor>,
     pub previous: Option<Cursor>,
     pub before: u64,
-    /// Per state, whatever the state filter.
+    /// Per state, ignoring the state filter.
     pub counts: BTreeMap<JobState, u64>,
-    /// How many of those counted need a person.
+    /// How many of those counted need attention.
     pub attention: u64,
 }
 
-/// A job's place in the list.
+/// A job's position in the list.
 struct JobPosition {
     job: JobId,
     number: i64,
@@ -37,7 +37,7 @@ struct JobPosition {
 }
 
 impl Store {
-    /// A page of jobs with prompts cut to an excerpt, and the counts, all as of one moment.
+    /// A page of jobs with truncated prompts, and the counts, as of one moment.
     pub async fn jobs(&self, project: &ProjectId, filter: &JobFilter) -> Result<Listed, StoreError> {
         let mut tx = self.pool.begin().await?;
         let top = match filter.page_start {
@@ -45,7 +45,7 @@ impl Store {
             PageStart::Start(_) => top(&mut tx).await?,
         };
         let (counts, attention) = count(&mut tx, project, filter, top).await?;
-        // To look for jobs of which there are none takes as long as counting all others.
+        // Searching for jobs in a state without jobs would take as long as counting all others.
         let is_empty = filter.state.is_some_and(|state| !counts.contains_key(&state));
         let positions = if is_empty {
             Vec::new()
@@ -59,8 +59,8 @@ impl Store {
         Ok(listed)
     }
 
-    /// For each filter the first so many jobs with prompts cut to an excerpt, and how many jobs of the project are in each state and need
-    /// a person, all as of one moment.
+    /// For each filter its first jobs with truncated prompts, and how many jobs of the project are in each state and
+    /// need attention, as of one moment.
     pub async fn sections(
         &self,
         project: &ProjectId,
@@ -79,7 +79,7 @@ impl Store {
         let mut jobs = jobs_at(&mut tx, &positions).await?;
         tx.commit().await?;
         self.attach(&mut jobs).await?;
-        // A job may be in two sections, and is read once.
+        // A job may be in two sections; it is fetched once.
         let mut places =
             positions.iter().map(|position| jobs.iter().find(|job| job.id == position.job).cloned());
         let sections = lengths.map(|length| places.by_ref().take(length).flatten().collect());
@@ -110,7 +110,7 @@ impl Store {
             .collect()
     }
 
-    /// Adds follow-ups, paths and tags to jobs, and cuts all prompts to an excerpt.
+    /// Adds follow-ups, paths and tags to jobs, and truncates all prompts.
     pub(super) async fn attach(&self, page: &mut [Job]) -> Result<(), StoreError> {
         let follow_ups = self
             .rows_of(
@@ -140,7 +140,7 @@ impl Store {
         Ok(())
     }
 
-    /// Rows of a statement whose one list in parentheses holds `ids`.
+    /// Runs a statement with `ids` between `before` and `after`.
     pub(super) async fn rows_of<'a>(
         &self,
         before: &str,
@@ -159,7 +159,7 @@ impl Store {
     }
 }
 
-/// What is attached to a job as a list of texts: how it is read, and where it belongs.
+/// The statement for a list of texts per job, and the field it fills.
 type Labels = (&'static str, fn(&mut Job) -> &mut Vec<String>);
 
 const LABELS: [Labels; 2] = [
@@ -167,14 +167,15 @@ const LABELS: [Labels; 2] = [
     ("SELECT job_id, tag AS label FROM job_tags WHERE job_id IN (", |job| &mut job.tags),
 ];
 
-/// The number of the newest job of all.
+/// The number of the newest job of all projects.
 async fn top(tx: &mut Transaction<'static, Any>) -> Result<i64, StoreError> {
     Ok(sqlx::query_scalar("SELECT COALESCE(MAX(number), 0) FROM listed_jobs").fetch_one(&mut **tx).await?)
 }
 
-/// The first `most` positions of the filter, or those at its place. A page reads one more than it has, to know whether there is another.
+/// The first `most` positions of the filter from its start. A page asks for one more, to know whether there is another
+/// page.
 pub(super) fn positions(project: &ProjectId, filter: &JobFilter, top: i64, most: usize) -> Statement {
-    // A set has the order of the numbers; what changed last is found by its index, which ends with the page.
+    // A set is in the order of the numbers; for the last changed, the scan of the index ends with the page.
     let scan_by = if filter.sort == Sort::Changed { ScanBy::Index } else { ScanBy::Set };
     let mut select = select(project, filter, scan_by);
     up_to(&mut select, top);
@@ -193,8 +194,8 @@ pub(super) fn positions(project: &ProjectId, filter: &JobFilter, top: i64, most:
     select.statement(&columns, &format!("ORDER BY {order} LIMIT {most} OFFSET {offset}"))
 }
 
-/// Counts the jobs in each of `states`, whatever the state filter, and after those the jobs that need a person. To group by
-/// state would sort whatever a search finds.
+/// Counts the jobs in each of `states`, ignoring the state filter, and then those that need attention. Grouping by
+/// state would sort everything a search finds.
 pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64, states: &[JobState]) -> Statement {
     let mut select = select(project, filter, ScanBy::Set);
     up_to(&mut select, top);
@@ -216,7 +217,7 @@ async fn positions_in(
     positions(project, filter, top, most).query().fetch_all(&mut **tx).await?.iter().map(position).collect()
 }
 
-/// The page that begins with `positions`, without counts.
+/// The page that starts with `positions`, without counts.
 async fn page(
     tx: &mut Transaction<'static, Any>,
     filter: &JobFilter,
@@ -256,8 +257,7 @@ async fn page(
     })
 }
 
-/// Counts the jobs of the filter by state, whatever the state filter, up to the newest one of the first page; and how many of
-/// them need a person.
+/// Counts the jobs of the filter by state, ignoring the state filter, up to `top`; and how many of them need attention.
 async fn count(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
@@ -281,7 +281,7 @@ async fn states(
     project: &ProjectId,
 ) -> Result<Vec<JobState>, StoreError> {
     let all = JobState::ALL.map(|state| format!("('{}')", state.as_str())).join(", ");
-    // Archived or not: so that the index of states is searched instead of read.
+    // Archived or not: so that the index of states is searched instead of scanned.
     let sql = format!(
         "SELECT s.column1 AS state FROM (VALUES {all}) s WHERE EXISTS (
             SELECT 1 FROM listed_jobs WHERE project = $1 AND archived IN (0, 1) AND state = s.column1)"
@@ -290,12 +290,12 @@ async fn states(
     rows.iter().map(|row| word(row, "state")).collect()
 }
 
-/// The jobs themselves, in the order of their positions.
+/// The jobs in the order of their positions.
 async fn jobs_at(
     tx: &mut Transaction<'static, Any>,
     positions: &[JobPosition],
 ) -> Result<Vec<Job>, StoreError> {
-    // One character more than is shown, so that what is cut is known to be.
+    // One character more than is shown, so that truncation is detected.
     let excerpt = format!("SUBSTR(m.prompt, 1, {}) AS prompt", EXCERPT_CHARS + 1);
     let select = jobs::SELECT_JOB.replacen("m.prompt", &excerpt, 1);
     let sql = format!("{select} WHERE j.id IN ({})", sql_placeholders(1, positions.len()));

@@ -1,4 +1,4 @@
-//! One job: its row, its conversation and its history.
+//! One job: its row, its messages and its timeline.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
@@ -15,7 +15,7 @@ pub(super) const SELECT_JOB: &str =
      LEFT JOIN users a ON a.id = j.archived_by";
 
 impl Store {
-    /// A job with its follow-ups and history.
+    /// A job with its follow-ups and timeline.
     pub async fn job(&self, project: &ProjectId, id: &JobId) -> Result<Option<Job>, StoreError> {
         let row =
             sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_JOB} WHERE j.id = $1 AND j.project = $2")))
@@ -77,7 +77,7 @@ impl Store {
     }
 }
 
-/// Writes what the upstream said when it accepted a prompt, and starts following the job.
+/// Stores the upstream's answer to an accepted prompt, and starts tracking the job.
 pub(super) async fn track(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -89,7 +89,7 @@ pub(super) async fn track(
     track_from(tx, job, next_poll_at, now).await
 }
 
-/// Starts following a job.
+/// Starts tracking a job.
 pub(super) async fn track_from(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -105,7 +105,7 @@ pub(super) async fn track_from(
     Ok(())
 }
 
-/// Writes what the upstream says of a job it has accepted, with the state that follows from it.
+/// Stores the upstream's job object of an accepted job, and derives its state.
 pub(super) async fn write_remote(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -132,14 +132,14 @@ pub(super) async fn write_remote(
     Ok(())
 }
 
-/// The state of a job that exists.
+/// The state of an existing job.
 pub(super) async fn state(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<JobState, StoreError> {
     let row =
         sqlx::query("SELECT state FROM jobs WHERE id = $1").bind(job.as_str()).fetch_one(&mut **tx).await?;
     word(&row, "state")
 }
 
-/// Appends a line to a job's history.
+/// Appends an entry to a job's timeline.
 pub(super) async fn record_event(
     tx: &mut Transaction<'static, Any>,
     job: &str,
@@ -162,7 +162,7 @@ pub(super) async fn record_event(
     Ok(())
 }
 
-/// A job without follow-ups, paths, tags and history.
+/// A job without follow-ups, paths, tags and timeline.
 pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
     Ok(Job {
         id: word(row, "id")?,
@@ -221,7 +221,7 @@ pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
     }))
 }
 
-/// Whether a row with the column `next_read_at` is one of a job that is still asked about.
+/// Whether a row with the column `next_read_at` belongs to a tracked job.
 pub(super) fn is_tracked(row: &AnyRow) -> Result<bool, StoreError> {
     Ok(row.try_get::<Option<i64>, _>("next_read_at")?.is_some())
 }

@@ -1,4 +1,4 @@
-//! Which jobs to poll next from the upstream, and what the polls said.
+//! Which jobs to poll next, and the results of polls.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
@@ -8,20 +8,20 @@ use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, JobState, RemoteJob};
 use crate::model::time::Timestamp;
 
-/// A job whose time to be polled has come.
+/// A job that is due to be polled.
 #[derive(Debug, Clone)]
 pub struct DuePoll {
     pub job: JobId,
     pub project: ProjectId,
     pub remote_id: String,
-    /// When it was to be polled.
+    /// When the poll was planned.
     pub planned_at: Timestamp,
     pub tracked_since: Timestamp,
-    /// When the upstream first said that it does not know the job, if it did not know it the last time either.
+    /// When the upstream first reported the job as unknown, if it also did so the last time.
     pub missing_since: Option<Timestamp>,
-    /// What is shown as the upstream's status.
+    /// The displayed upstream status.
     pub status: Option<String>,
-    /// Whether a follow-up is what it is tracked for.
+    /// Whether it is tracked because of a follow-up.
     pub after_follow_up: bool,
     revision: i64,
 }
@@ -31,8 +31,8 @@ const SELECT_DUE: &str =
      (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
 
 impl Store {
-    /// Jobs to poll by `now`, the longest due first. A plan later than `latest` was made before the clock was set back,
-    /// and is due as well.
+    /// Jobs to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and is
+    /// due as well.
     pub async fn due_polls(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DuePoll>, StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
             "{SELECT_DUE} WHERE (next_read_at <= $1 OR next_read_at > $2) AND remote_id IS NOT NULL
@@ -45,7 +45,7 @@ impl Store {
         rows.iter().map(due_poll).collect()
     }
 
-    /// Takes the poll for the caller alone by moving the next one to `next`; `false` if somebody else has it.
+    /// Claims a poll by planning the next one at `next`; `false` if another caller claimed it.
     pub async fn claim_poll(
         &self,
         due: &DuePoll,
@@ -67,7 +67,7 @@ impl Store {
         Ok(claimed.rows_affected() == 1)
     }
 
-    /// Puts off the poll of a job that may not be polled before `next`.
+    /// Postpones the poll of a job that may not be polled before `next`.
     pub async fn postpone_poll(&self, due: &DuePoll, next: Timestamp) -> Result<(), StoreError> {
         sqlx::query("UPDATE jobs SET next_read_at = $3 WHERE id = $1 AND next_read_at = $2")
             .bind(due.job.as_str())
@@ -78,8 +78,8 @@ impl Store {
         Ok(())
     }
 
-    /// Takes, for the caller alone, one poll of a job that is not tracked any more, unless its last poll was after
-    /// `not_since`; the next one would be at `next`.
+    /// Claims one poll of a job that is no longer tracked, unless its last poll was after `not_since`; the next one
+    /// would be at `next`.
     pub async fn claim_check(
         &self,
         project: &ProjectId,
@@ -110,8 +110,8 @@ impl Store {
         due_poll(&row).map(Some)
     }
 
-    /// Writes what a poll said, if it says something new and nothing was sent to the job meanwhile.
-    /// `next_poll_at`: nothing to stop tracking. Gives whether the job changed.
+    /// Stores the result of a poll, if it differs and nothing was sent to the job meanwhile. `next_poll_at`: `None` to
+    /// stop tracking. Returns whether the job changed.
     pub async fn record_poll(
         &self,
         due: &DuePoll,
@@ -134,7 +134,7 @@ impl Store {
             jobs::write_remote(&mut tx, &due.job, remote, now).await?;
         }
         let turn = last_turn(&mut tx, &due.job).await?;
-        // A follow-up may be done before anybody saw the agent work on it.
+        // A follow-up may be finished before any poll saw the agent work on it.
         let is_over = next_poll_at.is_none() && turn > 0 && !has_ended(&mut tx, &due.job, turn).await?;
         if is_over || before.is_none_or(|before| before.status != remote.status) {
             jobs::record_event(&mut tx, due.job.as_str(), turn, now, &remote.status, None).await?;
@@ -147,7 +147,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// The upstream does not know the job; whether it is lost, the poll at `next` shows.
+    /// Records that the upstream does not know the job; the poll at `next` decides whether it is lost.
     pub async fn record_missing(
         &self,
         due: &DuePoll,
@@ -159,7 +159,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Stops tracking a job that will not come to an end of its own: shows `status`, and why.
+    /// Stops tracking a job that cannot finish any more: shows `status` and the reason.
     pub async fn record_lost(
         &self,
         due: &DuePoll,
@@ -185,7 +185,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Stops tracking a job, and leaves it as it is.
+    /// Stops tracking a job without changing it.
     pub async fn stop_tracking(&self, due: &DuePoll) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         plan(&mut tx, due, None, None).await?;
@@ -193,7 +193,7 @@ impl Store {
     }
 }
 
-/// Plans the next poll, unless something was sent to the job since this one began.
+/// Plans the next poll, unless something was sent to the job since this one started.
 async fn plan(
     tx: &mut Transaction<'static, Any>,
     due: &DuePoll,
@@ -211,7 +211,7 @@ async fn plan(
     Ok(planned.rows_affected() == 1)
 }
 
-/// The position of the last prompt that the upstream took.
+/// The position of the last accepted prompt.
 async fn last_turn(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {
     let last: Option<i64> =
         sqlx::query_scalar("SELECT MAX(position) FROM messages WHERE job_id = $1 AND state = 'accepted'")
@@ -221,7 +221,7 @@ async fn last_turn(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i6
     Ok(last.unwrap_or_default())
 }
 
-/// Whether the history has a status of the upstream since it took the prompt at `turn`.
+/// Whether the timeline has an upstream status since the prompt at `turn` was accepted.
 async fn has_ended(tx: &mut Transaction<'static, Any>, job: &JobId, turn: i64) -> Result<bool, StoreError> {
     let statuses: i64 = sqlx::query_scalar(
         "SELECT COUNT(*) FROM job_events e WHERE e.job_id = $1 AND e.position = $2 AND e.id >

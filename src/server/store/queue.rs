@@ -1,4 +1,4 @@
-//! What waits to be sent: its order, its turn, and the pause between two that leave the queue.
+//! The queue: its order, whose turn it is, and the gap between two prompts that leave it.
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
@@ -10,22 +10,21 @@ use crate::model::queue::{Move, gap_millis};
 use crate::model::time::Timestamp;
 use crate::server::store::intents::Intent;
 
-/// True of a row of `messages` that nothing of its own job is before: a follow-up needs a job that the upstream has taken,
-/// and every earlier message of it sent.
+/// SQL that is true of a row of `messages` if nothing of its own job is before it: a follow-up needs an accepted job
+/// and every earlier message of the job sent.
 pub(super) const NOTHING_BEFORE_IT: &str = "(messages.position = 0 OR (
      EXISTS (SELECT 1 FROM jobs t WHERE t.id = messages.job_id AND t.remote_id IS NOT NULL)
      AND NOT EXISTS (SELECT 1 FROM messages b WHERE b.job_id = messages.job_id
          AND b.position < messages.position AND b.state IN ('queued', 'sending'))))";
 
-/// The rank behind all that wait, and behind what may come back from being sent.
+/// The rank after all queued messages, and after those that may be queued again.
 pub(super) const LAST_RANK: &str =
     "(SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))";
 
-/// A prompt that leaves the queue is given up for lost by those behind it after this long. Longer than any delivery takes.
+/// After this long, a prompt that left the queue no longer blocks those behind it. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
 
-/// Why a follow-up is rejected with the job it follows.
-const NOTHING_TO_FOLLOW: &str = "The job it follows was not taken, so this was not sent.";
+const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was not sent.";
 
 /// The next message of one queue.
 #[derive(Debug)]
@@ -35,7 +34,7 @@ pub struct QueueHead {
     pub position: i64,
 }
 
-/// A message that waits, as the queue shows it.
+/// A queued message, as the queue page shows it.
 #[derive(Debug)]
 pub struct QueuedMessage {
     pub message: MessageId,
@@ -45,7 +44,7 @@ pub struct QueuedMessage {
     pub author: String,
     pub created_at: Timestamp,
     pub in_queue: bool,
-    /// Whether an earlier message of its job has to go first.
+    /// Whether an earlier message of its job has to be sent first.
     pub is_held_up: bool,
     pub batch: Option<BatchId>,
 }
@@ -72,7 +71,7 @@ impl Store {
             .collect()
     }
 
-    /// Puts a queued message that could not go at once in the queue.
+    /// Puts a queued message that could not be sent at once in the queue.
     pub async fn enqueue(&self, message_id: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued' AND in_line = 0")
             .bind(message_id)
@@ -81,14 +80,14 @@ impl Store {
         Ok(())
     }
 
-    /// When the queue of `scope` may move again, if that is after `now`.
+    /// When the next message may leave the queue of `scope`, if that is after `now`.
     pub async fn queue_paused_until(
         &self,
         scope: &str,
         limit: u32,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
-        // A longer pause than there can be was written by a clock that has been set back since.
+        // A pause longer than possible was written before a clock rollback.
         let ends_at: Option<i64> = sqlx::query_scalar(
             "SELECT ends_at FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
         )
@@ -100,7 +99,8 @@ impl Store {
         Ok(ends_at.map(Timestamp::from_millis))
     }
 
-    /// What waits in `project`: the queues in their order, then what waits for its own job. Prompts are cut.
+    /// The queued messages of `project`: the queues in their order, then messages that wait for an earlier one of their
+    /// job. Prompts are truncated.
     pub async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT messages.id, messages.job_id, messages.position, messages.prompt, messages.created_at,
@@ -133,7 +133,7 @@ impl Store {
             .collect()
     }
 
-    /// Whether the message exists in the project, in whatever state.
+    /// Whether the message exists in the project, in any state.
     pub async fn has_message(&self, project: &ProjectId, message: &MessageId) -> Result<bool, StoreError> {
         let count: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.id = $1 AND j.project = $2",
@@ -145,7 +145,7 @@ impl Store {
         Ok(count == 1)
     }
 
-    /// Moves a message within its queue; `false` if it does not wait in the queue any more.
+    /// Moves a message within its queue; `false` if it is not in the queue any more.
     pub async fn move_in_queue(
         &self,
         project: &ProjectId,
@@ -169,14 +169,14 @@ impl Store {
             Move::First => rank(&mut tx, message.as_str(), line[0].1 - 1).await?,
             Move::Up if at > 0 => swap(&mut tx, &line[at - 1], &line[at]).await?,
             Move::Down if at + 1 < line.len() => swap(&mut tx, &line[at], &line[at + 1]).await?,
-            // It is there already.
+            // Already first or last.
             Move::Up | Move::Down => {}
         }
         tx.commit().await?;
         Ok(true)
     }
 
-    /// Takes messages of the project out of the queue as rejected; gives how many still waited.
+    /// Rejects queued messages of the project; returns how many were still queued.
     pub async fn cancel(
         &self,
         project: &ProjectId,
@@ -215,7 +215,7 @@ impl Store {
     }
 }
 
-/// Lets a message out of its queue, if nobody else is on the way out and the pause is over; the next pause begins.
+/// Lets a message leave its queue, if no other one is being sent and the gap is over; starts the next gap.
 pub(super) async fn dequeue(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
@@ -253,7 +253,7 @@ pub(super) async fn dequeue(
     Ok(true)
 }
 
-/// Rejects what waits to follow a job that was not taken.
+/// Rejects queued follow-ups of a job that was not accepted.
 pub(super) async fn reject_follow_ups(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,

@@ -1,8 +1,8 @@
-//! A day's rows in one piece, so that a range is added up from one row a day rather than from one a day and page.
-//! Written in the transaction that writes the rows; never the only place where something is.
+//! Daily rollups: all rows of a day in one blob, so that a range is summed from one row per day instead of one per day
+//! and page. Written in the transaction that writes the rows; always a copy.
 //!
-//! A piece is a sequence of numbers in LEB128, four for each page in the order of their ids: how much the id grew, human
-//! and AI views, and by how much the total differs from their sum (zigzag, so that small differences are small).
+//! A blob is a sequence of LEB128 numbers, four per page in the order of their ids: the increase of the id, human and
+//! AI views, and the difference of the total from their sum (zigzag-encoded, so that small differences are short).
 
 use sqlx::{Any, Row, Transaction};
 
@@ -11,7 +11,7 @@ use crate::model::day::Day;
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 
-/// The views of a page on a day, by the number of its path.
+/// The views of a page on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DayRow {
     pub(super) path_id: i64,
@@ -19,7 +19,7 @@ pub(super) struct DayRow {
 }
 
 impl Store {
-    /// Packs a day that was written without [`refresh`], in a transaction of its own.
+    /// Writes the rollup of a day that was written without [`refresh`], in its own transaction.
     pub async fn refresh_rollup(&self, project: &ProjectId, day: Day) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         refresh(&mut tx, project, day).await?;
@@ -27,7 +27,7 @@ impl Store {
     }
 }
 
-/// Packs a day anew. To be called in the transaction that writes its rows, after them and its line in `history_days`.
+/// Writes a day's rollup. Call it in the transaction that writes the day, after its rows and its row in `history_days`.
 pub(super) async fn refresh(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
@@ -54,7 +54,7 @@ pub(super) async fn refresh(
     Ok(())
 }
 
-/// The rows themselves, by the number of their path.
+/// The rows of a day, by path id.
 pub(super) async fn rows_of(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
@@ -76,7 +76,7 @@ pub(super) async fn rows_of(
         .collect()
 }
 
-/// Rows in ascending order of their ids, as one piece.
+/// Encodes rows in ascending order of their ids.
 pub(super) fn packed(rows: &[DayRow]) -> Vec<u8> {
     let mut piece = Vec::with_capacity(rows.len() * 6);
     let mut last = 0;
@@ -91,7 +91,7 @@ pub(super) fn packed(rows: &[DayRow]) -> Vec<u8> {
     piece
 }
 
-/// Gives each row of a piece to `take`, in the order of their ids.
+/// Passes each row of a blob to `take`, in the order of their ids.
 pub(super) fn unpack(piece: &[u8], mut take: impl FnMut(DayRow)) -> Result<(), StoreError> {
     let mut numbers = Numbers { rest: piece };
     let mut path_id: i64 = 0;

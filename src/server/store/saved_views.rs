@@ -1,4 +1,4 @@
-//! What of the list of jobs, or of the analytics, people keep under a name.
+//! Saved views: filters of the list of jobs or of the analytics page, stored under a name.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -8,10 +8,10 @@ use crate::model::id::ProjectId;
 use crate::model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 use crate::model::time::Timestamp;
 
-/// The most views of one person of one page of a project.
+/// The maximum number of views per person, project and page.
 pub const SAVED_VIEWS_MAX: i64 = 100;
 
-/// Whose views, and of which page.
+/// The owner and the page of saved views.
 #[derive(Debug, Clone, Copy)]
 pub struct SavedViewScope<'a> {
     pub project: &'a ProjectId,
@@ -19,13 +19,13 @@ pub struct SavedViewScope<'a> {
     pub user_id: &'a str,
 }
 
-/// `true` and `false` as the database has them.
+/// A boolean as a database integer.
 const fn flag(value: bool) -> i64 {
     value as i64
 }
 
 impl Store {
-    /// The views that this person may see: their own first, then what others share, by name.
+    /// The views that this person may see: their own first, then shared ones, by name.
     pub async fn saved_views(
         &self,
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
@@ -43,7 +43,7 @@ impl Store {
         rows.iter().map(|row| saved_view(row, user_id)).collect()
     }
 
-    /// Keeps a view under a name of this person's; one of that name is replaced. `false` if there is no room for another.
+    /// Saves a view; one with the same name is replaced. `false` if the person has too many.
     pub async fn save_view(
         &self,
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
@@ -73,7 +73,7 @@ impl Store {
         Ok(saved.rows_affected() == 1)
     }
 
-    /// Gives a person's own view another name, and shares it or not; what is left out stays. `false` if there is no such view.
+    /// Renames or shares a person's own view; `None` keeps the value. `false` if there is no such view.
     pub async fn update_saved_view(
         &self,
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
@@ -96,7 +96,7 @@ impl Store {
         Ok(updated.rows_affected() == 1)
     }
 
-    /// Forgets a person's own view, or, for somebody who `administers`, any shared one. `false` if there is no such view.
+    /// Removes a person's own view or, if the person `administers`, any shared one. `false` if there is no such view.
     pub async fn remove_saved_view(
         &self,
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,

@@ -1,31 +1,31 @@
-//! The full-text search as SQLite does it (FTS5), and nothing else of the list: PostgreSQL has a search of its own, which
-//! takes the place of this file alone. The indexes are kept by the triggers of `0004_finding.sql`.
+//! Full-text search with SQLite's FTS5. Everything in the search that is specific to SQLite is in this file; the
+//! triggers of `0004_finding.sql` maintain the indexes.
 //!
-//! Every word of a search must be somewhere in a job's prompt and follow-ups, the last one as the beginning of a word;
-//! words between quotation marks follow one another. Scripts without spaces are searched by their characters.
+//! Every word of a search must occur in a job's prompt and follow-ups, the last one as a prefix; words between
+//! quotation marks must be adjacent. Scripts without spaces are searched by character.
 
 use super::select::{Select, Set, escape_like};
 
-/// Words of a search, by the way in which they are looked for. Any text makes one; none is an error.
+/// The words of a search, by how they are searched. Any text is valid.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Search {
-    /// An expression for the index of words; empty if there is nothing to look for there.
+    /// The FTS5 expression for the word index; empty if unused.
     words: String,
-    /// The same for the index of characters.
+    /// The FTS5 expression for the character index.
     characters: String,
-    /// What no index knows and the texts themselves must hold, whatever the case of ASCII letters.
+    /// Words that no index contains, searched in the texts themselves, ignoring the case of ASCII letters.
     literals: Vec<String>,
     /// Whether only texts in scripts without spaces can match.
     unspaced: bool,
 }
 
-/// The most words that are looked for in the texts themselves; further ones do not narrow a search down.
+/// The maximum number of words searched in the texts themselves; further ones are ignored.
 const LITERALS_MAX: usize = 20;
 
-/// How much of such a word is compared: databases refuse patterns of any length.
+/// The part of such a word that is compared: databases limit the length of patterns.
 const LITERAL_MAX_CHARS: usize = 500;
 
-/// The index of characters knows runs of three.
+/// The character index contains trigrams.
 const INDEXED_CHARS: usize = 3;
 
 impl Search {
@@ -50,7 +50,7 @@ impl Search {
         search
     }
 
-    /// Narrows `select` down to the jobs that match.
+    /// Restricts `select` to the jobs that match.
     pub(super) fn narrow(self, select: &mut Select) {
         if !self.words.is_empty() {
             let condition = format!("s.job_words MATCH {}", select.bind(self.words));
@@ -80,7 +80,7 @@ impl Search {
         if words.chars().any(char::is_alphanumeric) {
             push(&mut self.words, words, is_beginning);
         }
-        // The index of words forgets everything but letters and digits.
+        // The word index contains only letters and digits.
         let has_symbols = |word: &&str| word.chars().any(|c| !c.is_alphanumeric());
         let is_exact = |word: &&str| word.is_ascii() || !word.chars().any(char::is_alphanumeric);
         self.literals
@@ -99,7 +99,7 @@ impl Search {
     }
 }
 
-/// Adds a phrase to an expression of FTS5. Between quotation marks nothing is an operator.
+/// Adds a phrase to an FTS5 expression. Within quotation marks there are no operators.
 fn push(expression: &mut String, phrase: &str, is_beginning: bool) {
     if !expression.is_empty() {
         expression.push(' ');
@@ -112,8 +112,8 @@ fn push(expression: &mut String, phrase: &str, is_beginning: bool) {
     }
 }
 
-/// Whether `c` is of a script that is written without spaces between words, or of one whose words are searched by their
-/// parts: the ranges are those of the trigger `index_texts`.
+/// Whether `c` belongs to a script that is written without spaces, or whose words are searched by their parts. The
+/// ranges equal those of the trigger `index_texts`.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x2e80..=0xa4cf | 0xac00..=0xd7ff
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(Search::parse("100% of").literals, ["100%"]);
         assert_eq!(Search::parse("🚀 c++").literals, ["c++", "🚀"]);
         assert_eq!(Search::parse("%").words, "");
-        // The case of other letters than ASCII is known to the index alone.
+        // Only the index ignores the case of letters other than ASCII.
         assert_eq!(Search::parse("Über-uns").literals, Vec::<String>::new());
     }
 

@@ -1,4 +1,4 @@
-//! Second factors, their recovery codes, and the sign-ins that wait for one.
+//! Second factors, their recovery codes, and sign-ins that wait for a code.
 
 use sqlx::Row;
 
@@ -6,21 +6,21 @@ use super::{Store, StoreError, audit};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 
-/// What codes are computed from. Must not be shown or logged once it is confirmed.
+/// A second factor. Its secret must not be shown or logged once it is confirmed.
 #[derive(Clone)]
 pub struct SecondFactor {
-    /// In base32, as an authenticator takes it.
+    /// Base32, as authenticator apps expect it.
     pub secret: String,
     pub created_at: Timestamp,
     pub confirmed: bool,
 }
 
-/// A sign-in whose password was right.
+/// A sign-in with a correct password.
 pub struct SignInStep {
     pub user_id: String,
-    /// What the person's sessions began under then.
+    /// The person's session stamp at that time.
     pub session_stamp: String,
-    /// Where the person wanted to go.
+    /// The path to redirect to.
     pub next: String,
 }
 
@@ -41,7 +41,7 @@ impl Store {
         .transpose()
     }
 
-    /// The ids of those whose sign-in asks for a code.
+    /// The ids of people with a confirmed second factor.
     pub async fn with_second_factor(&self) -> Result<Vec<String>, StoreError> {
         let rows = sqlx::query("SELECT user_id FROM second_factors WHERE confirmed_at IS NOT NULL")
             .fetch_all(&self.pool)
@@ -49,7 +49,7 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get("user_id")?)).collect()
     }
 
-    /// Keeps a secret that is still to be confirmed; `false` if the person has a second factor already.
+    /// Stores an unconfirmed secret; `false` if the person already has a second factor.
     pub async fn propose_second_factor(
         &self,
         user: &str,
@@ -69,7 +69,7 @@ impl Store {
         Ok(kept.rows_affected() == 1)
     }
 
-    /// Puts a proposed secret into force with its recovery codes; `false` if another one was proposed or confirmed meanwhile.
+    /// Confirms a secret and stores its recovery codes; `false` if another one was proposed or confirmed meanwhile.
     pub async fn confirm_second_factor(
         &self,
         by: &Actor,
@@ -98,7 +98,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Uses up the code of a time step, and with it every earlier one; `false` if that was done before.
+    /// Invalidates the code of a time step and all earlier ones; `false` if it was used before.
     pub async fn spend_step(&self, user: &str, step: i64) -> Result<bool, StoreError> {
         let spent = sqlx::query(
             "UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND confirmed_at IS NOT NULL AND last_step < $2",
@@ -110,7 +110,7 @@ impl Store {
         Ok(spent.rows_affected() == 1)
     }
 
-    /// Uses up a recovery code; `false` if there is none of this hash any more.
+    /// Deletes a recovery code; `false` if there is none with this hash.
     pub async fn spend_recovery_code(&self, user: &str, code_hash: &str) -> Result<bool, StoreError> {
         let spent = sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2")
             .bind(user)
@@ -128,7 +128,7 @@ impl Store {
         Ok(row.try_get("n")?)
     }
 
-    /// Puts new recovery codes in place of all old ones.
+    /// Replaces all recovery codes.
     pub async fn renew_recovery_codes(
         &self,
         by: &Actor,
@@ -141,8 +141,8 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Forgets the second factor of a person, what was proposed of one, and the sign-ins that wait for it; `false` if
-    /// there was nothing.
+    /// Deletes a person's second factor, confirmed or not, and the sign-ins that wait for it; `false` if there was
+    /// none.
     pub async fn remove_second_factor(
         &self,
         user: &str,
@@ -168,7 +168,7 @@ impl Store {
         Ok(removed.is_some())
     }
 
-    /// Keeps a sign-in that waits for its second factor, and forgets those that waited too long.
+    /// Stores a sign-in that waits for its code, and deletes expired ones.
     pub async fn put_sign_in_step(
         &self,
         token_hash: &str,
@@ -195,7 +195,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// The sign-in of this token, if it still waits and fewer than `most` codes were tried.
+    /// The sign-in with this token, if it is not expired and fewer than `most` codes were tried.
     pub async fn sign_in_step(
         &self,
         token_hash: &str,
@@ -220,7 +220,7 @@ impl Store {
         .transpose()
     }
 
-    /// Counts a code that is about to be tried; `false` if `most` were tried already, or nothing waits any more.
+    /// Counts an attempt before it is checked; `false` if there were `most` already, or the sign-in has ended.
     pub async fn count_try(&self, token_hash: &str, most: i64, now: Timestamp) -> Result<bool, StoreError> {
         let counted = sqlx::query(
             "UPDATE sign_in_steps SET tries = tries + 1 WHERE token_hash = $1 AND tries < $2 AND expires_at > $3",
@@ -233,7 +233,7 @@ impl Store {
         Ok(counted.rows_affected() == 1)
     }
 
-    /// Ends a sign-in that waited; `false` if it had ended.
+    /// Ends a sign-in that waits for its code; `false` if it had ended.
     pub async fn end_sign_in_step(&self, token_hash: &str) -> Result<bool, StoreError> {
         let ended = sqlx::query("DELETE FROM sign_in_steps WHERE token_hash = $1")
             .bind(token_hash)

@@ -1,14 +1,14 @@
-//! Putting a statement over the listed jobs together from its conditions. Values are bound, never written into the text.
+//! Builds statements over the listed jobs from conditions. Values are bound, never written into the SQL.
 //!
-//! The rule of every plan: one thing is scanned, and the rest is checked on the way. What is scanned is the index that has the wanted
-//! order and every column that is filtered by; or, where the order is that of the numbers, the first set of them (the words of
-//! a search, a label).
+//! Every plan scans one thing and checks the rest for each row. What is scanned is the index with the requested order
+//! and every filtered column or, where the order is by number, the first set of numbers (the words of a search, a
+//! label).
 
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe};
 
-/// Where listed jobs (as `l`) come from, and what must hold for them.
+/// The source of listed jobs (as `l`), and the conditions on them.
 pub(super) struct Select {
     source: String,
     number: &'static str,
@@ -18,16 +18,16 @@ pub(super) struct Select {
     values: Vec<Value>,
 }
 
-/// What the statement scans by.
+/// What the statement scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScanBy {
-    /// The index that has the wanted order.
+    /// The index with the requested order.
     Index,
     /// The first set of numbers, if there is one.
     Set,
 }
 
-/// Numbers of jobs: a column of those rows of a table, here called `s`, for which a condition holds.
+/// A set of job numbers: a column of those rows of `table`, aliased `s`, that match `condition`.
 pub(super) struct Set {
     pub table: &'static str,
     pub number: &'static str,
@@ -61,23 +61,23 @@ impl Select {
         select
     }
 
-    /// Keeps the jobs whose numbers are in `set`.
+    /// Restricts to jobs whose numbers are in `set`.
     pub(super) fn within(&mut self, set: &Set) {
         let Set { table, number, condition } = set;
         if self.scan_by == ScanBy::Set && !self.has_set {
-            // The planner keeps to the order in which a cross join names its tables.
+            // The query planner keeps the order of tables in a cross join.
             self.source = format!("{table} s CROSS JOIN listed_jobs l");
             self.number = number;
             self.and(&format!("l.number = {number} AND {condition}"));
         } else {
-            // The sign keeps SQLite from looking each number of the set up in what leads.
+            // The unary plus keeps SQLite from driving the query by this set.
             let own = self.number;
             self.and(&format!("+{own} IN (SELECT {number} FROM {table} s WHERE {condition})"));
         }
         self.has_set = true;
     }
 
-    /// Whether the jobs are kept by a set already.
+    /// Whether the jobs are already restricted by a set.
     pub(super) fn has_set(&self) -> bool {
         self.has_set
     }
@@ -97,17 +97,17 @@ impl Select {
         self.conditions.push_str(condition);
     }
 
-    /// The placeholder of a text.
+    /// Binds a text and returns its placeholder.
     pub(super) fn bind(&mut self, text: impl Into<String>) -> String {
         self.placeholder(Value::Text(text.into()))
     }
 
-    /// The placeholder of a number.
+    /// Binds a number and returns its placeholder.
     pub(super) fn bind_number(&mut self, number: i64) -> String {
         self.placeholder(Value::Number(number))
     }
 
-    /// The statement that reads `columns`, with `tail` for order, groups and limits.
+    /// The statement that selects `columns`, with `tail` for order, groups and limits.
     pub(super) fn statement(self, columns: &str, tail: &str) -> Statement {
         let sql = format!("SELECT {columns} FROM {} WHERE {} {tail}", self.source, self.conditions);
         Statement { sql, values: self.values }
@@ -128,15 +128,15 @@ impl Statement {
         })
     }
 
-    /// What reads how the database would run it.
+    /// The statement that returns the query plan.
     #[cfg(test)]
     pub(super) fn explained(self) -> Self {
         Self { sql: format!("EXPLAIN QUERY PLAN {}", self.sql), ..self }
     }
 }
 
-/// A list of `count` placeholders from `$first` on, to stand between parentheses. A list without an element is no SQL; NULL
-/// is equal to nothing.
+/// `count` placeholders from `$first` on, for a list in parentheses. An empty list is no valid SQL; NULL equals
+/// nothing.
 pub(super) fn sql_placeholders(first: usize, count: usize) -> String {
     if count == 0 {
         return "NULL".to_owned();
@@ -144,7 +144,7 @@ pub(super) fn sql_placeholders(first: usize, count: usize) -> String {
     (first..first + count).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ")
 }
 
-/// `text` for a LIKE pattern with `ESCAPE '!'`: every character stands for itself.
+/// Escapes `text` for a LIKE pattern with `ESCAPE '!'`.
 pub(super) fn escape_like(text: &str) -> String {
     text.replace('!', "!!").replace('%', "!%").replace('_', "!_")
 }

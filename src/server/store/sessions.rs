@@ -1,4 +1,4 @@
-//! Sessions, by the hash of their id: whose they are, and where and when they were used.
+//! Sessions, by the hash of their id.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -7,11 +7,11 @@ use super::{Store, StoreError, audit, new_id};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 
-/// Where somebody is signed in.
+/// A session of a person.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
     pub id_hash: String,
-    /// In a few words.
+    /// A short description of the browser and system.
     pub device: String,
     pub address: String,
     pub created_at: Timestamp,
@@ -19,7 +19,7 @@ pub struct SignedIn {
 }
 
 impl Store {
-    /// Writes a new session, nobody's yet; `false` if there is one of that id.
+    /// Adds a session without a person; `false` if its id exists.
     pub async fn add_session(
         &self,
         id_hash: &str,
@@ -40,7 +40,7 @@ impl Store {
         Ok(written.rows_affected() == 1)
     }
 
-    /// Changes what a session holds. One that was ended meanwhile stays so.
+    /// Changes the data of a session. One that ended meanwhile stays ended.
     pub async fn change_session(&self, id_hash: &str, data: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE sessions SET data = $2 WHERE id_hash = $1")
             .bind(id_hash)
@@ -69,7 +69,7 @@ impl Store {
             .transpose()
     }
 
-    /// Says whose a session is, and where it began.
+    /// Sets the person of a session, and the device and address it was started from.
     pub async fn own_session(
         &self,
         id_hash: &str,
@@ -87,7 +87,7 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps that a person used a session, from `address`.
+    /// Records that a person used a session from `address`.
     pub async fn note_use(
         &self,
         id_hash: &str,
@@ -110,7 +110,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Where a person is signed in, the last used first.
+    /// A person's sessions, most recently used first.
     pub async fn sessions_of(
         &self,
         user: &str,
@@ -129,7 +129,7 @@ impl Store {
         rows.iter().map(signed_in).collect()
     }
 
-    /// Ends one session of whoever asks; `false` if they have none of that id.
+    /// Ends one of the actor's own sessions; `false` if they have none with that id.
     pub async fn end_session(&self, id_hash: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2")
@@ -162,7 +162,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Ends all sessions but one of whoever asks, and gives how many.
+    /// Ends all sessions of the actor but one, and returns how many.
     pub async fn end_other_sessions(
         &self,
         id_hash: &str,
@@ -191,7 +191,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets sessions that have expired, or were not used after `idle_since`.
+    /// Deletes sessions that have expired or were not used after `idle_since`.
     pub async fn delete_expired_sessions(
         &self,
         now: Timestamp,

@@ -1,4 +1,4 @@
-//! Jobs that may resemble a new prompt: what they were asked, and the pages they are about.
+//! Candidates for similar jobs: their prompts, and the pages they are about.
 
 use sqlx::Row;
 
@@ -7,7 +7,7 @@ use crate::model::id::{JobId, ProjectId};
 use crate::model::job::JobState;
 use crate::model::time::Timestamp;
 
-/// A job that is under way, may be, or has an open result.
+/// A job that is in progress, or recent with an unknown outcome or a pull request.
 pub struct Candidate {
     pub id: JobId,
     /// Its beginning only.
@@ -19,8 +19,8 @@ pub struct Candidate {
 }
 
 impl Store {
-    /// The newest `most` jobs of the project that are under way, or whose outcome since `since` is not known or a pull
-    /// request, with the first `chars` characters of their prompts.
+    /// The newest `most` jobs of the project that are in progress, or that changed after `since` and have an unknown
+    /// outcome or a pull request, with the first `chars` characters of their prompts.
     pub async fn candidates(
         &self,
         project: &ProjectId,

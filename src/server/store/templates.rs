@@ -1,4 +1,4 @@
-//! Saved templates, which jobs came from them, and how those ended.
+//! Saved templates, and how the jobs created from them ended.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
@@ -9,7 +9,8 @@ use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::saved_template::{SavedTemplate, Scorecard, UsedTemplate};
 use crate::model::time::Timestamp;
 
-/// $1: the project. A job that was archived upstream counts as failed if it ever failed, for the upstream forgets that.
+/// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces
+/// that status.
 const SELECT_WITH_SCORES: &str = "WITH runs AS (
     SELECT u.template_id, j.pr_link,
         CASE WHEN j.state IN ('completed', 'failed', 'archived') THEN 1 ELSE 0 END AS finished,
@@ -60,7 +61,7 @@ impl Store {
         row.map(|row| Ok((row.try_get("name")?, row.try_get("text")?))).transpose()
     }
 
-    /// Adds a template, if the project has fewer than `most`. A name that is taken is a duplicate.
+    /// Adds a template, if the project has fewer than `most`. Fails with a duplicate if the name exists.
     pub async fn add_template(
         &self,
         project: &ProjectId,
@@ -95,7 +96,7 @@ impl Store {
         Ok(id.parse().ok())
     }
 
-    /// Changes a template of the project; gives whether there is one. A name that is taken is a duplicate.
+    /// Changes a template of the project; returns whether it exists. Fails with a duplicate if the name exists.
     pub async fn change_template(
         &self,
         project: &ProjectId,
@@ -125,7 +126,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes a template of the project; gives whether there was one. Its jobs keep their text and its name.
+    /// Deletes a template of the project; returns whether it existed. Jobs created from it keep their prompt and its
+    /// name.
     pub async fn remove_template(
         &self,
         project: &ProjectId,
@@ -147,7 +149,7 @@ impl Store {
         Ok(true)
     }
 
-    /// The template that a job came from.
+    /// The template that a job was created from.
     pub(super) async fn template_of(&self, job: &JobId) -> Result<Option<UsedTemplate>, StoreError> {
         let row = sqlx::query("SELECT template_id, name FROM job_templates WHERE job_id = $1")
             .bind(job.as_str())
@@ -159,7 +161,7 @@ impl Store {
     }
 }
 
-/// Writes down that `job` came from `template`, under the name that has now; nothing if it is gone.
+/// Records that `job` was created from `template`, with its current name; does nothing if it does not exist.
 pub(super) async fn record_use(
     tx: &mut Transaction<'static, Any>,
     job: &str,

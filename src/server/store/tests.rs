@@ -30,7 +30,7 @@ impl Ledger {
         let folder = TempDir::new().unwrap();
         let store =
             Store::open(&format!("sqlite://{}", folder.path().join("ledger.db").display())).await.unwrap();
-        // Past the audit log, whose tests count their own rows.
+        // Bypasses the audit log, whose tests count their own rows.
         let mut tx = store.begin().await.unwrap();
         users::insert(&mut tx, "ada", Role::Operator, None, "hash", NOON).await.unwrap();
         tx.commit().await.unwrap();
@@ -86,7 +86,7 @@ async fn sqlite_is_one_that_cannot_corrupt_its_log() {
     assert_eq!((mode.as_str(), synchronous), ("wal", 2));
 }
 
-/// Of those that share one page cache, as this option wants it, all but one lose each page as soon as they let go of it, and a
+/// With this option connections share one page cache, and all but one lose each page as soon as they release it: a
 /// search of 100,000 jobs takes four times as long.
 #[tokio::test]
 async fn each_connection_has_a_page_cache_of_its_own() {
@@ -157,7 +157,7 @@ async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_la
     ledger.store.record_outcome(&interrupted[0], &DeliveryOutcome::Unknown("stopped"), NOON).await.unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason.as_deref(), job.remote), (JobState::Unknown, Some("stopped"), None));
-    // Another process sent it, and was not stopped.
+    // Another process that is still running sent it.
     let late = remote("r-1", "active");
     ledger
         .store
@@ -222,7 +222,7 @@ async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
         .await
         .unwrap();
     let due = ledger.store.due_polls(NOON, NOON).await.unwrap().remove(0);
-    // Without the outbox, the end cannot be written either.
+    // Without the outbox, the end of the job cannot be recorded either.
     sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
     assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();

@@ -1,5 +1,5 @@
-//! What people decided about deliveries whose outcome was not known. Each decision counts once: it names the attempt that
-//! it is about, and only sending again begins another one.
+//! People's decisions about deliveries with an unknown outcome. Each decision counts once: it names its attempt, and
+//! only sending again starts another one.
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
@@ -10,17 +10,17 @@ use crate::model::job::{DeliveryState, RemoteJob};
 use crate::model::time::Timestamp;
 use crate::server::store::intents::Intent;
 
-/// A delivery whose outcome is not known, and who resolves it.
+/// A delivery with an unknown outcome, and who resolves it.
 pub struct UnresolvedDelivery<'a> {
     pub by: &'a Actor,
     pub project: &'a ProjectId,
     pub job: &'a JobId,
     pub position: i64,
-    /// As it was when the form was rendered.
+    /// The attempt when the form was rendered.
     pub attempt: i64,
 }
 
-/// As what a delivery was accepted: as a job, with what the upstream says of it, or as a follow-up.
+/// What an accepted delivery is: a job, with the upstream's job object, or a follow-up.
 pub enum AcceptedAs<'a> {
     Job(&'a RemoteJob),
     FollowUp,
@@ -46,7 +46,7 @@ impl Store {
         row.as_ref().map(intents::from_row).transpose()
     }
 
-    /// Our job that has the upstream's id, if any.
+    /// Docket's job with the upstream's id, if any.
     pub async fn job_of_remote(
         &self,
         project: &ProjectId,
@@ -61,7 +61,7 @@ impl Store {
         Ok(id.and_then(|id| id.parse().ok()))
     }
 
-    /// Queues a message again that was not started; `false` if that was decided already.
+    /// Queues a message again that was not accepted; `false` if it was resolved already.
     pub async fn send_again(
         &self,
         delivery: &UnresolvedDelivery<'_>,
@@ -79,7 +79,7 @@ impl Store {
         }
         let intent = delivery.decided(DeliveryState::Queued);
         intents::record_state(&mut tx, &intent, DeliveryState::Queued, Some(note), now).await?;
-        // The note belongs to the history; the job itself has nothing to explain.
+        // The note belongs to the timeline, not to the job.
         sqlx::query("UPDATE jobs SET reason = NULL WHERE id = $1 AND state = 'queued'")
             .bind(delivery.job.as_str())
             .execute(&mut *tx)
@@ -89,7 +89,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Records that a message was accepted after all, and tracks its job; `false` if that was decided already.
+    /// Records that a message was accepted, and tracks its job; `false` if it was resolved already.
     pub async fn mark_accepted(
         &self,
         delivery: &UnresolvedDelivery<'_>,
@@ -122,7 +122,7 @@ impl Store {
 }
 
 impl UnresolvedDelivery<'_> {
-    /// Writes the columns of `set`, in which `$4` is now, into the unresolved message; `false` if it is resolved already.
+    /// Updates the unresolved message with `set`, in which `$4` is now; `false` if it was resolved already.
     async fn end(
         &self,
         tx: &mut Transaction<'static, Any>,

@@ -1,4 +1,4 @@
-//! People: who they are, what they may do and see, and when they were here. The one-time links that create the first of them.
+//! People: their roles, projects, passwords and last use. Also the set-up links that create the first of them.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -9,17 +9,17 @@ use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Role;
 
-/// A person as stored. `Debug` leaves the password hash out.
+/// A stored person. `Debug` omits the password hash.
 #[derive(Clone)]
 pub struct User {
     pub id: String,
     pub name: String,
     pub role: Role,
-    /// The only projects they may see; nothing: all there are.
+    /// The only projects they may see; `None` for all.
     pub projects: Option<Vec<ProjectId>>,
-    /// Empty for who has no password.
+    /// Empty without a password.
     pub password_hash: String,
-    /// Sessions under another one are none.
+    /// Sessions with another stamp are invalid.
     pub session_stamp: String,
     pub last_seen_at: Option<Timestamp>,
     pub disabled: bool,
@@ -69,13 +69,13 @@ impl Store {
         row.as_ref().map(user).transpose()
     }
 
-    /// Everybody, by name.
+    /// Everyone, by name.
     pub async fn users(&self) -> Result<Vec<User>, StoreError> {
         let rows = sqlx::query("SELECT * FROM users ORDER BY name").fetch_all(&self.pool).await?;
         rows.iter().map(user).collect()
     }
 
-    /// Sets a new password; `false` if there is nobody of that name. Sessions under the old one end.
+    /// Sets a new password and ends the person's sessions; `false` if the name does not exist.
     pub async fn set_password_hash(
         &self,
         name: &str,
@@ -98,7 +98,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Stores the same password under other parameters, unless another one was set meanwhile. Sessions go on.
+    /// Stores the same password hashed with other parameters, unless another one was set meanwhile. Sessions stay
+    /// valid.
     pub async fn rehash(&self, id: &str, old: &str, new: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2")
             .bind(id)
@@ -109,8 +110,8 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a person another role and other projects, and ends their sessions; `false` if there is no such person, or if nobody
-    /// would administer then.
+    /// Changes a person's role and projects, and ends their sessions; `false` if there is no such person, or no
+    /// administrator would be left.
     pub async fn set_access(
         &self,
         id: &str,
@@ -146,8 +147,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Disables a person from `now` on, which ends their sessions, or enables them again; `false` if there is nobody of that
-    /// name, or if nobody would administer then.
+    /// Disables a person and ends their sessions, or enables them again; `false` if the name does not exist, or no
+    /// administrator would be left.
     pub async fn set_disabled(
         &self,
         name: &str,
@@ -189,8 +190,8 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Spends a valid set-up link for an administrator, in one step; `false` if the link is not valid,
-    /// or if there is somebody already.
+    /// Creates an administrator with a valid set-up link, which ends the link; `false` if the link is not valid or a
+    /// person exists.
     pub async fn spend_setup_link(
         &self,
         token_hash: &str,
@@ -222,7 +223,7 @@ impl Store {
 }
 
 impl User {
-    /// Whether this person may see a project. Administrators set the limits, so none holds for them.
+    /// Whether this person may see a project. Administrators see all of them.
     pub fn may_see(&self, project: &ProjectId) -> bool {
         self.role == Role::Admin || self.projects.as_ref().is_none_or(|projects| projects.contains(project))
     }
@@ -234,7 +235,7 @@ impl std::fmt::Debug for User {
     }
 }
 
-/// Inserts a person and gives their id; nothing if the name is taken.
+/// Inserts a person and returns their id; `None` if the name is taken.
 pub(super) async fn insert(
     connection: &mut sqlx::AnyConnection,
     name: &str,
@@ -275,7 +276,7 @@ pub(super) fn user(row: &AnyRow) -> Result<User, StoreError> {
     })
 }
 
-/// What somebody may do and see, as the audit log says it: `operator, sees docs`.
+/// A person's role and projects as recorded in the audit log: `operator, sees docs`.
 pub(super) fn access(role: Role, projects: Option<&[ProjectId]>) -> String {
     written(projects).map_or_else(|| role.to_string(), |projects| format!("{role}, sees {projects}"))
 }

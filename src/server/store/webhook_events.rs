@@ -1,4 +1,5 @@
-//! The outbox of the webhooks: what is to be told, committed together with what it tells of, and how the telling went.
+//! The outbox of the webhooks: events, committed together with the change they report, and the results of their
+//! deliveries.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
@@ -12,10 +13,10 @@ use crate::model::webhook::{
     TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
 };
 
-/// How many events of a webhook that are over are kept.
+/// How many finished events are kept per webhook.
 const KEPT: i64 = 50;
 
-/// An event whose time to be tried has come, with where and how to tell it.
+/// An event that is due, with the address and format to deliver it.
 #[derive(Clone)]
 pub struct DueEvent {
     pub id: WebhookId,
@@ -26,9 +27,9 @@ pub struct DueEvent {
     pub secret: String,
     pub event: String,
     pub at: Timestamp,
-    /// Nothing in a test.
+    /// `None` for a test.
     pub job: Option<EventJob>,
-    /// Tries so far.
+    /// Attempts so far.
     pub attempts: i64,
     planned_at: i64,
 }
@@ -43,7 +44,7 @@ pub struct EventJob {
     pub pr_link: Option<String>,
 }
 
-/// How one try went.
+/// The result of one attempt.
 pub struct WebhookAttempt {
     pub outcome: WebhookOutcome,
     pub status: Option<u16>,
@@ -54,7 +55,7 @@ pub struct WebhookAttempt {
 const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.address, w.secret
      FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id";
 
-/// Writes one event for each enabled webhook of the project of `job`, which has just finished.
+/// Inserts one event for each enabled webhook of the project of `job`, which has just finished.
 pub(super) async fn job_finished(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -99,7 +100,7 @@ pub(super) async fn job_finished(
 }
 
 impl Store {
-    /// Writes a test for a webhook, for the caller to try before `lease`; nothing if there is no such webhook.
+    /// Inserts a test event, claimed by the caller until `lease`; `None` if there is no such webhook.
     pub async fn insert_test_event(
         &self,
         webhook: &WebhookId,
@@ -129,7 +130,7 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// Lets an event that is over be tried anew, by the caller before `lease`.
+    /// Makes a finished event pending again, claimed by the caller until `lease`.
     pub async fn revive_event(
         &self,
         id: &WebhookId,
@@ -150,8 +151,8 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// The longest waiting event of each webhook whose time has come. A plan later than `latest` was made before the
-    /// clock was set back, and is due as well.
+    /// The oldest due event of each webhook. A plan later than `latest` was made before a clock rollback, and is due as
+    /// well.
     pub async fn due_events(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DueEvent>, StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
             "{SELECT_DUE} WHERE e.id IN (
@@ -164,14 +165,14 @@ impl Store {
         rows.iter().map(due_event).collect()
     }
 
-    /// An event that waits to be tried, whether its time has come or not.
+    /// A pending event, whether it is due or not.
     pub async fn waiting_event(&self, id: &WebhookId) -> Result<Option<DueEvent>, StoreError> {
         let sql = format!("{SELECT_DUE} WHERE e.id = $1 AND e.next_try_at IS NOT NULL");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id.as_str()).fetch_optional(&self.pool).await?;
         row.as_ref().map(due_event).transpose()
     }
 
-    /// Takes a try for the caller alone. Should its end never be recorded, the event is due again at `lease`.
+    /// Claims an attempt. If its result is never recorded, the event is due again at `lease`.
     pub async fn claim_event(
         &self,
         due: &DueEvent,
@@ -191,9 +192,10 @@ impl Store {
         Ok(claimed.rows_affected() == 1)
     }
 
-    /// Records how a claimed try went, and forgets events that were over long ago.
+    /// Records the result of a claimed attempt, and deletes old finished events.
     pub async fn record_attempt(&self, due: &DueEvent, attempt: &WebhookAttempt) -> Result<(), StoreError> {
-        // One that was given up meanwhile, because the webhook was disabled, stays so unless it was delivered.
+        // An event that was given up meanwhile, because the webhook was disabled, stays given up unless it was
+        // delivered.
         sqlx::query(
             "UPDATE webhook_deliveries SET outcome = $3, status = $4, note = $5, next_try_at = $6
              WHERE id = $1 AND attempts = $2 AND (next_try_at IS NOT NULL OR $3 = 'delivered')",
@@ -228,7 +230,7 @@ impl Store {
         rows.iter().map(delivery).collect()
     }
 
-    /// An event of a webhook, and which webhook that is.
+    /// An event, and its webhook.
     pub async fn webhook_event(
         &self,
         id: &WebhookId,
@@ -239,7 +241,6 @@ impl Store {
     }
 }
 
-/// A row of `webhook_deliveries`.
 pub(super) fn delivery(row: &AnyRow) -> Result<WebhookDelivery, StoreError> {
     let job: Option<String> = row.try_get("job_id")?;
     let attempts: i64 = row.try_get("attempts")?;
@@ -285,7 +286,7 @@ fn event_job(row: &AnyRow) -> Result<EventJob, StoreError> {
     })
 }
 
-/// Writes down that somebody had an event sent, if it is there.
+/// Records that a person had an event sent, if it exists.
 async fn record_sending(
     tx: &mut Transaction<'static, Any>,
     action: Action,

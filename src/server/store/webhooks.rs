@@ -1,4 +1,4 @@
-//! The webhooks themselves: where a project's events go.
+//! The webhooks of a project.
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
@@ -40,7 +40,7 @@ impl Store {
         id.parse().map_err(|_| StoreError::Corrupt(id))
     }
 
-    /// All webhooks, oldest first, each with its whole address.
+    /// All webhooks, oldest first, each with its full address.
     pub async fn webhooks(&self) -> Result<Vec<Webhook>, StoreError> {
         let rows = sqlx::query("SELECT * FROM webhooks ORDER BY id").fetch_all(&self.pool).await?;
         let mut webhooks = rows.iter().map(webhook).collect::<Result<Vec<_>, _>>()?;
@@ -59,8 +59,8 @@ impl Store {
         Ok(webhooks)
     }
 
-    /// Enables a webhook, or disables it as of an instant and gives up what it was still to be told. `false` if there
-    /// is none.
+    /// Enables a webhook, or disables it at a given time and gives up its pending events. `false` if there is no such
+    /// webhook.
     pub async fn set_webhook_disabled(
         &self,
         id: &WebhookId,
@@ -112,7 +112,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Forgets a webhook and its log; `false` if there is none.
+    /// Deletes a webhook and its log; `false` if there is none.
     pub async fn remove_webhook(
         &self,
         id: &WebhookId,
@@ -135,7 +135,7 @@ impl Store {
     }
 }
 
-/// Writes down what was done to a webhook; `row` has its project.
+/// Records a change to a webhook; `row` has its project.
 async fn changed(
     tx: &mut Transaction<'static, Any>,
     action: Action,

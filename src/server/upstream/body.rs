@@ -1,13 +1,13 @@
-//! Reading an answer's body under a cap.
+//! Receives a response body with a size limit.
 
 use reqwest::Response;
 
 use super::UpstreamError;
 
-/// The most an answer may hold after decompression, in bytes.
+/// The maximum size of a body after decompression, in bytes.
 pub(super) const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 
-/// The whole body, or an error as soon as it grows past [`MAX_BODY_BYTES`].
+/// The complete body, or an error as soon as it exceeds [`MAX_BODY_BYTES`].
 pub(super) async fn read(mut response: Response) -> Result<Vec<u8>, UpstreamError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(broken)? {

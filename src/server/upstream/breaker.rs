@@ -1,20 +1,20 @@
-//! A circuit breaker: after repeated failures it lets through a probe now and then, until one succeeds.
-//! Pure: time comes from its callers, and what a failure is they decide.
+//! A circuit breaker: after repeated failures it only lets probes through, until one succeeds. Pure: callers provide
+//! the time and decide what a failure is.
 
 use crate::model::time::Timestamp;
 
-/// At most five probes a minute.
+/// At most five probes per minute.
 const BETWEEN_PROBES_MILLIS: i64 = 12_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     failures_in_a_row: u32,
-    /// When it opened, or when the last probe went out.
+    /// When it opened, or when the last probe was let through.
     last_tried: Option<Timestamp>,
 }
 
 impl Breaker {
-    /// Whether a call may be made at `now`, else when the next one is let through.
+    /// Whether a call may be made at `now`; otherwise, when the next probe is let through.
     pub(super) fn admit(&mut self, now: Timestamp) -> Result<(), Timestamp> {
         match self.open_until() {
             Some(until) if now < until && !self.is_ahead_of(now) => Err(until),
@@ -26,7 +26,7 @@ impl Breaker {
         }
     }
 
-    /// When the next probe is let through; nothing while it is closed.
+    /// When the next probe is let through; `None` while it is closed.
     pub(super) fn open_until(&self) -> Option<Timestamp> {
         self.last_tried.map(|at| Timestamp::from_millis(at.as_millis() + BETWEEN_PROBES_MILLIS))
     }
@@ -35,7 +35,7 @@ impl Breaker {
         *self = Self::default();
     }
 
-    /// The `limit`-th failure in a row opens it.
+    /// Opens at the `limit`-th failure in a row.
     pub(super) fn failed(&mut self, now: Timestamp, limit: u32) {
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
         if self.failures_in_a_row >= limit {
@@ -43,7 +43,7 @@ impl Breaker {
         }
     }
 
-    /// Whether the clock was set back since the last try: a breaker must not stay open for years because of it.
+    /// Whether the clock was set back since the last probe: the breaker must not stay open because of it.
     fn is_ahead_of(&self, now: Timestamp) -> bool {
         self.last_tried.is_some_and(|at| at > now)
     }

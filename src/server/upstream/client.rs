@@ -1,6 +1,6 @@
-//! The client for the four operations: one deadline over the whole exchange with all its tries, no redirects, a cap on
-//! the body. The only place that writes the `Authorization` header. Must not call without a [`Permit`], and must not
-//! send again what may have been taken.
+//! The HTTP client for the upstream's four operations: one deadline for a whole exchange with its retries, no
+//! redirects, a body size limit. The only place that writes the `Authorization` header. Must not call without a
+//! [`Permit`], and must not resend what may have been accepted.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,13 +20,13 @@ use crate::model::job::RemoteJob;
 use crate::server::clock::Clock;
 use crate::server::config::UpstreamConfig;
 
-/// A handle on the upstream; cloning it shares the connections.
+/// A handle on the upstream; clones share its connections.
 #[derive(Clone)]
 pub struct Upstream {
     http: reqwest::Client,
     base_url: Arc<Url>,
     key: CurrentKey,
-    /// For one whole exchange.
+    /// For a whole exchange.
     deadline: Duration,
     governor: Governor,
     clock: Clock,
@@ -46,7 +46,6 @@ impl Upstream {
         })
     }
 
-    /// Starts a job.
     pub async fn create(
         &self,
         permit: Permit,
@@ -58,7 +57,7 @@ impl Upstream {
         self.exchange(permit, request, |answer| self.job_in(answer)).await
     }
 
-    /// Sends a further prompt to the upstream's job `remote_id`.
+    /// Sends a follow-up to the upstream's job `remote_id`.
     pub async fn follow_up(
         &self,
         permit: Permit,
@@ -71,7 +70,7 @@ impl Upstream {
         self.exchange(permit, request, |answer| self.job_in(answer)).await
     }
 
-    /// Reads a job. No published limit: the poller bounds the rate.
+    /// Fetches a job. There is no published limit: the poller bounds the rate.
     pub async fn job(
         &self,
         permit: Permit,
@@ -83,7 +82,6 @@ impl Upstream {
         self.exchange(permit, request, |answer| self.job_in(answer)).await
     }
 
-    /// Asks for page views.
     pub async fn page_views(
         &self,
         permit: Permit,
@@ -103,7 +101,7 @@ impl Upstream {
         Ok(answer)
     }
 
-    /// What `read` finds in the body of a 2xx answer, or how it went wrong.
+    /// Decodes the body of a 2xx response with `read`.
     async fn exchange<T>(
         &self,
         permit: Permit,
@@ -130,7 +128,7 @@ impl Upstream {
                 self.governor.pause(permit, *pause).await;
             }
             let now = Instant::now();
-            // A later try could not tell a connection that is never made from an answer that never comes.
+            // A later try would have too little time to tell a failed connection from a missing response.
             let latest = deadline - self.deadline / 2;
             let Some(pause) = self.retries.pause(permit.operation(), error, tries, now, latest) else {
                 return outcome;
@@ -154,7 +152,7 @@ impl Upstream {
             return Err(UpstreamError::LimitReached { pause });
         }
         if status.is_client_error() {
-            // The status alone decides; a body that breaks off only costs its explanation.
+            // The status decides; if the body is incomplete, only the explanation is lost.
             let explanation = body::read(response).await.unwrap_or_default();
             return Err(UpstreamError::Refused {
                 status: status.as_u16(),
@@ -167,7 +165,7 @@ impl Upstream {
         body::read(response).await
     }
 
-    /// The job in an answer; should the upstream have repeated the key in it, that goes no further.
+    /// The job in a response, with the key masked in case the upstream repeats it.
     fn job_in(&self, answer: &[u8]) -> Result<RemoteJob, UpstreamError> {
         let job = decode::job(answer)?;
         let mask = |text: String| self.key.mask(&text);
@@ -197,7 +195,7 @@ impl Upstream {
         masked.chars().filter(|c| !c.is_control()).take(300).collect()
     }
 
-    /// The base address with path segments added, each percent-encoded.
+    /// The base URL with path segments appended, each percent-encoded.
     fn url(&self, segments: &[&str]) -> Url {
         let mut url = (*self.base_url).clone();
         if let Ok(mut path) = url.path_segments_mut() {

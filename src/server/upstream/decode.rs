@@ -1,6 +1,6 @@
-//! From the upstream's JSON to the model, tolerantly: an unknown field, a missing optional one, a `null`, a
-//! value of an unexpected type or a `12.0` never makes an answer unusable. Only what makes a thing that thing
-//! is required: a job's `id`; the rows and totals of page views. Must not make a figure up without saying so.
+//! Decodes the upstream's JSON tolerantly: an unknown field, a missing optional one, a `null`, a value of an unexpected
+//! type or a `12.0` never makes an answer unusable. Required are only a job's `id`, and the rows and totals of page
+//! views. Must not change a figure without marking it.
 
 mod count;
 mod instant;
@@ -16,23 +16,22 @@ use count::Counter;
 pub use count::LARGEST_COUNT;
 use instant::instant;
 
-/// The upstream's answer about page views.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageViewsResponse {
     pub totals: ViewCounts,
     pub views: Vec<PageViews>,
     pub has_more: bool,
-    /// Whether any figure is not the one the upstream sent, or a row was left out.
+    /// Whether any figure was corrected, or a row was left out.
     pub corrected: bool,
 }
 
-/// The longest text taken from a field; what is longer is cut.
+/// The maximum length of a text field; longer ones are truncated.
 pub const TEXT_MAX_CHARS: usize = 2_000;
 
-/// How many details of an error are worth telling.
+/// The maximum number of details of an error.
 const MAX_DETAILS: usize = 20;
 
-/// An agent job. Required: an object with an `id`.
+/// Decodes a job. Required: an object with an `id`.
 pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
     let value = value_in(body)?;
     let id = id(&value["id"]).ok_or_else(|| UpstreamError::BadAnswer("a job without an id".to_owned()))?;
@@ -48,7 +47,7 @@ pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
     })
 }
 
-/// Page views. Required: `totals`, `views` and `hasMore`; a row without a path is left out.
+/// Decodes page views. Required: `totals`, `views` and `hasMore`; rows without a path are left out.
 pub fn page_views(body: &[u8]) -> Result<PageViewsResponse, UpstreamError> {
     let value = value_in(body)?;
     let missing = |field| UpstreamError::BadAnswer(format!("page views without {field}"));
@@ -72,7 +71,7 @@ pub fn page_views(body: &[u8]) -> Result<PageViewsResponse, UpstreamError> {
     Ok(PageViewsResponse { totals, views, has_more, corrected })
 }
 
-/// The explanation in an error body, in either of its shapes: `{"error"}` or `{"error", "details": [{"message"}]}`.
+/// The message in an error body, in either shape: `{"error"}` or `{"error", "details": [{"message"}]}`.
 pub fn error_message(body: &[u8]) -> Option<String> {
     let value = json::json(body)?;
     let details = value["details"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -87,14 +86,14 @@ fn value_in(body: &[u8]) -> Result<Value, UpstreamError> {
     json::json(body).ok_or_else(|| UpstreamError::BadAnswer("not JSON".to_owned()))
 }
 
-/// An id that can be asked for again: whole, and a segment of a path. `.` and `..` are none, so a request for such a
-/// job would go to another address; an id that was cut or has lost a character would name another job.
+/// An id that is complete and a valid path segment. `.` and `..` would change the address of a request, and a truncated
+/// id or one with replaced characters would name another job.
 fn id(value: &Value) -> Option<String> {
     let long = value.as_str().is_some_and(|id| id.chars().nth(TEXT_MAX_CHARS).is_some());
     text(value).filter(|id| !long && id != "." && id != ".." && !id.contains(char::REPLACEMENT_CHARACTER))
 }
 
-/// A text that is not empty; a number is taken as its digits.
+/// A non-empty text; numbers are accepted as their digits.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.chars().take(TEXT_MAX_CHARS).collect()),

@@ -1,5 +1,5 @@
-//! The one error of upstream calls. It separates what matters to a job: *surely not taken*, *refused*, and
-//! *may have been taken*.
+//! The error of upstream calls. It distinguishes what matters to a job: *definitely not accepted*, *refused*, and *may
+//! have been accepted*.
 
 use std::time::Duration;
 
@@ -7,29 +7,29 @@ use thiserror::Error;
 
 use crate::error::{AppError, ErrorCode};
 
-/// Why an upstream exchange gave no usable answer. Texts of the upstream are cut and have the key masked.
+/// Why an upstream exchange gave no usable answer. Texts of the upstream are truncated, with the key masked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UpstreamError {
-    /// No connection was made: surely not taken.
+    /// No connection was made: definitely not accepted.
     #[error("no connection to the upstream could be made ({0})")]
     NotConnected(String),
-    /// Answered with a 429: surely not taken, and nothing of the kind is to be sent for so long.
+    /// Status 429: definitely not accepted, and nothing of this kind may be sent for `pause`.
     #[error("the upstream's own limit is reached")]
     LimitReached { pause: Duration },
-    /// Answered with another 4xx: surely not taken.
+    /// Another 4xx status: definitely not accepted.
     #[error("the upstream refused with status {status}: {message}")]
     Refused { status: u16, message: String },
-    /// The deadline passed after the request went out: may have been taken.
+    /// The deadline passed after the request was sent: may have been accepted.
     #[error("the upstream did not answer in time")]
     TimedOut,
-    /// The connection was made, and broke off before an answer: may have been taken.
-    #[error("the upstream broke off the connection")]
+    /// The connection failed before a response: may have been accepted.
+    #[error("the upstream closed the connection")]
     BrokenOff,
-    /// Answered with a 5xx or a redirect: may have been taken.
+    /// A 5xx status or a redirect: may have been accepted.
     #[error("the upstream answered with status {0}")]
     Status(u16),
-    /// An answer that is broken off or not understood: may have been taken.
-    #[error("the upstream answered badly ({0})")]
+    /// An incomplete or invalid response: may have been accepted.
+    #[error("the upstream sent an invalid answer ({0})")]
     BadAnswer(String),
 }
 
@@ -42,8 +42,7 @@ impl UpstreamError {
         }
     }
 
-    /// Whether the same request, which was surely not taken, will be once the upstream can be reached, takes the key or has room
-    /// again.
+    /// Whether the same request can succeed later: once the upstream is reachable, accepts the key or has room again.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,
@@ -51,12 +50,12 @@ impl UpstreamError {
         )
     }
 
-    /// Whether it shows that the upstream does not work, rather than that it did not like what was asked.
+    /// Whether it is a failure of the upstream, rather than of the request.
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::LimitReached { .. } | Self::Refused { .. })
     }
 
-    /// What became of a prompt that met this error, for the person who sent it.
+    /// The reason of a delivery that ended with this error, for the person who sent the prompt.
     pub fn delivery_reason(&self) -> String {
         match self {
             Self::NotConnected(_) => "The platform could not be reached, so nothing was started.".to_owned(),
@@ -67,22 +66,22 @@ impl UpstreamError {
                 "The platform did not accept Docket's key, so nothing was started. An administrator has to check it.".to_owned()
             }
             Self::Refused { message, .. } => format!("The platform refused it, so nothing was started: {message}"),
-            Self::TimedOut => "The platform did not answer in time. It may have started the work or not.".to_owned(),
+            Self::TimedOut => "The platform did not answer in time. It may or may not have started the work.".to_owned(),
             Self::BrokenOff => {
-                "The platform broke off the connection. It may have started the work or not.".to_owned()
+                "The platform closed the connection. It may or may not have started the work.".to_owned()
             }
             Self::Status(status) => {
-                format!("The platform failed (status {status}). It may have started the work or not.")
+                format!("The platform failed (status {status}). It may or may not have started the work.")
             }
             Self::BadAnswer(_) => {
-                "The platform's answer could not be understood. It may have started the work or not.".to_owned()
+                "The platform's answer could not be understood. It may or may not have started the work.".to_owned()
             }
         }
     }
 }
 
 impl From<UpstreamError> for AppError {
-    /// For questions, where nothing was started.
+    /// For requests that start nothing.
     fn from(error: UpstreamError) -> Self {
         let (code, message) = match &error {
             UpstreamError::TimedOut => {
@@ -101,11 +100,11 @@ impl From<UpstreamError> for AppError {
                 "The platform's limit for this hour is used up. Try again later.".to_owned(),
             ),
             UpstreamError::Refused { message, .. } => {
-                (ErrorCode::UpstreamFailed, format!("The platform refused the question: “{message}”."))
+                (ErrorCode::UpstreamFailed, format!("The platform refused the request: “{message}”."))
             }
             UpstreamError::BrokenOff => (
                 ErrorCode::UpstreamFailed,
-                "The platform broke off the connection. Please try again in a moment.".to_owned(),
+                "The platform closed the connection. Please try again in a moment.".to_owned(),
             ),
             UpstreamError::Status(status) => (
                 ErrorCode::UpstreamFailed,

@@ -1,6 +1,6 @@
-//! Who may call the upstream, and when: the budget of each scope, the pauses that the upstream asked for, and the
-//! breakers. Gives the permits without which the client does not call. Counts and pauses live in the database, so that
-//! a restart keeps them. Must not call the upstream.
+//! Decides who may call the upstream and when: the budget of each scope, pauses that the upstream asked for, and the
+//! circuit breakers. Issues the permits that the client requires. Counts and pauses are in the database, so that they
+//! survive a restart. Must not call the upstream.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,21 +19,21 @@ use crate::server::store::intents::{Claim, Intent};
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::Health;
 
-/// Permission to make one upstream call. Only the governor makes one.
+/// Permission for one upstream call. Only the governor creates it.
 pub struct Permit {
     scope: Scope,
-    /// How many calls its hour may hold; fewer for background work.
+    /// The calls per hour that it was checked against; lower for background work.
     limit: u32,
 }
 
-/// What one limit or one pause of the upstream is about.
+/// What a limit or a pause applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     Creates(ProjectId),
     FollowUps(ProjectId),
     /// One limit for all projects of the key.
     Analytics,
-    /// No limit is published: only pauses hold.
+    /// There is no published limit; only pauses apply.
     Polls(ProjectId),
 }
 
@@ -44,7 +44,7 @@ pub enum SendDecision {
         remote_id: Option<String>,
         permit: Permit,
     },
-    /// The budget has no room, or the circuit breaker is open.
+    /// The budget is spent, or the circuit breaker is open.
     Later,
     NotClaimed,
 }
@@ -55,14 +55,14 @@ pub struct Governor {
     clock: Clock,
     budget: Budget,
     health: Health,
-    /// Calls counted by this process, to tidy up now and then.
+    /// Calls counted by this process, to delete old counts now and then.
     counted: Arc<AtomicU64>,
 }
 
-/// How many calls are counted between two tidyings.
+/// Calls between two deletions of old counts.
 const BETWEEN_TIDYINGS: u64 = 100;
 
-/// How many ids that people typed are looked up per hour and project.
+/// Lookups per hour and project of job ids that people type.
 const LOOKUPS_PER_HOUR: u32 = 60;
 
 impl Governor {
@@ -70,12 +70,12 @@ impl Governor {
         Self { store, clock, budget, health, counted: Arc::default() }
     }
 
-    /// A permit for one call now, or the error that says when the next one fits.
+    /// A permit for one call now, or an error that says when the next one fits.
     pub async fn acquire(&self, scope: &Scope) -> Result<Permit, AppError> {
         self.acquire_within(scope, self.limit(scope)).await
     }
 
-    /// A permit for one call of background work, which never touches what is kept for people.
+    /// A permit for one background call, which never uses the calls reserved for people.
     pub async fn acquire_in_background(&self, scope: &Scope) -> Result<Permit, AppError> {
         self.acquire_within(scope, self.background_limit(scope)).await
     }
@@ -91,7 +91,7 @@ impl Governor {
         Err(self.spent(scope).await?)
     }
 
-    /// A permit to send a queued message: claimed and counted in one commit.
+    /// A permit to send a queued message, claimed and counted in one transaction.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
         if self.health.admit(scope.operation()).is_err() {
             return Ok(SendDecision::Later);
@@ -107,8 +107,8 @@ impl Governor {
         })
     }
 
-    /// Whether the next prompt of the scope's queue may go: the budget has room, the pause after the last one is over, and the
-    /// circuit breaker is closed.
+    /// Whether the next prompt of the scope's queue may be sent: the budget has room, the gap after the last one is
+    /// over, and the circuit breaker is closed.
     pub async fn may_send_next(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let paused = self.store.queue_paused_until(&key, limit, now).await?;
@@ -116,7 +116,8 @@ impl Governor {
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
-    /// Why the first of the scope's queue does not go now, and when each of its next `count` prompts is expected to.
+    /// Why the first prompt of the scope's queue is not sent now, and when its next `count` prompts are expected to be
+    /// sent.
     pub async fn queue_forecast(
         &self,
         scope: &Scope,
@@ -135,8 +136,8 @@ impl Governor {
         Ok((why, expected(earliest, self.store.call_times(&key).await?, limit, count)))
     }
 
-    /// A permit to read a job of `project` whose id a person typed, or the error that says why not. No poll interval bounds
-    /// those, so they have a limit of their own.
+    /// A permit to fetch a job of `project` by an id that a person typed. No poll interval bounds these calls, so they
+    /// have their own limit.
     pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
         let permit = self.acquire_poll(project).await?.map_err(circuit_open)?;
         let scope = format!("asked-reads:{project}");
@@ -144,14 +145,14 @@ impl Governor {
             return Err(AppError::new(
                 ErrorCode::BudgetSpent,
                 format!(
-                    "{LOOKUPS_PER_HOUR} ids were looked up in the last hour, which is all Docket asks the platform for. Try again later."
+                    "{LOOKUPS_PER_HOUR} ids were looked up in the last hour, which is the limit. Try again later."
                 ),
             ));
         }
         Ok(permit)
     }
 
-    /// A permit to read a job of `project` now, or when it may be read.
+    /// A permit to poll a job of `project` now, or when it may be polled.
     pub async fn acquire_poll(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
         let scope = Scope::Polls(project.clone());
         if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
@@ -161,22 +162,20 @@ impl Governor {
         Ok(self.health.admit(scope.operation()).map(|()| Permit { scope, limit }))
     }
 
-    /// Counts a further try under `permit` after the upstream has answered. One that never reached it needs none.
+    /// Counts a retry under `permit` after the upstream responded. A try that never reached it is not counted again.
     pub(super) async fn renew(&self, permit: &Permit) -> bool {
         let (key, now) = (permit.scope.key(), self.clock.now());
         let renewed = match &permit.scope {
             Scope::Polls(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
             _ => self.store.acquire_call(&key, permit.limit, now).await,
         };
-        renewed
-            .inspect_err(|error| tracing::error!(%error, "a further try could not be counted"))
-            .unwrap_or(false)
+        renewed.inspect_err(|error| tracing::error!(%error, "a retry could not be counted")).unwrap_or(false)
     }
 
-    /// Nothing is sent in the permit's scope for so long, by anybody.
+    /// Blocks all calls in the permit's scope for `pause`.
     pub(super) async fn pause(&self, permit: &Permit, pause: Duration) {
         let scope = permit.scope.key();
-        tracing::warn!(scope, seconds = pause.as_secs(), "the upstream asked to wait");
+        tracing::warn!(scope, seconds = pause.as_secs(), "the upstream asked for a pause");
         let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
         let until = Timestamp::from_millis(self.clock.now().as_millis().saturating_add(millis));
         if let Err(error) = self.store.pause_calls(&scope, until).await {
@@ -188,7 +187,7 @@ impl Governor {
         &self.health
     }
 
-    /// Refuses, without counting, what would not fit now.
+    /// Fails, without counting, if no call fits now.
     pub async fn check(&self, scope: &Scope) -> Result<(), AppError> {
         match self.meter(scope).await?.left() {
             0 => Err(self.spent(scope).await?),
@@ -200,7 +199,7 @@ impl Governor {
         self.store.meter(&scope.key(), self.limit(scope), self.clock.now()).await
     }
 
-    /// What background work may still use of the hour.
+    /// What background work may still use of the hourly budget.
     pub async fn background_meter(&self, scope: &Scope) -> Result<Meter, StoreError> {
         self.store.meter(&scope.key(), self.background_limit(scope), self.clock.now()).await
     }
@@ -214,7 +213,7 @@ impl Governor {
         Ok(Budgets { waiting, creates, follow_ups, analytics, notice: self.health.notice() })
     }
 
-    /// Everything an administrator may want to know.
+    /// The upstream's state for administrators.
     pub async fn status(&self, projects: &[Project]) -> Result<UpstreamStatus, StoreError> {
         let mut limits = vec![self.limit_status(&Scope::Analytics, None).await?];
         for project in projects {
@@ -281,7 +280,7 @@ impl Governor {
 }
 
 impl Scope {
-    /// What pays for the message at `position` of a job's conversation.
+    /// The budget of the message at `position` of a job.
     pub fn of_message(project: &ProjectId, position: i64) -> Self {
         if position == 0 { Self::Creates(project.clone()) } else { Self::FollowUps(project.clone()) }
     }
@@ -308,8 +307,8 @@ impl Scope {
         match self {
             Self::Creates(_) => "job starts",
             Self::FollowUps(_) => "follow-ups",
-            Self::Analytics => "analytics questions",
-            Self::Polls(_) => "reads of jobs",
+            Self::Analytics => "analytics requests",
+            Self::Polls(_) => "job checks",
         }
     }
 }
@@ -325,7 +324,7 @@ fn circuit_open(until: Timestamp) -> AppError {
     AppError::new(
         ErrorCode::UpstreamFailed,
         format!(
-            "The platform has failed again and again, so Docket lets it rest; nothing was sent. The next try is at {:02}:{:02}:{:02} UTC.",
+            "The platform is failing, so nothing was sent; requests are paused until {:02}:{:02}:{:02} UTC.",
             at.hour(),
             at.minute(),
             at.second()

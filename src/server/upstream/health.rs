@@ -1,5 +1,5 @@
-//! What became of the last exchanges with the upstream: for people who ask how it is, and for the breakers.
-//! Must not call the upstream. Known since the start of the process only.
+//! The results of the last upstream exchanges, for the administrators' page and for the circuit breakers. In memory
+//! only. Must not call the upstream.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,14 +10,15 @@ use crate::model::time::Timestamp;
 use crate::model::upstream::{Failure, Notice, Operation, OperationStatus};
 use crate::server::clock::Clock;
 
-/// How long the lines wait after the key was refused: each try costs a call, and administrators look at it first.
+/// How long the queues wait after the key was refused: every attempt costs a call, and an administrator has to act
+/// first.
 const KEY_REST_SECONDS: i64 = 300;
 
-/// A handle on the one record; cloning gives another.
+/// A handle on one record, shared by clones.
 #[derive(Clone)]
 pub struct Health {
     clock: Clock,
-    /// How many failures in a row open a breaker.
+    /// The number of failures in a row that opens a breaker.
     breaks_after: u32,
     record: Arc<Mutex<Record>>,
 }
@@ -35,7 +36,7 @@ struct Outcomes {
     last_error: Option<Failure>,
 }
 
-/// Operations that fail together.
+/// Operations that share a circuit breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     Prompts,
@@ -48,24 +49,24 @@ impl Health {
         Self { clock, breaks_after, record: Arc::default() }
     }
 
-    /// Leave to call, or when the next call is let through to see whether the upstream works again.
+    /// Whether a call may be made; otherwise, when the next probe is let through.
     pub(super) fn admit(&self, operation: Operation) -> Result<(), Timestamp> {
         let now = self.clock.now();
         self.record().breakers.entry(group(operation)).or_default().admit(now)
     }
 
-    /// When the next call is let through, while the circuit breaker is open.
+    /// When the next probe is let through, while the circuit breaker is open.
     pub(super) fn open_until(&self, operation: Operation) -> Option<Timestamp> {
         self.record().breakers.get(&group(operation)).and_then(Breaker::open_until)
     }
 
-    /// When a queue goes on that waits for the upstream to work, or to take the key again.
+    /// Until when queues wait because the circuit breaker is open or the key was refused.
     pub(super) fn queue_paused_until(&self, operation: Operation) -> Option<Timestamp> {
         let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_REST_SECONDS));
         self.open_until(operation).max(key).filter(|until| *until > self.clock.now())
     }
 
-    /// Takes note of how an exchange ended.
+    /// Records the result of an exchange.
     pub(super) fn note<T>(&self, operation: Operation, result: &Result<T, UpstreamError>) {
         let now = self.clock.now();
         let mut record = self.record();
@@ -90,7 +91,7 @@ impl Health {
         self.record().key_refused_at
     }
 
-    /// What people should know while they look at what is stored.
+    /// The notice for people on top of pages.
     pub fn notice(&self) -> Option<Notice> {
         let record = self.record();
         let failing = record.breakers.values().any(|breaker| breaker.open_until().is_some());

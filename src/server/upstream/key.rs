@@ -1,5 +1,5 @@
-//! The key in use. A key that came from a file is read again once the file has changed, so that a new one needs no
-//! restart. Must not show a key: what it logs is about the file.
+//! The current key. A key from a file is reloaded when the file changes, so that a new key needs no restart. Must not
+//! show a key: it logs only the file.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::server::config::{ApiKey, UpstreamConfig};
 
-/// The key of the next call, and what of all keys so far must not be seen. Cloning shares them.
+/// The current key, and all keys to mask. Clones share them.
 #[derive(Clone)]
 pub(super) struct CurrentKey {
     file: Option<PathBuf>,
@@ -16,13 +16,13 @@ pub(super) struct CurrentKey {
 
 struct State {
     current: ApiKey,
-    /// Keys that answers under way may still repeat, the longest first; the current one is among them.
+    /// All keys used so far, longest first, including the current one: pending responses may repeat older ones.
     known: Vec<ApiKey>,
-    /// The file when it was last read, whatever came of that.
+    /// The file's version when it was last read, successfully or not.
     seen: Option<Version>,
 }
 
-/// What changes when a file is written or replaced.
+/// Changes when the file is written or replaced.
 #[derive(PartialEq, Eq)]
 struct Version {
     inode: u64,
@@ -37,7 +37,8 @@ impl CurrentKey {
         Self { file: config.api_key_file.clone(), state: Arc::new(Mutex::new(state)) }
     }
 
-    /// The value of an `Authorization` header. Looks at the file each time: that costs a microsecond, and calls are few.
+    /// The value of the `Authorization` header. Checks the file each time: that takes a microsecond, and calls are
+    /// rare.
     pub(super) fn bearer(&self) -> String {
         let mut state = self.state();
         if let Some(file) = &self.file {
@@ -46,7 +47,7 @@ impl CurrentKey {
         state.current.bearer()
     }
 
-    /// `text` without any of the keys there were.
+    /// `text` with all known keys masked.
     pub(super) fn mask(&self, text: &str) -> String {
         self.state().known.iter().fold(text.to_owned(), |text, key| key.mask(&text))
     }
@@ -57,9 +58,9 @@ impl CurrentKey {
 }
 
 impl State {
-    /// Takes the key in `file` if that has changed. One that is missing or bad leaves the key as it was, and is said once.
+    /// Reloads the key if `file` has changed. A missing or invalid file keeps the current key, and is logged once.
     fn look_at(&mut self, file: &Path) {
-        // Looked at before it is read: what is written in between is found at the next call.
+        // Checked before reading: a later write is found at the next call.
         let version = Version::of(file);
         if version == self.seen {
             return;
@@ -72,7 +73,7 @@ impl State {
                 self.take(key);
             }
             Err(error) => {
-                tracing::warn!(file = %file.display(), error, "the admin key's file is no good; the key stays as it was");
+                tracing::warn!(file = %file.display(), error, "the admin key's file is invalid; the current key stays");
             }
         }
     }

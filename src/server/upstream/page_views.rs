@@ -1,5 +1,5 @@
-//! Questions about page views, each asked once: identical questions share one upstream call and its answer
-//! for as long as it is fresh. Must not interpret the figures.
+//! Queries of page views, cached: identical queries share one upstream call and its answer while it is fresh. Must not
+//! interpret the figures.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::model::page_views::FetchedPageViews;
 use crate::model::paging::PageLimit;
 use crate::server::clock::Clock;
 
-/// One distinct question.
+/// One distinct query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PageViewsQuery {
     pub project: ProjectId,
@@ -25,30 +25,30 @@ pub struct PageViewsQuery {
     pub offset: u64,
 }
 
-/// The answers, and the way to new ones. Cloning gives another handle on the same answers.
+/// The cached answers. Clones share them.
 #[derive(Clone)]
 pub struct PageViewsCache {
     upstream: Upstream,
     governor: Governor,
     clock: Clock,
-    /// Answers while they are fresh; also where identical questions wait for one call.
+    /// Fresh answers; also lets identical queries wait for one call.
     fresh: Cache<PageViewsQuery, FetchedPageViews>,
     /// The last good answers, however old.
     last_good: Cache<PageViewsQuery, FetchedPageViews>,
-    /// Questions that failed a moment ago: their last good answer is not refreshed again at once.
+    /// Queries that failed recently: their last good answer is not refreshed at once.
     failed: Cache<PageViewsQuery, ()>,
 }
 
-/// Days in the range when none is asked for.
+/// The default number of days.
 const DEFAULT_DAYS: i64 = 28;
 const CACHED_QUESTIONS: u64 = 1_000;
-/// How much memory either kind of answers may hold, roughly, whatever the upstream sends.
+/// The approximate maximum memory of each of the two caches.
 const CACHED_BYTES: u64 = 32 * 1024 * 1024;
-/// How long after a failure an old answer is given without asking again.
+/// How long after a failure an old answer is returned without another call.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(60);
 
 impl PageViewsQuery {
-    /// A question from what a person typed; both days inclusive, the last 28 days unless told.
+    /// Parses a query; both days inclusive, by default the last 28 days.
     pub fn parse(
         project: ProjectId,
         from: Option<&str>,
@@ -67,7 +67,7 @@ impl PageViewsQuery {
         })
     }
 
-    /// The days from `from` to `to`, both inclusive; the last 28 unless told.
+    /// The days from `from` to `to`, both inclusive; by default the last 28.
     pub fn range(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, AppError> {
         let day =
             |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::parse::<Day>).transpose();
@@ -91,8 +91,8 @@ impl PageViewsCache {
         }
     }
 
-    /// The answer, from memory while it is fresh. One that is older is given at once as stale while a new one is asked for;
-    /// any number of callers with one question make one call.
+    /// The cached answer while it is fresh. An older one is returned at once as stale while a new one is fetched.
+    /// Concurrent callers with the same query make one call.
     pub async fn answer(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         if let Some(fresh) = self.fresh.get(&question).await {
             return Ok(fresh);
@@ -105,7 +105,7 @@ impl PageViewsCache {
         Ok(FetchedPageViews { stale: true, ..old })
     }
 
-    /// The last good answer, however old; one is asked for only where there is none.
+    /// The last good answer, however old; fetched only if there is none.
     pub async fn known(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         match self.last_good.get(&question).await {
             Some(known) => Ok(known),
@@ -113,7 +113,7 @@ impl PageViewsCache {
         }
     }
 
-    /// A new answer whatever is in memory, which costs a call. Should it not come, the last good one.
+    /// A new answer, which costs a call; if that fails, the last good one.
     pub async fn refreshed(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         self.fresh.invalidate(&question).await;
         let old = self.last_good.get(&question).await;
@@ -140,7 +140,7 @@ impl PageViewsCache {
     async fn ask_upstream(&self, question: &PageViewsQuery) -> Result<FetchedPageViews, AppError> {
         let permit = self.governor.acquire(&Scope::Analytics).await?;
         let answer = self.upstream.page_views(permit, question).await.inspect_err(|error| {
-            tracing::warn!(project = %question.project, %error, "page views");
+            tracing::warn!(project = %question.project, %error, "page views could not be fetched");
         })?;
         Ok(FetchedPageViews {
             totals: answer.totals,
@@ -153,13 +153,13 @@ impl PageViewsCache {
     }
 }
 
-/// Roughly what an answer holds in memory.
+/// The approximate memory of an answer.
 fn bytes(_: &PageViewsQuery, answer: &FetchedPageViews) -> u32 {
     let rows: usize = answer.views.iter().map(|row| size_of_val(row) + row.path.len()).sum();
     u32::try_from(size_of_val(answer) + rows).unwrap_or(u32::MAX)
 }
 
-/// How long an answer is good: a quarter of an hour if the range touches today, else a day.
+/// How long an answer is fresh: 15 minutes if the range includes today, otherwise a day.
 struct Freshness {
     clock: Clock,
 }

@@ -1,5 +1,4 @@
-//! Whether and when a failed exchange is tried again, and what an upstream's `Retry-After` means.
-//! Must not send anything itself.
+//! Decides whether and when a failed exchange is retried, and parses `Retry-After`. Must not send anything itself.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,17 +11,17 @@ use super::UpstreamError;
 use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
 
-/// Tries of one exchange, the first included.
+/// Tries per exchange, including the first.
 const TRIES: u32 = 3;
-/// The longest pause before the second try; it doubles before the third.
+/// The maximum pause before the second try; it doubles before the third.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
-/// A pause when the upstream does not say for how long.
+/// The pause if the upstream does not say how long.
 const UNSAID: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// For how long, by a `Retry-After` in seconds or as a date, nothing may be sent: at most an hour, a minute if it is
-/// missing or nonsense.
+/// The pause that `Retry-After` asks for, in seconds or as a date: at most an hour; a minute if it is missing or
+/// invalid.
 pub(super) fn after(header: Option<&HeaderValue>, now: Timestamp) -> Duration {
     let text = header.and_then(|value| value.to_str().ok()).map(str::trim).unwrap_or_default();
     let said = match text.parse::<u64>() {
@@ -35,7 +34,7 @@ pub(super) fn after(header: Option<&HeaderValue>, now: Timestamp) -> Duration {
     said.unwrap_or(UNSAID).min(LONGEST)
 }
 
-/// The extra calls of the last minute. Cloning gives another handle on the same count.
+/// The calls and retries of the last minute. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Retries {
     last_minute: Arc<Mutex<LastMinute>>,
@@ -48,14 +47,14 @@ struct LastMinute {
 }
 
 impl Retries {
-    /// Counts a call that is no retry.
+    /// Counts a call that is not a retry.
     pub(super) fn count(&self, now: Instant) {
         let mut last_minute = self.last_minute(now);
         last_minute.calls.push_back(now);
     }
 
-    /// How long to wait before the next try, after `tries` the last of which ended with `error`; nothing if there is to
-    /// be none, or none that begins before `latest`.
+    /// The pause before the next try, after `tries` tries of which the last failed with `error`; `None` if there is no
+    /// retry, or it would not start before `latest`.
     pub(super) fn pause(
         &self,
         operation: Operation,
@@ -75,7 +74,7 @@ impl Retries {
         (now + pause < latest && self.allow(now)).then_some(pause)
     }
 
-    /// One call in ten may be an extra one; so that a single question can be tried again at all, two always may.
+    /// Allows one retry per ten calls of the last minute, but always two, so that a single call can be retried.
     fn allow(&self, now: Instant) -> bool {
         let mut last_minute = self.last_minute(now);
         let allowed = last_minute.extra.len() < (last_minute.calls.len() / 10).max(TRIES as usize - 1);
@@ -97,7 +96,7 @@ impl Retries {
     }
 }
 
-/// A prompt goes out again only if it surely never did; a question may be asked again where that may help.
+/// A prompt is retried only if it was definitely not sent; other requests if a retry may help.
 fn may_help(operation: Operation, error: &UpstreamError) -> bool {
     match (operation, error) {
         (_, UpstreamError::NotConnected(_)) => true,

@@ -1,37 +1,38 @@
-//! Which addresses a webhook may have, and how one is shown. Must not resolve names: `network` does, for each connection.
+//! Validates and displays the addresses of webhooks. Must not resolve names: `network` does, for each connection.
 
 use url::{Host, Url};
 
 use super::network;
 use crate::model::webhook::WebhookKind;
 
-/// The longest address, in bytes.
+/// The maximum length of an address, in bytes.
 const LONGEST: usize = 2_000;
 
-/// Where webhooks may lead besides the public internet.
+/// Allowed destinations besides the public internet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
-    /// Into private networks, by https.
+    /// Private networks, over https.
     pub(super) private: bool,
-    /// To this machine by its loopback address, by plain http.
+    /// This machine by its loopback address, over plain http.
     pub(super) plain_loopback: bool,
 }
 
-/// The address in `text`, or a sentence about what is wrong with it, which does not repeat it.
+/// Parses the address in `text`. The error message does not repeat it.
 pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
     let text = text.trim();
-    let url = Url::parse(text).map_err(|_| "That is not an address. It begins with https://.".to_owned())?;
+    let url = Url::parse(text)
+        .map_err(|_| "That is not a valid address. It must begin with https://.".to_owned())?;
     if url.as_str().len() > LONGEST {
         return Err(format!("The address is too long: it may have {LONGEST} characters."));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("Leave user and password out of the address.".to_owned());
+        return Err("Remove the username and password from the address.".to_owned());
     }
     let literal = match url.host() {
         Some(Host::Ipv4(address)) => Some(address.into()),
         Some(Host::Ipv6(address)) => Some(address.into()),
         Some(Host::Domain(_)) => None,
-        None => return Err("The address names no host.".to_owned()),
+        None => return Err("The address has no host.".to_owned()),
     };
     match (url.scheme(), literal) {
         ("https", Some(ip)) if !allowed.private && !network::is_public(ip) => {
@@ -39,14 +40,14 @@ pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
         }
         ("https", _) => Ok(url),
         ("http", Some(ip)) if allowed.plain_loopback && ip.is_loopback() => Ok(url),
-        ("http", _) => Err("Plain http would show what is sent to the network: use https.".to_owned()),
+        ("http", _) => Err("Plain http is not encrypted. Use https.".to_owned()),
         _ => Err("The address must begin with https://.".to_owned()),
     }
 }
 
-/// An address for people and logs: what follows the host of a Slack webhook is a secret, and so may a query be.
+/// An address for people and logs, without secrets: the path of a Slack webhook, and queries.
 pub(super) fn shown(address: &str, kind: WebhookKind) -> String {
-    let Ok(url) = Url::parse(address) else { return "an address that cannot be read".to_owned() };
+    let Ok(url) = Url::parse(address) else { return "an invalid address".to_owned() };
     let origin = url.origin().ascii_serialization();
     match kind {
         WebhookKind::Slack => {

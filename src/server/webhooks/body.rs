@@ -1,4 +1,4 @@
-//! What a receiver is told, in its form, and the signature of it. The prompt's title goes out, never its whole text.
+//! The body of a notification and its signature. It contains the prompt's title, never its whole text.
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::model::webhook::WebhookKind;
 use crate::server::config::PublicUrl;
 use crate::server::store::webhook_events::{DueEvent, EventJob};
 
-/// The body of a request that tells of an event.
+/// The request body for an event.
 pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {
     let message = match due.kind {
         WebhookKind::Json => json!({
@@ -31,9 +31,9 @@ pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {
     message.to_string()
 }
 
-/// `v1=` and the HMAC-SHA-256 of `timestamp.body` in hexadecimal digits, under the characters of the secret.
+/// `v1=` and the HMAC-SHA-256 of `timestamp.body` in hexadecimal, with the characters of the secret as key.
 pub(super) fn signature(secret: &str, timestamp: i64, body: &str) -> String {
-    // A key of any length will do, so that this never fails.
+    // HMAC accepts keys of any length, so this never fails.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return String::new() };
     mac.update(format!("{timestamp}.{body}").as_bytes());
     let code = mac.finalize().into_bytes();
@@ -45,19 +45,19 @@ fn url(due: &DueEvent, job: &EventJob, public_url: &PublicUrl) -> String {
     format!("{}/p/{}/jobs/{}", public_url.origin(), due.project, job.id)
 }
 
-/// A line in Slack's mark-up.
+/// A line in Slack's markup.
 fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
     let Some(job) = &due.job else {
-        return format!("A test from Docket, for the jobs of {}: it works.", due.project);
+        return format!("Test from Docket for the project {}: it works.", due.project);
     };
     let outcome = match (job.state, due.event.as_str()) {
         (JobState::Completed, _) if job.pr_link.is_some() => "A pull request is ready",
         (JobState::Completed, _) => "Completed without changes",
         (JobState::Failed, _) => "Failed",
         (JobState::Archived, _) => "Archived",
-        (JobState::Rejected, _) => "Was not taken",
-        (JobState::Unknown, _) => "Needs a look, the outcome is not known",
-        (_, "job.not_found") => "Not found any more",
+        (JobState::Rejected, _) => "Not started",
+        (JobState::Unknown, _) => "Needs attention, outcome unknown",
+        (_, "job.not_found") => "No longer found",
         _ => "No end after 3 days",
     };
     let title = format!("<{}|{}>", linked(&url(due, job, public_url)), escaped(&job.title));
@@ -69,7 +69,7 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
     }
 }
 
-/// The three characters that mean something in Slack's mark-up.
+/// Escapes the three special characters of Slack's markup.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,5 +1,5 @@
-//! One request to a receiver: a deadline over all of it, no redirects, no proxies, a small answer. Has connections of its
-//! own, so that nothing of the upstream's can go out here.
+//! One request to a receiver: a deadline for the whole exchange, no redirects, no proxies, a limited response. Uses its
+//! own connections, so that nothing meant for the upstream is sent here.
 
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
@@ -16,24 +16,24 @@ use super::network::{PublicOnly, REFUSED, Refused};
 /// For a whole exchange.
 pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 
-/// How much of an answer is read, in bytes, and shown, in characters.
+/// How much of a response is received, in bytes, and shown, in characters.
 const READ_MAX_BYTES: usize = 4 * 1024;
 const SHOWN_MAX_CHARS: usize = 300;
 
-/// What came of a request.
+/// The result of a request.
 pub(super) struct WebhookResponse {
-    /// Nothing if there was no answer.
+    /// `None` without a response.
     pub(super) status: Option<u16>,
-    /// What the receiver said, or why nothing was heard; no part of the address.
+    /// The start of the response, or why there is none; never a part of the address.
     pub(super) note: Option<String>,
 }
 
-/// Cloning it gives another handle.
+/// Clones share the connections.
 #[derive(Clone)]
 pub(super) struct Client {
     allowed: Allowed,
     authorities: Arc<[CertificateDer<'static>]>,
-    /// Made when first needed: without certificates to trust there is none, and Docket does all the rest.
+    /// Created when first needed: it fails without trusted certificates, and the rest of Docket must work then.
     https: Arc<OnceLock<Option<reqwest::Client>>>,
     plain: Arc<OnceLock<Option<reqwest::Client>>>,
 }
@@ -43,7 +43,7 @@ impl Client {
         Self { allowed, authorities: authorities.into(), https: Arc::default(), plain: Arc::default() }
     }
 
-    /// Posts JSON to `url`, which was parsed under the same rules.
+    /// Posts JSON to `url`, which was validated with the same rules.
     pub(super) async fn post(&self, url: Url, headers: HeaderMap, body: String) -> WebhookResponse {
         let client = match url.scheme() {
             "http" => self.plain.get_or_init(|| self.client(false)),
@@ -62,7 +62,7 @@ impl Client {
     }
 
     fn client(&self, encrypted: bool) -> Option<reqwest::Client> {
-        // A second call finds a provider installed already, which is as good.
+        // Fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder()
             .timeout(DEADLINE)
@@ -72,7 +72,7 @@ impl Client {
             .no_proxy()
             .no_gzip()
             .no_brotli()
-            // Each connection is made to an address that was looked at just then.
+            // Every connection resolves and checks the address again.
             .pool_max_idle_per_host(0)
             .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")));
         if !encrypted {
@@ -87,7 +87,7 @@ impl Client {
     }
 }
 
-/// The status decides; a body that breaks off only costs the receiver's words.
+/// The status decides; if the body is incomplete, only the receiver's message is lost.
 async fn response_of(mut answer: Response) -> WebhookResponse {
     let status = answer.status().as_u16();
     let mut said = Vec::new();
@@ -99,7 +99,7 @@ async fn response_of(mut answer: Response) -> WebhookResponse {
     let said: String = String::from_utf8_lossy(&said).chars().filter(|c| !c.is_control()).collect();
     let said: String = said.trim().chars().take(SHOWN_MAX_CHARS).collect();
     let note = match (status, said.is_empty()) {
-        (300..400, _) => Some("The receiver sends elsewhere, and webhooks follow no redirects.".to_owned()),
+        (300..400, _) => Some("The receiver sent a redirect, which webhooks do not follow.".to_owned()),
         (_, true) => None,
         (_, false) => Some(said),
     };
@@ -110,7 +110,7 @@ fn no_response(reason: &str) -> WebhookResponse {
     WebhookResponse { status: None, note: Some(reason.to_owned()) }
 }
 
-/// Why there was no answer. In our own words: those of the libraries repeat the address.
+/// Why there was no response. In our own words: those of the libraries repeat the address.
 fn reason(error: &reqwest::Error) -> &'static str {
     let mut cause: Option<&dyn Error> = error.source();
     while let Some(inner) = cause {
@@ -124,6 +124,6 @@ fn reason(error: &reqwest::Error) -> &'static str {
     } else if error.is_connect() {
         "The receiver could not be reached."
     } else {
-        "The receiver broke off the connection."
+        "The receiver closed the connection."
     }
 }

@@ -1,4 +1,4 @@
-//! Sending events: at least once, each try claimed first, with longer and longer pauses between tries.
+//! Delivers events at least once; each attempt is claimed first, and the pauses between attempts grow.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use crate::model::time::Timestamp;
 use crate::model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};
 use crate::server::store::webhook_events::{DueEvent, WebhookAttempt};
 
-/// The pauses before further tries, in seconds; after the last of them an event is given up.
+/// The pauses before further attempts, in seconds; after the last attempt an event is given up.
 const PAUSES: [u64; 6] = [10, 60, 300, 1_800, 7_200, 21_600];
 
-/// By how much of itself a pause may be longer.
+/// The maximum random extension of a pause, as a fraction of it.
 const JITTER: f64 = 0.2;
 
-/// After how long the end of a claimed try can be taken for lost.
+/// After this time, the result of a claimed attempt is considered lost.
 const LEASE: Duration = Duration::from_secs(DEADLINE.as_secs() * 3);
 
-/// How many receivers are told at once.
+/// Concurrent deliveries.
 const AT_ONCE: usize = 16;
 
-/// What a receiver answers that wants no more.
+/// The status of a receiver that wants no more events.
 const GONE: u16 = 410;
 
 impl Webhooks {
-    /// Tries one event of each webhook that has one whose time has come. Gives how many tries were made.
+    /// Tries the oldest due event of each webhook. Returns the number of attempts.
     pub async fn deliver_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
         let longest = Duration::from_secs(PAUSES[PAUSES.len() - 1]).mul_f64(1.0 + JITTER);
@@ -38,7 +38,7 @@ impl Webhooks {
             .map(|due| async move {
                 let attempt = self.attempt_event(&due).await;
                 attempt.inspect_err(|error| {
-                    tracing::error!(event = %due.id, error = format!("{error:#}"), "a webhook’s event");
+                    tracing::error!(event = %due.id, error = format!("{error:#}"), "a webhook delivery failed");
                 })
             })
             .buffer_unordered(AT_ONCE)
@@ -48,7 +48,7 @@ impl Webhooks {
         Ok(tries)
     }
 
-    /// Tries one event now, if it waits; whether its time has come or not.
+    /// Tries one pending event now, whether it is due or not.
     pub(super) async fn deliver_now(&self, id: &WebhookId) -> anyhow::Result<()> {
         if let Some(due) = self.store.waiting_event(id).await? {
             self.attempt_event(&due).await?;
@@ -95,14 +95,14 @@ impl Webhooks {
         let body = body::body(due, &self.public_url);
         let mut response = self.client.post(url, headers(due, now, &body), body).await;
         if due.kind == WebhookKind::Slack && path.len() > 1 {
-            // Should the receiver repeat it: it is a secret.
+            // The receiver may repeat the path, which is a secret.
             response.note = response.note.map(|note| note.replace(&path, "/…"));
         }
         response
     }
 }
 
-/// What comes with JSON; other receivers expect none of it.
+/// The headers of Docket's JSON; other formats have none.
 fn headers(due: &DueEvent, now: Timestamp, body: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     if due.kind == WebhookKind::Json {
@@ -121,7 +121,7 @@ fn headers(due: &DueEvent, now: Timestamp, body: &str) -> HeaderMap {
     headers
 }
 
-/// Until when a try that begins now is nobody else’s.
+/// When a claim made now ends.
 pub(super) fn leased(now: Timestamp) -> Timestamp {
     later(now, LEASE)
 }

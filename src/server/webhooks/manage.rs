@@ -1,4 +1,4 @@
-//! What administrators do with webhooks: adding, changing, testing and looking at what became of events.
+//! Administration of webhooks: adding, changing, testing, and their delivery logs.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +12,7 @@ use crate::model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as
 use crate::server::store::StoreError;
 
 impl Webhooks {
-    /// All webhooks, with what is secret in their addresses left out.
+    /// All webhooks, with secret parts of their addresses removed.
     pub async fn list(&self) -> Result<Listed, AppError> {
         let mut webhooks = self.store.webhooks().await?;
         for webhook in &mut webhooks {
@@ -37,7 +37,7 @@ impl Webhooks {
         Ok(NewSecret { id, secret })
     }
 
-    /// Makes a new secret; the old one signs nothing any more.
+    /// Creates a new secret; the old one is no longer used.
     pub async fn renew(&self, by: &Actor, webhook: &str) -> Result<NewSecret, AppError> {
         let (id, secret) = (parsed(webhook)?, new_secret());
         found(self.store.set_webhook_secret(&id, &secret, by, self.clock.now()).await)?;
@@ -62,7 +62,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Sends a test, once, and gives what came of it.
+    /// Sends a test once, and returns its result.
     pub async fn test(&self, by: &Actor, webhook: &str) -> Result<WebhookDelivery, AppError> {
         let now = self.clock.now();
         let id = self.store.insert_test_event(&parsed(webhook)?, leased(now), by, now).await?;
@@ -70,13 +70,13 @@ impl Webhooks {
         Ok(self.tried(&id).await?.1)
     }
 
-    /// The newest events of a webhook, the newest first.
+    /// The newest events of a webhook, newest first.
     pub async fn log(&self, webhook: &str) -> Result<Vec<WebhookDelivery>, AppError> {
         Ok(self.store.webhook_log(&parsed(webhook)?).await?)
     }
 
-    /// Sends an event anew that was delivered or given up, and gives its webhook and what came of it. One that waits
-    /// is tried at once.
+    /// Sends a delivered or given-up event again, and returns its webhook and the result. A pending one is tried at
+    /// once.
     pub async fn send_again(
         &self,
         by: &Actor,
@@ -90,7 +90,7 @@ impl Webhooks {
 
     async fn tried(&self, event: &WebhookId) -> Result<(WebhookId, WebhookDelivery), AppError> {
         self.deliver_now(event).await.map_err(|error| {
-            tracing::error!(%event, error = format!("{error:#}"), "a webhook’s event");
+            tracing::error!(%event, error = format!("{error:#}"), "a webhook delivery failed");
             AppError::database_unavailable()
         })?;
         self.store.webhook_event(event).await?.ok_or_else(missing)
@@ -111,5 +111,5 @@ fn found(found: Result<bool, StoreError>) -> Result<(), AppError> {
 }
 
 fn missing() -> AppError {
-    AppError::not_found("That webhook or event does not exist any more.")
+    AppError::not_found("This webhook or event no longer exists.")
 }

@@ -1,19 +1,18 @@
-//! Keeps webhooks out of private networks: each name is resolved here, and a connection is made to public addresses only.
+//! Keeps webhooks out of private networks: resolves names itself, and connects to public addresses only.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use thiserror::Error;
 
-/// Why an address is not connected to.
-pub(super) const REFUSED: &str = "The address leads into a private network. Only who runs Docket can allow that, with DOCKET_WEBHOOK_PRIVATE=true.";
+pub(super) const REFUSED: &str = "The address leads into a private network. Ask the administrator of this server to allow that (DOCKET_WEBHOOK_PRIVATE=true).";
 
-/// A name that stands for private addresses only.
+/// The name resolves to private addresses only.
 #[derive(Debug, Error)]
 #[error("{REFUSED}")]
 pub(super) struct Refused;
 
-/// The system's resolver, without what is not public.
+/// The system's resolver, restricted to public addresses.
 pub(super) struct PublicOnly;
 
 impl Resolve for PublicOnly {
@@ -29,7 +28,7 @@ impl Resolve for PublicOnly {
     }
 }
 
-/// Whether an address is one of the public internet.
+/// Whether an address belongs to the public internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -45,14 +44,14 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_multicast()
         || address.is_documentation()
         || a == 0
-        // Shared by customers of a provider; benchmarks; protocols; what is reserved, broadcast included.
+        // Carrier-grade NAT; benchmarking; protocol assignments; reserved, including broadcast.
         || (a == 100 && (64..128).contains(&b))
         || (a == 198 && (18..20).contains(&b))
         || (a == 192 && b == 0 && c == 0)
         || a >= 240)
 }
 
-/// Of the global unicast addresses those that carry no IPv4 address and belong to no special purpose.
+/// Global unicast addresses, except special-purpose ones and those that embed an IPv4 address.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(mapped) = address.to_ipv4_mapped() {
         return is_public_v4(mapped);

@@ -1,4 +1,4 @@
-//! The stacked bar of human and AI views, and its legend. AI is hatched, so that color is not needed to tell them apart.
+//! The stacked bar of human and AI views, and its legend. AI is hatched, so that it can be told apart without color.
 
 use leptos::prelude::*;
 
@@ -37,7 +37,7 @@ pub fn patterns() -> AnyView {
     .into_any()
 }
 
-/// Which color and pattern is whom.
+/// The legend of colors and patterns.
 pub fn legend() -> AnyView {
     let item = |class: &'static str, name: &'static str| {
         view! {

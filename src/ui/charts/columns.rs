@@ -1,5 +1,5 @@
-//! Human and AI views along the days, a column for each. What is where is pure and tested; positions are in percent, so that the
-//! picture fits any width.
+//! A column chart of human and AI views by day. Positions are pure, tested, and in percent, so that the chart fits any
+//! width.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
 use crate::ui::charts::summary::{days, readout};
 use crate::ui::charts::ticks::{self, Ticks};
 
-/// A day's band is so many parts wide, of which the first and the last stay free.
+/// The number of parts of a day's band, of which the first and the last stay empty.
 const PARTS: usize = 10;
 
 /// One part of a column, as SVG lengths.
@@ -24,7 +24,7 @@ struct Part {
     height: String,
 }
 
-/// The scale that holds all `points`.
+/// The scale for all `points`.
 pub fn ticks(form: Form, points: &[TrendPoint]) -> Ticks {
     let height = |ViewCounts { human, ai, .. }: ViewCounts| match form {
         Form::Stacked => human.saturating_add(ai),
@@ -33,7 +33,7 @@ pub fn ticks(form: Form, points: &[TrendPoint]) -> Ticks {
     Ticks::up_to(points.iter().map(|point| height(point.counts)).max().unwrap_or(0))
 }
 
-/// Lines across, and a column for each point; `summary` is what it shows in words.
+/// The grid lines, and a column per point; `summary` describes the chart in words.
 pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
     let ticks = ticks(form, points);
     let lines = ticks.values().map(|value| {
@@ -58,7 +58,7 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
     .into_any()
 }
 
-/// The numbers beside the lines.
+/// The labels of the grid lines.
 pub fn scale_labels(points: &[TrendPoint], form: Form) -> AnyView {
     let ticks = ticks(form, points);
     let labels =
@@ -66,7 +66,7 @@ pub fn scale_labels(points: &[TrendPoint], form: Form) -> AnyView {
     view! { <svg class="chart-scale" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
-/// The names of days below the columns; every other one can be left out where there is little room.
+/// The labels of days below the columns; every other one can be hidden where there is little room.
 pub fn day_labels(points: &[TrendPoint]) -> AnyView {
     let labels = named(points.len()).map(|(at, is_extra)| {
         let day = points.get(at).map(|point| point.day.month_and_day());
@@ -80,12 +80,12 @@ pub fn band(at: usize, count: usize) -> (String, String) {
     (position(at, count), position(1, count))
 }
 
-/// Where the middle of the band of the point at `at` is.
+/// The center of the band of the point at `at`.
 pub fn middle(at: usize, count: usize) -> String {
     position(2 * at + 1, 2 * count)
 }
 
-/// Which of `count` points have their names below them, and which of those are left out where there is little room.
+/// Which of `count` points are labeled, and which of these labels are hidden where there is little room.
 fn named(count: usize) -> impl Iterator<Item = (usize, bool)> {
     let every = ticks::every(count);
     (0..count).step_by(every).map(move |at| (at, !(at / every).is_multiple_of(2)))

@@ -1,4 +1,4 @@
-//! What happened on the days of a trend: jobs that finished, and the team's notes. Which day has which mark is pure and tested.
+//! Marks below a trend: jobs that finished, and the team's notes. Which day has which mark is pure and tested.
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,19 +9,19 @@ use crate::model::links;
 use crate::ui::charts::columns::middle;
 use crate::ui::charts::number::counted;
 
-/// The id of the list of jobs and notes on the page.
+/// The id of the list of events on the page.
 pub const LIST: &str = "events";
 
-/// One mark below the columns: a link to what happened, or to the list where it is more than one thing.
+/// One mark below the columns: a link to the event, or to the list if there are several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The point that it is below.
+    /// The index of the point above it.
     pub at: usize,
     pub href: String,
     pub title: String,
 }
 
-/// The marks of a trend, a row for each kind of thing.
+/// The marks of a trend, with one row per kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marks {
     pub jobs: Vec<Mark>,
@@ -45,7 +45,7 @@ impl Marks {
     }
 }
 
-/// The rows of marks below `count` columns; a row without any is left out.
+/// The rows of marks below `count` columns; empty rows are omitted.
 pub fn marks(marks: &Marks, count: usize) -> AnyView {
     let row = |name: &'static str, marks: &[Mark], path: &'static str| {
         let links = marks.iter().map(|Mark { at, href, title }| {

@@ -1,4 +1,4 @@
-//! Numbers as people read them. Pure.
+//! Formats numbers for people. Pure.
 
 use crate::model::page_views::ViewCounts;
 use crate::ui::charts::scale::per_mille;
@@ -16,12 +16,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// The AI readers' share as a whole percentage; `–` where nobody read. Neither something nor the rest is rounded away.
+/// The share of AI agents as a whole percentage; `–` without views. A nonzero share is never rounded to 0% or 100%.
 pub fn ai_share(counts: ViewCounts) -> String {
     share(counts.ai, counts.human.saturating_add(counts.ai))
 }
 
-/// `part` of `whole` as a whole percentage, by the same rules.
+/// `part` of `whole` as a whole percentage, with the same rules.
 pub fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "–".to_owned();
@@ -33,7 +33,7 @@ pub fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// The change from `before` to `now` as a signed percentage: `+12%`, `−8%`, `0%`; `new` where there was nothing.
+/// The change from `before` to `now` as a signed percentage: `+12%`, `−8%`, `0%`; `new` if `before` is 0.
 pub fn change(now: u64, before: u64) -> String {
     let (difference, sign) = if now < before { (before - now, "−") } else { (now - before, "+") };
     match (now, before) {
@@ -47,7 +47,7 @@ pub fn change(now: u64, before: u64) -> String {
     }
 }
 
-/// [`change`] in words, with a shape: `▲ 12% more`.
+/// [`change`] in words, with an arrow: `▲ 12% more`.
 pub fn change_in_words(now: u64, before: u64) -> String {
     let words = match (now, before) {
         (now, before) if now == before => return "= as many".to_owned(),
@@ -59,7 +59,7 @@ pub fn change_in_words(now: u64, before: u64) -> String {
     format!("{arrow} {} {word}", change(now, before).trim_start_matches(['+', '−']))
 }
 
-/// `part` of `whole`, in percent and rounded; may be more than 100.
+/// `part` of `whole` in percent, rounded; may exceed 100.
 fn percent(part: u64, whole: u64) -> u64 {
     let percent = (u128::from(part) * 200 + u128::from(whole)) / (u128::from(whole) * 2);
     u64::try_from(percent).unwrap_or(u64::MAX)

@@ -1,11 +1,11 @@
-//! From counts to lengths, in thousandths. Pure, and in integers: equal on the server and in the browser.
+//! Converts counts to lengths, in thousandths. Pure, and in integers: equal on the server and in the browser.
 
 use crate::model::page_views::ViewCounts;
 
-/// What is drawn of something that is not nothing, in thousandths.
+/// The minimum visible length, in thousandths.
 const VISIBLE: u64 = 4;
 
-/// How long the two parts of a stacked bar are, in thousandths of the longest bar.
+/// The lengths of the two parts of a stacked bar, in thousandths of the longest bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stack {
     pub human: u64,
@@ -13,7 +13,7 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// `longest` is what the full width stands for. A part that is not zero stays visible.
+    /// `longest` is the value of the full width. A part that is not zero stays visible.
     pub fn of(counts: ViewCounts, longest: u64) -> Self {
         let human = visible(counts.human, longest);
         let ai = visible(counts.ai, longest).min(1000_u64.saturating_sub(human));
@@ -21,18 +21,18 @@ impl Stack {
     }
 }
 
-/// What the longest bar of `rows` stands for.
+/// The largest value among `rows`, for the longest bar.
 pub fn longest(rows: impl IntoIterator<Item = ViewCounts>) -> u64 {
     rows.into_iter().map(|counts| counts.human.saturating_add(counts.ai)).max().unwrap_or(0)
 }
 
-/// `part` of `whole` in thousandths, rounded, at most 1000; 0 of nothing.
+/// `part` of `whole` in thousandths, rounded, at most 1000; 0 if `whole` is 0.
 pub fn per_mille(part: u64, whole: u64) -> u64 {
     if whole == 0 {
         return 0;
     }
     let (part, whole) = (u128::from(part.min(whole)), u128::from(whole));
-    // At most 1000, so nothing is cut off.
+    // At most 1000, so the cast cannot truncate.
     ((part * 2000 + whole) / (whole * 2)) as u64
 }
 
@@ -41,13 +41,13 @@ pub fn length(per_mille: u64) -> String {
     format!("{}.{}%", per_mille / 10, per_mille % 10)
 }
 
-/// Where `part` of `whole` equal steps ends, as an SVG length to the thousandth of a percent. For positions, which are few.
+/// The end of step `part` of `whole` equal steps, as an SVG length to a thousandth of a percent.
 pub fn position(part: usize, whole: usize) -> String {
     let thousandths = part * 100_000 / whole.max(1);
     format!("{}.{:03}%", thousandths / 1000, thousandths % 1000)
 }
 
-/// `part` of `whole` in thousandths, but never nothing of something.
+/// `part` of `whole` in thousandths, but never 0 if `part` is not 0.
 pub fn visible(part: u64, whole: u64) -> u64 {
     let share = per_mille(part, whole);
     if part > 0 { share.max(VISIBLE) } else { share }

@@ -1,4 +1,4 @@
-//! Trends in words: what one point says, and what the whole picture shows. Pure.
+//! Trends in words: one point, and the whole chart. Pure.
 
 use crate::model::history::TrendPoint;
 use crate::model::page_views::ViewCounts;
@@ -11,7 +11,7 @@ pub fn readout(point: &TrendPoint) -> String {
     format!("{}: {} human, {} AI{unfinished}", days(point), grouped(human), grouped(ai))
 }
 
-/// `Tue 2026-11-10`, or the first and the last day of several.
+/// `Tue 2026-11-10`, or the first and the last of several days.
 pub fn days(point: &TrendPoint) -> String {
     let TrendPoint { day, days, .. } = *point;
     match days {
@@ -20,7 +20,7 @@ pub fn days(point: &TrendPoint) -> String {
     }
 }
 
-/// What the picture shows, in a sentence.
+/// Describes the chart in a sentence.
 pub fn summary(points: &[TrendPoint]) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return "No days to show.".to_owned();

@@ -1,11 +1,11 @@
-//! Where an axis has its marks: round numbers, and days that are not too many. Pure, in integers.
+//! The ticks of an axis: round numbers, and a limited number of days. Pure, in integers.
 
-/// Steps between 0 and the top, at most.
+/// The maximum number of steps between 0 and the top.
 const STEPS: u64 = 4;
-/// Labels of days side by side, at most.
+/// The maximum number of day labels.
 const LABELS: usize = 8;
 
-/// Round numbers from 0 to `top`, which is at least what is drawn.
+/// Round numbers from 0 to `top`, which is at least the largest value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ticks {
     pub step: u64,
@@ -13,7 +13,7 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// For figures up to `largest`. The step is 1, 2 or 5, or one of these with noughts behind it.
+    /// For values up to `largest`. The step is 1, 2 or 5 times a power of 10.
     pub fn up_to(largest: u64) -> Self {
         let mut power: u64 = 1;
         loop {
@@ -33,7 +33,7 @@ impl Ticks {
     }
 }
 
-/// Every how many of `count` days have their names below them: steps that fit weeks.
+/// The interval of labeled days among `count` days, in steps that fit weeks.
 pub fn every(count: usize) -> usize {
     let fits = |step: &usize| count.div_ceil(*step) <= LABELS;
     [1, 2, 4, 7, 14, 28].into_iter().find(fits).unwrap_or(count.div_ceil(LABELS))

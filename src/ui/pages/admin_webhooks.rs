@@ -1,4 +1,4 @@
-//! `/admin/webhooks`: where other systems are notified that jobs finished, for administrators. With `?webhook=`, the log of one webhook.
+//! `/admin/webhooks`: notifications to other systems when jobs finish, for administrators. With `?webhook=`, the log of one.
 
 mod add;
 mod list;
@@ -16,7 +16,7 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
-/// The forms of the page, but for a refused [`AddWebhook`].
+/// The forms of the page, except a failed [`AddWebhook`].
 const FORMS: [&str; 7] = [
     AddWebhook::PATH,
     EnableWebhook::PATH,
@@ -50,7 +50,7 @@ pub fn AdminWebhooks() -> impl IntoView {
     })
 }
 
-/// A form that is one button, about the one thing named by `id`.
+/// A form with only a button, for the item with this `id`.
 fn button(path: &'static str, field: &'static str, id: String, label: &'static str) -> AnyView {
     post_form("", path, vec![(field, id)], view! { <button type="submit" class="button">{label}</button> })
         .into_any()

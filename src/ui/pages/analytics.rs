@@ -1,5 +1,5 @@
-//! `/p/{project}/analytics`: who reads which page, people and AI agents side by side. All that is asked for stands in the
-//! address. The daily history answers where it holds the whole range; else the figures come live from the platform.
+//! `/p/{project}/analytics`: page views by people and AI agents. All filters are in the address. The figures come from
+//! the daily history if it contains the whole range, otherwise live from the platform.
 
 mod daily;
 mod events;
@@ -36,13 +36,13 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 
-/// What every part of the page may need to know.
+/// The data that all parts of the page share.
 struct AnalyticsPage {
     project: String,
     query: AnalyticsQuery,
     session: CurrentSession,
     today: Day,
-    /// What was typed into the form for a note, where that was refused: the day and the text.
+    /// The day and the text of a note that was refused.
     note: Option<(String, String)>,
 }
 
@@ -78,7 +78,7 @@ pub fn Analytics() -> impl IntoView {
 }
 
 impl AnalyticsPage {
-    /// The days that are asked for; nothing if they are no range.
+    /// The requested days; `None` if they are not a valid range.
     fn range(&self) -> Option<DayRange> {
         self.query.range(self.today)
     }
@@ -89,7 +89,7 @@ impl AnalyticsPage {
     }
 }
 
-/// What was answered, or why it cannot be had: other days can be chosen above it.
+/// The report, or the error; the range can still be changed above it.
 fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> AnyView {
     match report {
         Ok(AnalyticsReport::Daily(report)) => daily::report(asked, &report),

@@ -39,7 +39,7 @@ pub fn BatchPage() -> impl IntoView {
 fn preview(batch: Batch, may_start: bool) -> AnyView {
     let jobs = counted(u64::from(batch.total), "job", "jobs");
     let confirm = may_start.then(|| {
-        // A second click finds the batch started, and changes nothing.
+        // A second click finds the batch started and changes nothing.
         let edit = links::new_batch(batch.project.as_str(), batch.id.as_str());
         let actions =
             view! { {submit_button(format!("Queue {jobs}"))} <a class="button" href=edit>"Edit"</a> };

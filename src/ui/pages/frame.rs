@@ -1,4 +1,4 @@
-//! The frame around every page of a project: the rail (a bar on top of small screens), the page, and what follows it.
+//! The frame around every page of a project: the navigation (on top of small screens), the page, and live updates.
 
 mod account;
 mod rail;
@@ -26,9 +26,9 @@ pub fn Frame() -> impl IntoView {
     let may_start = session.can_start_jobs();
     let has_details = session.role == Role::Admin;
     let id = project.clone();
-    // Asked once, for the meters and for what is said above the page. It is no reason not to show the page.
+    // Loaded once, for the meters and the notice above the page. A failure does not prevent the page.
     let asked = async move {
-        // As for a page: see `request::page`.
+        // See `request::page`.
         tokio::task::yield_now().await;
         if is_known { budgets(id).await.ok() } else { None }
     };
@@ -70,7 +70,7 @@ pub fn Frame() -> impl IntoView {
     }
 }
 
-/// Around the pages of a person and of an administrator, which belong to no project.
+/// The frame of account and administration pages, which belong to no project.
 #[component]
 pub fn SettingsFrame() -> impl IntoView {
     let session = request::session();
@@ -88,6 +88,6 @@ pub fn SettingsFrame() -> impl IntoView {
 
 fn no_such_project() -> AnyView {
     request::set_status(ErrorCode::NotFound);
-    let error = AppError::not_found("That project does not exist here.");
+    let error = AppError::not_found("This project does not exist.");
     view! { {title("Not found")} {page_failure(&error)} }.into_any()
 }

@@ -1,4 +1,4 @@
-//! `/`: goes to the first project that this person may see.
+//! `/`: redirects to the first project that this person may see.
 
 use leptos::prelude::*;
 use leptos_router::components::Redirect;
@@ -8,7 +8,7 @@ use crate::model::links;
 use crate::ui::components::failure::page_failure;
 use crate::ui::pages::request;
 
-const NO_PROJECT: &str = "None of the projects that you may see is configured here. Ask an administrator.";
+const NO_PROJECT: &str = "None of your projects is configured here. Ask an administrator.";
 
 #[component]
 pub fn Home() -> impl IntoView {

@@ -1,5 +1,5 @@
-//! `/p/{project}/jobs/{job}`: one job as a conversation. Its region is read again when the job's state changes, and every two seconds
-//! while a follow-up is on its way.
+//! `/p/{project}/jobs/{job}`: one job as a conversation. It is refreshed when the job's state changes, and every two
+//! seconds while a follow-up is being sent.
 
 mod archive_and_tags;
 mod check;
@@ -26,14 +26,14 @@ use crate::ui::pages::prompt_form::{
 };
 use crate::ui::pages::request::{self, page};
 
-/// How often the page is read again while a follow-up is on its way, in seconds.
+/// The refresh interval while a follow-up is being sent, in seconds.
 const SOON: &str = "2";
 
 #[component]
 pub fn JobPage() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
     let id = request::param("job");
-    // Which follow-up the box begins with.
+    // The follow-up whose text the form starts with.
     let again = request::query().get("again").and_then(|position| position.parse::<usize>().ok());
     let plain = [
         ResolveDelivery::PATH,
@@ -69,14 +69,14 @@ pub fn JobPage() -> impl IntoView {
                     {facts::facts(&job, may_send)}
                 </div>
             </div>
-            // It appears once the agent has the job, and then stays as it is.
+            // Rendered once the agent has the job, then left alone.
             <div class="reply" data-region="reply">{follow_up}</div>
         }
         .into_any())
     })
 }
 
-/// Not where the agent did not accept the job, or may not have.
+/// Whether the job was accepted, or may still be.
 fn accepts_follow_ups(job: &Job) -> bool {
     job.remote.is_some() || matches!(job.state, JobState::Queued | JobState::Sending)
 }
@@ -85,7 +85,7 @@ fn is_sending(job: &Job) -> bool {
     job.follow_ups.iter().any(|sent| matches!(sent.state, DeliveryState::Queued | DeliveryState::Sending))
 }
 
-/// The box. It begins with what was refused, else with the follow-up number `again`, else with the draft.
+/// The form for a follow-up. It starts with a refused text, else with follow-up number `again`, else with the draft.
 async fn follow_up(
     job: &Job,
     again: Option<usize>,

@@ -1,4 +1,4 @@
-//! `/p/{project}/jobs`: the list of jobs. What is filtered, searched and sorted stands in the address.
+//! `/p/{project}/jobs`: the list of jobs. Search, filters and sort are in the address.
 
 mod filters;
 mod pager;
@@ -78,7 +78,7 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     };
     view! {
         <div data-region="filters">{filters::filters(project, &address.query, page, &session.username)}</div>
-        // Not when a state changes: what is being read stays where it is.
+        // Not refreshed when a state changes, so that the list does not move while it is being read.
         <div data-region="list" data-when="posted">
             <div class="listing">{bar} {body}</div>
             {pager::pager(project, address, page)}
@@ -87,10 +87,10 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     .into_any()
 }
 
-/// What can be done with the chosen jobs. `put_away` where the list shows what was archived here.
+/// What can be done with the chosen jobs. `put_away`: whether the list shows archived jobs.
 fn bulk_bar(project: &str, put_away: bool) -> AnyView {
     let (path, undo, words, done) = match put_away {
-        true => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Bring back", "restored"),
+        true => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Restore", "restored"),
         false => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };
     view! {
@@ -133,7 +133,7 @@ fn nothing_found(project: &str) -> AnyView {
     empty("No job matches", "No job of this project fits the filters and the search.", clear).into_any()
 }
 
-/// Also used by the overview.
+/// The empty state. Also used by the overview.
 pub(super) fn no_jobs_yet(project: &str, may_start: bool) -> AnyView {
     let example = "Check the quickstart against the current SDK and fix every step that no longer works.";
     let href = links::new_job(project, example, "");

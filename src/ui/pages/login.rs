@@ -1,4 +1,4 @@
-//! `/login`: name and password, then on to where the person wanted to go.
+//! `/login`: name and password, then a redirect to the requested page.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -11,7 +11,7 @@ use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
 
-/// What the page calls the single sign-on provider. The router provides it where there is one.
+/// The display name of the single sign-on provider. The router provides it if there is one.
 #[derive(Clone)]
 pub struct Provider(pub String);
 

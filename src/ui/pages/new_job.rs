@@ -1,4 +1,4 @@
-//! `/p/{project}/jobs/new`: the form that starts a job. What is typed survives errors, reloads and an expired session.
+//! `/p/{project}/jobs/new`: the form that starts a job. The input survives errors, reloads and an expired session.
 
 mod advice;
 mod pick;
@@ -30,17 +30,17 @@ use pick::Pick;
 
 const OPERATORS_ONLY: &str = "Starting jobs needs the operator role. An administrator can give it to you.";
 
-/// What the form begins with.
+/// The initial values of the form.
 struct Text {
     prompt: String,
     pages: String,
-    /// The id of its template; empty is none.
+    /// The id of its template; empty without one.
     template: String,
-    /// Whether it goes before a draft in the browser.
+    /// Whether it takes precedence over a draft in the browser.
     goes_first: bool,
 }
 
-/// What the address brings into the form.
+/// The prefill from the address.
 struct Prefill {
     prompt: String,
     path: String,
@@ -203,7 +203,7 @@ fn text(
     Text { prompt, pages: given(prefill.path).unwrap_or(pages), template, goes_first }
 }
 
-/// The jobs for which the form came back, if that was why.
+/// The similar jobs, if the form was returned because of them.
 async fn similar_to(
     project: &str,
     refused: Option<&FlashMessage>,

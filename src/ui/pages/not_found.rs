@@ -1,4 +1,4 @@
-//! What is shown for an address that leads nowhere, with the status 404.
+//! The not-found page, with status 404.
 
 use leptos::prelude::*;
 

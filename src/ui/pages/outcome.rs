@@ -1,4 +1,4 @@
-//! What came of the plain form that led to this page.
+//! The outcome of the plain form that led to this page.
 
 use leptos::prelude::*;
 
@@ -6,12 +6,12 @@ use crate::api::flash::FlashMessage;
 use crate::ui::components::notice::{Tone, notice, problem};
 use crate::ui::pages::request;
 
-/// What came of the last form, if it was one of `forms`. To be asked before anything is awaited.
+/// The outcome of the last form, if it was one of `forms`. Call it before the first await.
 pub(super) fn outcome_of(forms: &[&str]) -> Option<AnyView> {
     forms.iter().find_map(|form| request::flash(form)).and_then(|message| outcome(&message))
 }
 
-/// What a form did, with the secret that is shown this once, or why it was refused.
+/// The confirmation with its secret, which is shown only once, or the error.
 pub(super) fn outcome(message: &FlashMessage) -> Option<AnyView> {
     match &message.outcome {
         Err(error) => problem(Some(error.message.clone())).map(IntoAny::into_any),

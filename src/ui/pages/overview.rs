@@ -1,4 +1,4 @@
-//! `/p/{project}`: what runs now, what needs a person, what finished recently, and the week's page views.
+//! `/p/{project}`: running jobs, jobs that need attention, recently finished ones, and the week's page views.
 
 mod groups;
 mod week;
@@ -26,7 +26,7 @@ pub fn Overview() -> impl IntoView {
         let may_start = session.can_start_jobs();
         let new_job = may_start.then(|| new_job_link(&project));
         Ok(view! {
-            {page_head("Overview", view! { "What runs, what needs you, and who reads " {waiting} }, new_job)}
+            {page_head("Overview", view! { {waiting} }, new_job)}
             <div class="overview">
                 <div>
                     {groups::running(&project, &jobs, may_start)}

@@ -1,4 +1,5 @@
-//! The head of a page: its title, one line of context, and the primary action on the right. Also names the document.
+//! The head of a page: its title, one line of context, and the primary action on the right. Also sets the document's
+//! title.
 
 use leptos::prelude::*;
 use leptos_meta::Title;
@@ -17,9 +18,9 @@ pub(super) fn page_head(name: &str, context: impl IntoView, actions: impl IntoVi
     .into_any()
 }
 
-/// Names the document after its page.
+/// Sets the document's title.
 pub(super) fn title(name: &str) -> AnyView {
-    // Leptos writes a title into a page as it is.
+    // Leptos does not escape a title.
     let name = name.replace('&', "&amp;").replace('<', "&lt;");
     view! { <Title text=name + " · Docket" /> }.into_any()
 }

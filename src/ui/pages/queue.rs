@@ -1,5 +1,5 @@
-//! `/p/{project}/queue`: the prompts that are queued, in order. Updates by itself; changing it works without JavaScript. With
-//! `?cancel=`, asks whether that prompt is to be cancelled.
+//! `/p/{project}/queue`: the queued prompts in order. Updates automatically; changing it works without JavaScript. With
+//! `?cancel=`, asks for confirmation to cancel that prompt.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -18,11 +18,11 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
-/// What the rows of the queue need to know.
+/// The data that all rows of the queue share.
 struct QueueView {
     project: String,
     may_change: bool,
-    /// The message that is about to be cancelled, if any.
+    /// The message to confirm the cancellation of, if any.
     asked: Option<String>,
 }
 
@@ -136,7 +136,7 @@ fn tools(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
     .into_any()
 }
 
-/// In place of the link that asked for it.
+/// The confirmation, in place of the link that asked for it.
 fn question(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
     let cancel = if entry.position > 0 { "Cancel follow-up" } else { "Cancel job" };
     let question = view! {

@@ -1,4 +1,4 @@
-//! What a page knows of the request it answers: the address, who asks, and what came of the form they sent before.
+//! The request of a page: its address, the session, and the outcome of the last form.
 
 use std::future::Future;
 
@@ -16,11 +16,11 @@ use crate::model::user::{CurrentSession, Role};
 use crate::ui::components::failure::{heading, page_failure};
 use crate::ui::pages::page_head::title;
 
-/// `content` once it is there, or why it cannot be had, with the status of that.
+/// `content` when it is loaded, or its error with the error's status.
 pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Send + 'static) -> AnyView {
     let shown = Suspend::new(async move {
-        // While the page is laid out, Leptos polls this once and then leaves it alone until what is before it is written. What has
-        // begun by then, such as waiting for a connection of the database, would keep that from all others meanwhile.
+        // During layout, Leptos polls this once and then not again until everything before it is written. Work that has
+        // started by then, such as waiting for a database connection, would block others meanwhile.
         tokio::task::yield_now().await;
         match content.await {
             Ok(content) => content,
@@ -33,12 +33,12 @@ pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Se
     view! { {shown} }.into_any()
 }
 
-/// The id of the project, as it stands in the address.
+/// The id of the project in the address.
 pub(super) fn project() -> String {
     param("project")
 }
 
-/// A part of the path.
+/// A path parameter.
 pub(super) fn param(name: &str) -> String {
     use_params_map().read_untracked().get(name).unwrap_or_default()
 }
@@ -47,21 +47,21 @@ pub(super) fn path() -> String {
     use_url().read_untracked().path().to_owned()
 }
 
-/// The query of the address, without the question mark.
+/// The query string of the address, without the question mark.
 pub(super) fn search() -> String {
     use_url().read_untracked().search().to_owned()
 }
 
-/// The fields of the query. The router's own decodes each value twice, so that `%2541` would come as `A`.
+/// The fields of the query. The router's own map decodes each value twice: `%2541` would become `A`.
 pub(super) fn query() -> ParamsMap {
     read(&search())
 }
 
-/// The budgets of the project, asked once for the frame and its page. [`Frame`](super::frame::Frame) provides it.
+/// The project's budgets, loaded once for the frame and its page. [`Frame`](super::frame::Frame) provides them.
 #[derive(Clone)]
 pub(super) struct AskedBudgets(pub(super) Shared<BoxFuture<'static, Option<Budgets>>>);
 
-/// The budgets, or nothing where they cannot be had: they are no reason not to show a page.
+/// The budgets, or `None` if they cannot be loaded, which does not prevent a page.
 pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
     let asked = use_context::<AskedBudgets>();
     async move {
@@ -72,7 +72,7 @@ pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
     }
 }
 
-/// Who asks. The gate lets nobody else through to the pages that ask this.
+/// The signed-in person. The gate admits no one else to the pages that call this.
 pub(super) fn session() -> CurrentSession {
     use_context().unwrap_or_else(|| CurrentSession {
         username: String::new(),
@@ -81,8 +81,8 @@ pub(super) fn session() -> CurrentSession {
     })
 }
 
-/// What came of the form that this browser sent to `endpoint`, to be shown by the page: it is told once. To be asked before anything is
-/// awaited.
+/// The outcome of the form that this browser posted to `endpoint`. The page must show it: it counts as shown. Call it
+/// before the first await.
 pub(super) fn flash(endpoint: &str) -> Option<FlashMessage> {
     use_context::<PendingFlash>().and_then(|pending| pending.for_form(endpoint))
 }
@@ -94,7 +94,7 @@ pub(super) fn set_status(code: ErrorCode) {
     }
 }
 
-/// Whether an open page asks for itself again, to show what is new: `islands::live::refresh`.
+/// Whether an open page refreshes itself: `islands::live::refresh`.
 pub(super) fn is_refresh() -> bool {
     use_context::<axum::http::request::Parts>()
         .is_some_and(|parts| parts.headers.contains_key(REFRESH_HEADER))
@@ -105,7 +105,7 @@ pub(super) fn read(query: &str) -> ParamsMap {
     let mut fields = ParamsMap::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        // Adding to the map decodes, once.
+        // Adding to the map decodes once.
         fields.insert(Url::unescape(name), value.replace('+', "%20"));
     }
     fields

@@ -1,4 +1,4 @@
-//! The filters that people keep under a name, over a list, and the forms to keep the present ones. For every page that has them.
+//! The bar of saved views above a list, with forms to save the current filters. For every page that has saved views.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -10,17 +10,17 @@ use crate::ui::components::form::{Hidden, confirm, post_form};
 use crate::ui::components::notice::problem;
 use crate::ui::pages::request;
 
-/// What the bar is about.
+/// The data of the bar.
 pub(super) struct Bar<'a> {
     pub(super) project: &'a str,
     pub(super) of: SavedViewPage,
     pub(super) views: &'a [SavedView],
-    /// The page as it is now, in the words of a saved view; empty where nothing is filtered.
+    /// The current filters as a saved view stores them; empty without filters.
     pub(super) now: String,
     pub(super) role: Role,
 }
 
-/// `href` is where a saved view leads.
+/// `href`: the address of a saved view.
 pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) -> AnyView {
     let refused =
         [SaveView::PATH, UpdateSavedView::PATH, RemoveSavedView::PATH].into_iter().find_map(request::flash);
@@ -50,7 +50,7 @@ pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) ->
 
 fn save(bar: &Bar) -> AnyView {
     let share = (bar.role >= Role::Operator).then(|| {
-        view! { <label class="with-icon"><input type="checkbox" name="shared" value="true" /> "For everybody"</label> }
+        view! { <label class="with-icon"><input type="checkbox" name="shared" value="true" /> "For everyone"</label> }
     });
     let fields = view! {
         {name("")}
@@ -70,7 +70,7 @@ fn save(bar: &Bar) -> AnyView {
 
 fn edit(bar: &Bar, view: &SavedView) -> AnyView {
     let (shared, words) =
-        if view.shared { ("false", "Keep to myself") } else { ("true", "Share with everybody") };
+        if view.shared { ("false", "Stop sharing") } else { ("true", "Share with everyone") };
     let share = (bar.role >= Role::Operator || view.shared).then(|| {
         let mut hidden = which(bar, view);
         hidden.push(("shared", shared.to_owned()));
@@ -89,7 +89,7 @@ fn edit(bar: &Bar, view: &SavedView) -> AnyView {
 }
 
 fn remove(bar: &Bar, view: &SavedView) -> AnyView {
-    let what = if view.shared { "This removes it for everybody: " } else { "This removes your view: " };
+    let what = if view.shared { "This removes it for everyone: " } else { "This removes your view: " };
     let question = view! {
         <p>{what} <bdi>{view.name.clone()}</bdi></p>
         <button type="submit" class="button" data-done="View removed">"Remove view"</button>

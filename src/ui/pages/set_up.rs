@@ -1,5 +1,5 @@
-//! `/setup?token=…`: the first administrator chooses a name and a password; the link stands in the server's log. With `&name=…`, a
-//! person who was invited chooses a password.
+//! `/setup?token=…`: the first administrator chooses a name and a password; the link is in the server's log. With
+//! `&name=…`, an invited person chooses a password.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;

@@ -1,4 +1,5 @@
-//! The pages between the password and the panel: whole documents without scripts, so that they work everywhere. Must not know the frame.
+//! The pages between the password and the session: whole documents without scripts, so that they work everywhere. Must
+//! not use the frame.
 
 use leptos::config::LeptosOptions;
 use leptos::prelude::*;
@@ -9,20 +10,20 @@ use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
 
-/// What every document needs.
+/// The data that every document needs.
 pub struct Document<'a> {
     pub options: &'a LeptosOptions,
-    /// `light` or `dark`, where the person chose one.
+    /// `light` or `dark` if the person chose one.
     pub theme: Option<&'static str>,
 }
 
-/// The form for the code. `refused`: why the last one was refused.
+/// The form for the code. `refused`: why the last code was refused.
 pub fn code(document: &Document, refused: Option<String>) -> String {
     let content = move || {
         view! {
             <h1>"Enter your code"</h1>
             <p class="soft">
-                "Your password was right. Your authenticator shows six digits for Docket; if you do not have it, enter one of your recovery codes."
+                "Enter the six-digit code from your authenticator app, or one of your recovery codes."
             </p>
             {problem(refused)}
             <form class="stack" method="post" action=EnterCode::PATH>
@@ -48,7 +49,7 @@ pub fn code(document: &Document, refused: Option<String>) -> String {
     whole(document, "Enter your code", content)
 }
 
-/// Why a sign-in came to nothing, and the way back.
+/// Why signing in failed, with a link back.
 pub fn refused(document: &Document, sentence: &str) -> String {
     let sentence = sentence.to_owned();
     let content = move || {
@@ -63,7 +64,7 @@ pub fn refused(document: &Document, sentence: &str) -> String {
 
 fn whole<V: IntoView>(document: &Document, title: &'static str, content: impl FnOnce() -> V) -> String {
     let stylesheet = format!("/{}/{}.css", document.options.site_pkg_dir, document.options.output_name);
-    // Views need an owner, which a page of the app has and an answer of the router has not.
+    // Views need an owner. Leptos provides one to the pages of the app, but not to a handler of the router.
     let html = Owner::new().with(|| {
         view! {
             <html lang="en" data-theme=document.theme>

@@ -17,7 +17,7 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
-/// Texts longer than this are not put into an address.
+/// Longer prompts are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
 
 #[component]

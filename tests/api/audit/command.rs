@@ -1,4 +1,4 @@
-//! `docket audit verify`, on what processes wrote that were killed, ran at once or were tampered with.
+//! `docket audit verify`, on logs written by processes that were killed or ran concurrently, and on manipulated logs.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ async fn signed_in(server: &Served) -> Browser {
     browser
 }
 
-/// The link that the command printed last.
+/// The last link that the command printed.
 fn last(finished: &Finished) -> String {
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let line = finished.stdout.lines().last().unwrap();
@@ -28,7 +28,7 @@ fn broken(finished: &Finished, words: &str) {
     assert_eq!(finished.code, Some(1), "{finished:?}");
     let line = finished.stdout.lines().find(|line| line.starts_with("BROKEN")).unwrap();
     assert!(line.contains(words), "{line}");
-    assert_eq!(finished.stderr.trim(), "docket: the audit log does not hold");
+    assert_eq!(finished.stderr.trim(), "docket: the audit log failed verification");
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
     server.ended().await;
     let verify = |more: &[&str]| place.run(&[&["audit", "verify"], more].concat());
     ledger.run("DROP TRIGGER audit_rows_stay_as_they_are; DROP TRIGGER audit_rows_are_removed_by_retention_only; DROP TRIGGER audit_ends_move_along_rows;").await;
-    // Its end is cut off with care: only what was kept elsewhere shows that.
+    // The end is cut off consistently: only a copy kept elsewhere reveals it.
     ledger
         .run(
             "CREATE TABLE kept AS SELECT * FROM audit; CREATE TABLE kept_ends AS SELECT * FROM audit_ends;
@@ -75,7 +75,7 @@ async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
     ledger.run("DROP TRIGGER audit_rows_follow_the_last_one; INSERT INTO audit SELECT * FROM kept; DROP TRIGGER IF EXISTS audit_ends_stay; DROP TRIGGER audit_ends_are_two; DELETE FROM audit_ends; INSERT INTO audit_ends SELECT * FROM kept_ends").await;
     assert_eq!(last(&verify(&["--copy", "copy.db"])), late);
     ledger.run("UPDATE audit SET at = at + 1 WHERE number = 2").await;
-    broken(&verify(&[]), "record 2 is not what was written");
+    broken(&verify(&[]), "record 2 was changed");
 }
 
 #[test]
@@ -104,7 +104,7 @@ async fn two_processes_that_write_at_once_make_one_chain() {
         let answer = browser.post("/api/jobs/create", &queued).await;
         assert_eq!(answer.status, 200, "{n}: {}", answer.text);
     });
-    // As many at once as wait for the database without giving up, on a machine that does much else.
+    // As many concurrent requests as can wait for the database without a timeout, on a busy machine.
     futures::stream::iter(posts).buffer_unordered(20).collect::<Vec<()>>().await;
     let finished = place.run(&["audit", "verify"]);
     assert!(last(&finished).starts_with(&format!("{}:", before + 200)), "{finished:?}");

@@ -1,4 +1,4 @@
-//! The page and the files of the audit log: who sees them, what they show, and what they make of what people are called.
+//! The page and the exports of the audit log: access, content, and names with special characters.
 
 use docket::model::audit::{Action, AuditEvent};
 use docket::model::time::Timestamp;
@@ -16,7 +16,7 @@ fn frozen() -> Settings {
     Settings { clock, ..Settings::default() }
 }
 
-/// A panel whose audit log has so many exports of olga's, one a minute.
+/// An app whose audit log has `count` exports by olga, one per minute.
 async fn with_exports(count: i64) -> TestApp {
     let app = TestApp::with(frozen()).await;
     let store = &app.state().store;
@@ -30,7 +30,7 @@ async fn with_exports(count: i64) -> TestApp {
     app
 }
 
-/// The numbers of the records that a page shows. The same text is there once more, written as a script, for the browser.
+/// The numbers of the records that a page shows. The embedded data for the browser contains the same text again.
 fn shown(page: &str) -> Vec<i64> {
     let numbers = page.split(">record ").skip(1);
     numbers.filter_map(|rest| rest.split_once('<')?.0.parse().ok()).collect()
@@ -87,7 +87,7 @@ async fn filters_stand_in_the_address_and_narrow_the_page_and_the_file() {
         ("person=nobody", &[]),
     ] {
         let page = ada.get(&format!("/admin/audit?{query}")).await;
-        // The files of this test are records as well.
+        // The exports of this test are records too.
         let mut on_page = shown(&page.text);
         on_page.retain(|number| *number <= 9);
         assert_eq!((page.status, &on_page[..]), (200, numbers), "{query}");
@@ -164,5 +164,5 @@ async fn whether_the_log_holds_is_said_when_it_is_asked() {
         .run("DROP TRIGGER audit_rows_stay_as_they_are; UPDATE audit SET actor = 'vera' WHERE number = 4")
         .await;
     let page = ada.get("/admin/audit?check=on").await;
-    assert!(page.text.contains("record 4 is not what was written"), "{}", page.text);
+    assert!(page.text.contains("record 4 was changed"), "{}", page.text);
 }

@@ -1,4 +1,4 @@
-//! What is written down, and what never is.
+//! What the audit log records, and what it must not contain.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::helpers::{
 };
 use crate::second_factor;
 
-/// What stands in everything that people type here.
+/// Contained in everything that people type in these tests.
 const TYPED: &str = "pineapple";
 
 fn settings() -> Settings {
@@ -73,7 +73,7 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     let (_, record) = recorded(&app, ask(&olga, "/api/jobs/resolve", &started)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "resolve", "docs"), id(&doubtful)));
 
-    // The hour has no room for more.
+    // The hourly budget is spent.
     let queued = [("prompt", TYPED), ("intent", &intent()), ("queue", "on")];
     let (waiting, _) = recorded(&app, ask(&olga, "/api/jobs/create", &queued)).await;
     let queue = ask(&olga, "/api/queue/list", &[]).await;

@@ -1,41 +1,41 @@
-//! The table of faults: what each makes of a prompt, of a read and of a question about page views.
+//! The fault table: the expected result of each fault for a prompt, a poll and a page-view request.
 
 use crate::helpers::json;
 use serde_json::Value;
 
-/// One fault, and what is promised under it.
+/// One fault with its expected results.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) weather: Weather,
-    /// What becomes of a prompt, of a new job or a follow-up. It is sent once at most.
+    /// The outcome of a prompt of a new job or a follow-up. It is sent at most once.
     pub(super) prompt: Prompt,
-    /// What becomes of a job that is read.
+    /// The result of polling a job.
     pub(super) read: Read,
-    /// Status and code of the answer to a question about page views.
+    /// Status and code of a page-view request.
     pub(super) views: (u16, &'static str),
-    /// How many requests the upstream sees for one read, and for one question.
+    /// The number of upstream requests per poll and per page-view request.
     pub(super) gets: usize,
 }
 
-/// What is wrong.
+/// The fault.
 #[derive(Clone)]
 pub(super) enum Weather {
     /// A fault of the emulator.
     Fault(Value),
-    /// As [`Weather::Fault`], and the answer is never whole before the deadline.
+    /// As [`Weather::Fault`], with a response that is never complete before the deadline.
     Stall(Value),
-    /// Nobody listens at the upstream's address.
+    /// No process listens at the upstream's address.
     Refused,
-    /// No handshake is ever answered.
+    /// The TCP handshake is never answered.
     BlackHole,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Prompt {
     Accepted,
-    /// Surely not taken.
+    /// Definitely not accepted.
     Rejected,
-    /// Perhaps taken.
+    /// May have been accepted.
     Unknown,
 }
 
@@ -74,13 +74,13 @@ const FAILED: (u16, &str) = (502, "upstream_failed");
 const SLOW: (u16, &str) = (504, "upstream_slow");
 const LIMITED: (u16, &str) = (429, "budget_spent");
 
-/// Requests that a read or a question costs where trying again cannot help.
+/// Requests per poll or page-view request if a retry cannot help.
 const ONCE: usize = 1;
-/// … where a gateway says that the upstream is away.
+/// … if a gateway reports that the upstream is unavailable.
 const AWAY: usize = 3;
-/// … where the connection broke off before an answer.
+/// … if the connection fails before a response.
 const BROKEN: usize = 3;
-/// … where the upstream says when to come back, and that is before the deadline.
+/// … if the upstream says when to retry, and that is before the deadline.
 const AS_TOLD: usize = 3;
 
 #[rustfmt::skip]

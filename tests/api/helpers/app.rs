@@ -1,4 +1,4 @@
-//! [`TestApp`]: a running panel with a database of its own, and the upstream it talks to.
+//! [`TestApp`]: a running app with its own database and upstream.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -28,28 +28,28 @@ use super::secrets::{KEY, PASSWORD};
 use super::upstream::Upstream;
 use super::{leaks, logs};
 
-/// Everybody who has an account. All share one password.
+/// All accounts. They share one password.
 const PEOPLE: [(&str, Role); 4] =
     [("ada", Role::Admin), ("olga", Role::Operator), ("otto", Role::Operator), ("vera", Role::Viewer)];
 
-/// What a test may want to be different.
+/// The settings that tests can change.
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) budget: Budget,
     /// The deadline of one upstream exchange.
     pub(crate) timeout: Duration,
-    /// Long, so that the upstream sees reads only in tests that are about reading.
+    /// Long, so that the upstream sees polls only in tests about polling.
     pub(crate) poll_interval: Duration,
     /// The longest prompt, in characters.
     pub(crate) prompt_max: u32,
-    /// Never, unless a test is about it: many make the upstream fail again and again.
+    /// Effectively never, except in tests about it: many tests make the upstream fail repeatedly.
     pub(crate) breaks_after: u32,
-    /// Another upstream than the scripted one.
+    /// An upstream other than the scripted one.
     pub(crate) upstream_url: Option<String>,
     pub(crate) public_url: Option<String>,
-    /// As `DOCKET_PROJECTS` has them.
+    /// In the format of `DOCKET_PROJECTS`.
     pub(crate) projects: String,
-    /// Where the key is read again when it changes.
+    /// The file from which the key is reloaded when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) webhooks: WebhookConfig,
     pub(crate) access: AccessConfig,
@@ -90,7 +90,7 @@ pub(crate) struct TestApp {
     running: Option<Running>,
 }
 
-/// One life of the panel, in a runtime of its own with one worker, so that it can end like a process does.
+/// One run of the app, in its own runtime with one worker, so that it can be killed like a process.
 struct Running {
     state: AppState,
     assemble: Assemble,
@@ -100,7 +100,7 @@ struct Running {
     runtime: Runtime,
 }
 
-/// Makes a panel as configured, but for its clock and its poll interval.
+/// Creates an application state as configured, except for its clock and its poll interval.
 type Assemble = Box<dyn Fn(Store, Clock, Duration) -> AppState + Send + Sync>;
 
 impl TestApp {
@@ -114,7 +114,7 @@ impl TestApp {
         app
     }
 
-    /// Everything but the running panel: for tests of what it finds at its start.
+    /// Everything except the running app: for tests of its start.
     pub(crate) async fn prepared(settings: Settings) -> Self {
         logs::capture();
         let app = Self {
@@ -134,7 +134,7 @@ impl TestApp {
         app
     }
 
-    /// Begins a life of the panel on the database as it is.
+    /// Starts the app on the existing database.
     pub(crate) async fn begin(&mut self) {
         assert!(self.running.is_none());
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -180,7 +180,7 @@ impl TestApp {
         self.running = Some(Running { state, assemble, address, stop, server, runtime });
     }
 
-    /// Ends the panel as a signal does.
+    /// Stops the app as a signal does.
     pub(crate) async fn stop(&mut self) {
         let Running { stop, server, runtime, state, .. } = self.running.take().unwrap();
         drop(state);
@@ -189,12 +189,12 @@ impl TestApp {
         runtime.shutdown_background();
     }
 
-    /// Ends the panel as a power cut does: whatever it was doing is never heard of again.
+    /// Kills the app as a power failure does: whatever it was doing is abandoned.
     pub(crate) fn crash(&mut self) {
         self.running.take().unwrap().runtime.shutdown_background();
     }
 
-    /// Another life on the same database, with other settings.
+    /// Restarts the app on the same database, with other settings.
     pub(crate) async fn restart_with(&mut self, change: impl FnOnce(&mut Settings)) {
         self.stop().await;
         change(&mut self.settings);
@@ -205,7 +205,7 @@ impl TestApp {
         self.restart_with(|_| ()).await;
     }
 
-    /// Gives a person another password, as the command line does.
+    /// Sets a person's password, as the command line does.
     pub(crate) async fn set_password(&self, name: &str, password: &str) {
         let hash = password::hash(SecretString::from(password)).await.unwrap();
         let (by, now) = (Actor::docket(), self.clock().now());
@@ -220,8 +220,8 @@ impl TestApp {
         &self.running().state
     }
 
-    /// Another panel on the same database, which does nothing by itself and for which it is `now`: for tests that make
-    /// reads one by one and have to know when each is over.
+    /// Another application state on the same database, without background tasks and with the clock `now`: for tests
+    /// that poll step by step and have to know when each step is complete.
     pub(crate) async fn idle_state(&self, now: Clock, poll_interval: Duration) -> AppState {
         (self.running().assemble)(self.open_store().await, now, poll_interval)
     }
@@ -234,19 +234,19 @@ impl TestApp {
         self.running().address
     }
 
-    /// How many tasks of the panel are alive.
+    /// The number of running tasks of the app.
     pub(crate) fn tasks(&self) -> usize {
         self.running().runtime.metrics().num_alive_tasks()
     }
 
-    /// Lifts what a 429 has left behind, for tables in which each row begins anew.
+    /// Removes the pauses left by a 429, for tables in which each row starts afresh.
     pub(crate) async fn lift_pauses(&self) {
         for scope in ["creates:docs", "follow-ups:docs", "reads:docs", "analytics"] {
             self.state().store.pause_calls(scope, Timestamp::from_millis(0)).await.unwrap();
         }
     }
 
-    /// The origin that the panel takes for its own.
+    /// The app's own origin.
     pub(crate) fn origin(&self) -> String {
         self.state().public_url.origin().to_owned()
     }
@@ -259,23 +259,23 @@ impl TestApp {
         format!("sqlite://{}", self.database_file().display())
     }
 
-    /// The database, for what no endpoint does. Also while the panel does not run.
+    /// The database, for actions without an endpoint. Also while the app is stopped.
     pub(crate) async fn open_store(&self) -> Store {
         Store::open(&self.database_url()).await.unwrap()
     }
 
-    /// Every byte of the database, also those that are not in its file yet.
+    /// Every byte of the database, including those that are not in its main file yet.
     pub(crate) fn database_bytes(&self) -> Vec<u8> {
         let files = std::fs::read_dir(self.folder.path()).unwrap();
         files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
     }
 
-    /// Somebody without a session.
+    /// A person without a session.
     pub(crate) fn stranger(&self) -> Browser {
         Browser::new(format!("http://{}", self.address()), self.origin())
     }
 
-    /// Somebody without a session, who connects from an address of their own.
+    /// A person without a session, who connects from `here`.
     pub(crate) fn stranger_from(&self, here: IpAddr) -> Browser {
         Browser::from(Some(here), format!("http://{}", self.address()), self.origin())
     }
@@ -287,7 +287,7 @@ impl TestApp {
         browser
     }
 
-    /// Somebody who may start jobs.
+    /// A person who may start jobs.
     pub(crate) async fn operator(&self) -> Browser {
         self.sign_in("olga").await
     }
@@ -305,5 +305,5 @@ impl Drop for TestApp {
     }
 }
 
-/// Hashing is slow on purpose; once is enough.
+/// Hashing is slow on purpose, so it is done once.
 static PASSWORD_HASH: OnceCell<String> = OnceCell::const_new();

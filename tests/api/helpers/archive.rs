@@ -1,5 +1,5 @@
-//! [`Archive`]: days of the history and finished jobs, written past the panel, so that tests of the reading side know
-//! exactly what is there.
+//! [`Archive`]: days of the history and finished jobs, written directly into the database, so that tests of reports
+//! know exactly what is stored.
 
 use docket::model::day::{Day, DayRange};
 use docket::model::page_views::ViewCounts;
@@ -17,14 +17,14 @@ pub(crate) struct Archive<'a> {
     database: SqliteConnection,
 }
 
-/// How a day is there.
+/// A day to store.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     pub(crate) day: Day,
     pub(crate) rows: Rows,
-    /// The sums of the rows unless told.
+    /// By default the sums of the rows.
     pub(crate) totals: Option<ViewCounts>,
-    /// The morning after unless told.
+    /// By default the morning after.
     pub(crate) read_at: Option<Timestamp>,
     pub(crate) mark: Option<&'static str>,
     pub(crate) packed: bool,
@@ -62,7 +62,7 @@ impl<'a> Archive<'a> {
         Self { app, database: SqliteConnection::connect_with(&options).await.unwrap() }
     }
 
-    /// Writes a day of the project `docs`, whole, in place of what was there.
+    /// Stores a complete day of the project `docs`, replacing the previous one.
     pub(crate) async fn write(&mut self, day: Day, rows: Rows) {
         self.put("docs", Written::new(day, rows)).await;
     }
@@ -124,7 +124,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// A job of olga's that finished then, with `state` as its state now; gives its id.
+    /// A job of olga's that finished at a given time, with `state` as its current state; returns its id.
     pub(crate) async fn job(
         &mut self,
         project: &str,
@@ -157,7 +157,7 @@ impl<'a> Archive<'a> {
         .execute(&mut *tx)
         .await
         .unwrap();
-        // Done once before, as before a follow-up; archived, if at all, a minute after the end.
+        // It finished once before, as before a follow-up; it is archived, if at all, a minute after the end.
         let ends = if state == "failed" { ["failed"; 2] } else { ["completed"; 2] };
         let events = [(at - 300_000, ends[0]), (at, ends[1]), (at + 60_000, "archived")];
         let seen = if state == "archived" { 3 } else { 2 };

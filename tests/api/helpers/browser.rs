@@ -1,4 +1,4 @@
-//! [`Browser`]: an HTTP client that behaves like a browser on the panel's own pages, and looks at every answer for
+//! [`Browser`]: an HTTP client that behaves like a browser on the app's own pages, and searches every response for
 //! secrets.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::secrets::secrets_in;
 
-/// What browsers send for a page and for a plain form.
+/// What browsers accept for a page and for a plain form.
 pub(crate) const ACCEPT_PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 pub(crate) struct Browser {
@@ -22,7 +22,7 @@ pub(crate) struct Browser {
     cookies: Mutex<BTreeMap<String, String>>,
 }
 
-/// An answer, read to its end.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -41,9 +41,9 @@ impl Browser {
         Self::from(None, address, origin)
     }
 
-    /// Somebody whose connections come from an address of their own.
+    /// A client that connects from `here`.
     pub(super) fn from(here: Option<IpAddr>, address: String, origin: String) -> Self {
-        // The panel installs one as well; whoever comes first.
+        // The app installs one too; the first call wins.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
             .local_address(here)
@@ -56,7 +56,7 @@ impl Browser {
         Self { http, address, origin, cookies: Mutex::default() }
     }
 
-    /// Somebody at `address`, who has no session there yet.
+    /// A client of `address` without a session.
     pub(crate) fn at(address: &str) -> Self {
         Self::new(address.to_owned(), address.to_owned())
     }
@@ -68,7 +68,7 @@ impl Browser {
         (!pairs.is_empty()).then(|| pairs.join("; "))
     }
 
-    /// From now on it has these cookies, and no others.
+    /// Replaces all cookies.
     pub(crate) fn set_cookie(&self, pairs: &str) {
         let pairs = pairs.split("; ").filter_map(|pair| pair.split_once('='));
         let cookies = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -79,7 +79,7 @@ impl Browser {
         self.post("/api/session/login", &[("username", name), ("password", password)]).await
     }
 
-    /// Calls a server function as the hydrated page does.
+    /// Calls a server function as a page with scripts does.
     pub(crate) async fn post(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Answer {
         self.send(self.call(endpoint, pairs)).await
     }
@@ -90,7 +90,7 @@ impl Browser {
         request.header("sec-fetch-site", "same-origin").header(ORIGIN, &self.origin)
     }
 
-    /// The JSON of a server function's answer, which must be a good one.
+    /// The JSON of a server function's response, which must succeed.
     pub(crate) async fn ask(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
         let answer = self.post(endpoint, pairs).await;
         assert_eq!(answer.status, 200, "{endpoint}: {}", answer.text);
@@ -116,7 +116,7 @@ impl Browser {
         self.send(self.request(Method::GET, path).header(ACCEPT, ACCEPT_PAGE)).await
     }
 
-    /// A form's post without any of the headers by which a browser says where it comes from.
+    /// A form's post without the headers that identify its origin.
     pub(crate) fn form(&self, endpoint: &str, pairs: &[(&str, &str)]) -> RequestBuilder {
         self.request(Method::POST, endpoint)
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
@@ -131,7 +131,7 @@ impl Browser {
         self.try_send(request).await.expect("an answer")
     }
 
-    /// Sends a request with the cookies, and keeps the new ones. Nothing if no whole answer came.
+    /// Sends a request with the cookies, and stores the new ones. `None` without a complete response.
     pub(crate) async fn try_send(&self, mut request: RequestBuilder) -> Option<Answer> {
         if let Some(cookie) = self.cookie() {
             request = request.header(COOKIE, cookie);
@@ -161,7 +161,7 @@ impl Browser {
         self.post("/api/jobs/create", &[("project", "docs"), ("prompt", prompt), ("intent", intent)]).await
     }
 
-    /// Starts a job in the project `docs`, which must be taken on, and gives it.
+    /// Starts a job in the project `docs`, which must succeed, and returns it.
     pub(crate) async fn created(&self, prompt: &str) -> Value {
         let answer = self.create(prompt, &super::intent()).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
@@ -174,12 +174,12 @@ impl Browser {
         self.post("/api/jobs/message", &pairs).await
     }
 
-    /// The job as it is now.
+    /// The current job.
     pub(crate) async fn job(&self, job: &Value) -> Value {
         self.ask("/api/jobs/get", &[("project", "docs"), ("job", job["id"].as_str().unwrap())]).await
     }
 
-    /// The text that was kept for a form: of a new job, or of a follow-up to `job`.
+    /// The draft of a form: for a new job, or for a follow-up to `job`.
     pub(crate) async fn draft(&self, job: Option<&Value>) -> String {
         let mut pairs = vec![("project", "docs")];
         pairs.extend(job.map(|job| ("job", job["id"].as_str().unwrap())));
@@ -192,7 +192,7 @@ impl Answer {
         serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error} in {:?}", self.text))
     }
 
-    /// The value of a header; empty where there is none.
+    /// The value of a header; empty without one.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -201,7 +201,7 @@ impl Answer {
         self.header(LOCATION.as_str())
     }
 
-    /// Checks that it is an error as the surface describes it, and gives its sentence.
+    /// Checks that it is an error response of the documented form, and returns its message.
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, code: &str) -> String {
         assert_eq!(self.status, status, "{}", self.text);

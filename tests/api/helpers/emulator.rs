@@ -13,7 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::secrets::KEY;
 
-/// An emulator whose jobs work until [`EmulatedUpstream::finish_jobs`].
+/// An emulator whose jobs stay active until [`EmulatedUpstream::finish_jobs`].
 pub(crate) struct EmulatedUpstream {
     address: SocketAddr,
     clock: Clock,
@@ -27,7 +27,7 @@ impl EmulatedUpstream {
         Self::with(clock, 5, DEFAULT_PER_HOUR).await
     }
 
-    /// One with a site of so many pages, which takes so many calls an hour.
+    /// An emulator with a site of `pages` pages, which accepts `per_hour` calls per hour.
     pub(crate) async fn with(clock: Clock, pages: u32, per_hour: usize) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let config = EmulatorConfig { key: KEY.to_owned(), pages, per_hour, seed: DEFAULT_SEED };
@@ -44,25 +44,25 @@ impl EmulatedUpstream {
         format!("http://{}", self.address)
     }
 
-    /// Every job's work is over.
+    /// Finishes every job.
     pub(crate) fn finish_jobs(&self) {
         self.clock.advance(Duration::from_secs(120));
     }
 
-    /// From now on every request meets this fault and no other.
+    /// From now on every request gets this fault and no other.
     pub(crate) async fn meet(&self, fault: &Value) {
         self.http.delete(self.faults()).bearer_auth(KEY).send().await.unwrap();
         self.meet_next(&json!("until-cleared"), fault).await;
     }
 
-    /// So many further requests meet this fault, after those that were ordered before.
+    /// The next `times` requests get this fault, after those planned before.
     pub(crate) async fn meet_next(&self, times: &Value, fault: &Value) {
         let order = json!({ "times": times, "fault": fault });
         let answer = self.http.post(self.faults()).bearer_auth(KEY).json(&order).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 200, "{}", answer.text().await.unwrap());
     }
 
-    /// The answer to a question about page views, asked past the panel.
+    /// The response to a page-view request, sent directly.
     pub(crate) async fn views(&self, project: &str, query: &str) -> Value {
         let url = format!("{}/v1/analytics/{project}/views?{query}", self.url());
         let answer = self.http.get(url).bearer_auth(KEY).send().await.unwrap();
@@ -70,7 +70,7 @@ impl EmulatedUpstream {
         answer.json().await.unwrap()
     }
 
-    /// How many requests of each operation have come.
+    /// The number of requests per operation.
     pub(crate) async fn requests(&self) -> Value {
         let answer = self.http.get(self.faults()).bearer_auth(KEY).send().await.unwrap();
         answer.json::<Value>().await.unwrap()["requests"].take()

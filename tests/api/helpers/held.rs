@@ -1,4 +1,4 @@
-//! An upstream that tells prompts apart by their text, counts how often each one came, and answers when a test lets it.
+//! An upstream that identifies prompts by their text, counts them, and responds when a test allows it.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl HeldUpstream {
-    /// One that answers at once until it is [held](Self::hold).
+    /// An upstream that responds at once until it is [held](Self::hold).
     pub(crate) async fn start() -> Self {
         let (open, _) = watch::channel(true);
         let seen = Arc::new(Seen { prompts: Mutex::default(), reads: AtomicUsize::new(0), open });
@@ -49,7 +49,7 @@ impl HeldUpstream {
         format!("http://{}", self.address)
     }
 
-    /// Prompts are taken, and wait for their answer.
+    /// From now on prompts are accepted, but wait for their response.
     pub(crate) fn hold(&self) {
         self.seen.open.send_replace(false);
     }
@@ -58,12 +58,12 @@ impl HeldUpstream {
         self.seen.open.send_replace(true);
     }
 
-    /// How often this prompt came.
+    /// How often this prompt was received.
     pub(crate) fn posts_of(&self, prompt: &str) -> usize {
         self.seen.prompts.lock().unwrap().iter().filter(|seen| *seen == prompt).count()
     }
 
-    /// Every prompt that came, in order.
+    /// Every received prompt, in order.
     pub(crate) fn prompts(&self) -> Vec<String> {
         self.seen.prompts.lock().unwrap().clone()
     }

@@ -1,4 +1,4 @@
-//! The database's file from outside of the process that uses it: looked into, held, and made to refuse.
+//! Access to the database file from outside the process that uses it: reading, locking, and making writes fail.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ pub(crate) struct Ledger {
     file: PathBuf,
 }
 
-/// As long as it is kept, nobody else can commit anything.
+/// While this exists, no one else can commit.
 pub(crate) struct HeldLedger {
     connection: SqliteConnection,
 }
@@ -24,7 +24,7 @@ impl Ledger {
         SqliteConnectOptions::new().filename(&self.file).foreign_keys(false).connect().await.unwrap()
     }
 
-    /// What a statement counts.
+    /// The result of a count.
     pub(crate) async fn count(&self, statement: &'static str) -> i64 {
         let mut connection = self.connection().await;
         let count = sqlx::query_scalar(statement).fetch_one(&mut connection).await.unwrap();
@@ -38,7 +38,7 @@ impl Ledger {
         connection.close().await.unwrap();
     }
 
-    /// Takes the write lock, which a process waits for some seconds.
+    /// Takes the write lock, for which a process waits some seconds.
     pub(crate) async fn hold(&self) -> HeldLedger {
         let mut connection = self.connection().await;
         sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
@@ -58,7 +58,7 @@ impl Ledger {
         self.run("DROP TRIGGER refused").await;
     }
 
-    /// From now on a process that writes a prompt goes on writing it until it is killed.
+    /// From now on a process that writes a prompt keeps writing until it is killed.
     pub(crate) async fn never_finish_writing_prompts(&self) {
         self.run(
             "CREATE VIEW endless AS WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT n FROM numbers;
@@ -71,7 +71,7 @@ impl Ledger {
         self.run("DROP TRIGGER unfinished; DROP VIEW endless").await;
     }
 
-    /// Whether somebody else is in the middle of a transaction that writes.
+    /// Whether another process is in a write transaction.
     pub(crate) async fn is_being_written(&self) -> bool {
         let options = SqliteConnectOptions::new().filename(&self.file).busy_timeout(Duration::ZERO);
         let mut connection = options.connect().await.unwrap();
@@ -80,7 +80,7 @@ impl Ledger {
         begun.is_err()
     }
 
-    /// Checks that SQLite finds no fault with the file.
+    /// Checks the file's integrity with SQLite.
     pub(crate) async fn is_sound(&self) {
         let mut connection = self.connection().await;
         let found: String =
@@ -91,7 +91,7 @@ impl Ledger {
         connection.close().await.unwrap();
     }
 
-    /// Gives the last line of all histories another id.
+    /// Changes the id of the newest timeline entry.
     pub(crate) async fn rename_last_event(&self, id: &str) {
         let mut connection = self.connection().await;
         sqlx::query("UPDATE job_events SET id = $1 WHERE id = (SELECT MAX(id) FROM job_events)")
@@ -102,7 +102,7 @@ impl Ledger {
         connection.close().await.unwrap();
     }
 
-    /// How many prompts could still be sent because of what the ledger says.
+    /// The number of prompts that could still be sent according to the database.
     pub(crate) async fn unsettled(&self) -> i64 {
         self.count("SELECT COUNT(*) FROM messages WHERE state IN ('queued', 'sending')").await
     }

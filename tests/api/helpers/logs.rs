@@ -1,4 +1,4 @@
-//! Everything that this process logs, at the finest level: searched for secrets as it is written.
+//! Captures everything that this process logs, at the finest level, and searches it for secrets.
 
 use std::io;
 use std::sync::{LazyLock, Mutex, Once};
@@ -19,7 +19,7 @@ static CAPTURE: Once = Once::new();
 const FILTER: &str = "info,docket=trace,axum=trace,axum_login=trace,hyper=trace,hyper_util=trace,reqwest=trace,\
                       sqlx=debug,tower=trace,tower_http=trace,tower_sessions=trace,tower_sessions_core=trace";
 
-/// From now on everything is captured.
+/// Starts capturing.
 pub(super) fn capture() {
     CAPTURE.call_once(|| {
         tracing_subscriber::fmt()
@@ -35,7 +35,7 @@ pub(crate) fn logged(part: &str) -> Vec<String> {
     LOG.lock().unwrap().lines.iter().filter(|line| line.contains(part)).cloned().collect()
 }
 
-/// The lines that gave a secret away.
+/// The lines that contained a secret.
 pub(crate) fn leaks() -> Vec<String> {
     LOG.lock().unwrap().leaks.clone()
 }

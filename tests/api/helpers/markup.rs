@@ -1,5 +1,4 @@
-//! The tags of a page, found by a parser that reads HTML as browsers do, so that a test sees what really is markup and
-//! what is text.
+//! The tags of a page, found by a parser that reads HTML as browsers do, so that tests can tell markup from text.
 
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};
@@ -16,7 +15,7 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// The value of an attribute; empty where there is none.
+    /// The value of an attribute; empty without one.
     pub(crate) fn attribute(&self, name: &str) -> &str {
         self.attributes.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
     }

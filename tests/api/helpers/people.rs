@@ -1,16 +1,16 @@
-//! People, as an administrator and they themselves handle them.
+//! Actions of administrators and people on accounts.
 
 use serde_json::Value;
 
 use super::{Answer, Browser, TestApp};
 
 impl TestApp {
-    /// The id of somebody.
+    /// The id of a person.
     pub(crate) async fn id_of(&self, name: &str) -> String {
         self.state().store.user_by_name(name).await.unwrap().unwrap().id
     }
 
-    /// Has `by` do something with somebody.
+    /// `by` performs an administrative action on a person.
     pub(crate) async fn manage(&self, by: &Browser, verb: &str, name: &str, more: &[(&str, &str)]) -> Answer {
         let id = self.id_of(name).await;
         let mut pairs = vec![("user", id.as_str())];
@@ -32,19 +32,19 @@ impl Browser {
         twin
     }
 
-    /// Invites somebody, and gives the token of the link.
+    /// Invites a person, and returns the token of the link.
     pub(crate) async fn invite(&self, name: &str, role: &str, projects: &str) -> String {
         let pairs = [("name", name), ("role", role), ("projects", projects)];
         token(&self.ask("/api/users/invite", &pairs).await)
     }
 
-    /// Chooses a password with the token of a link.
+    /// Sets a password with the token of a link.
     pub(crate) async fn accept(&self, token: &str, password: &str) -> Answer {
         self.post("/api/session/setup", &[("token", token), ("password", password)]).await
     }
 }
 
-/// The token in a link that was told.
+/// The token in a link.
 pub(crate) fn token(said: &Value) -> String {
     let link = said["secret"].as_str().unwrap();
     let (_, query) = link.split_once("/setup?token=").unwrap();

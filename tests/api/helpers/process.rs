@@ -1,4 +1,4 @@
-//! The binary itself, in a folder of its own and without any variable but those a test gives it.
+//! Runs the binary in its own folder, with only the environment variables that a test sets.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use super::until;
 
 const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
 
-/// Where a command runs: an empty folder, and the environment it gets.
+/// The folder and the environment of a command.
 pub(crate) struct Workplace {
     folder: TempDir,
     environment: Vec<(String, String)>,
 }
 
-/// A command that has ended.
+/// A finished command.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) code: Option<i32>,
@@ -28,7 +28,7 @@ pub(crate) struct Finished {
     pub(crate) stderr: String,
 }
 
-/// A command that goes on until it is told to stop. It ends with the test.
+/// A running command. It is killed when the test ends.
 pub(crate) struct Served {
     child: Mutex<Child>,
     output: Arc<Mutex<String>>,
@@ -46,7 +46,7 @@ impl Workplace {
             .set("DOCKET_UPSTREAM_URL", upstream)
             .set("DOCKET_API_KEY", KEY)
             .set("DOCKET_PROJECTS", "docs=Docs,api=API reference")
-            // So that the daily history makes no calls that a test does not know of.
+            // The daily history makes no calls that a test does not expect.
             .set("DOCKET_ANALYTICS_RESERVE", "100")
     }
 
@@ -70,7 +70,7 @@ impl Workplace {
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to completion.
     pub(crate) fn run(&self, arguments: &[&str]) -> Finished {
         self.run_with_input(arguments, "")
     }
@@ -79,14 +79,14 @@ impl Workplace {
         self.finish(Command::new(DOCKET), arguments, input)
     }
 
-    /// Runs a command, started by a line of shell in which it is `"$0" "$@"`, to its end.
+    /// Runs a command to completion, started by a line of shell in which it is `"$0" "$@"`.
     pub(crate) fn run_by(&self, line: &str, arguments: &[&str]) -> Finished {
         self.finish(shell(line), arguments, "")
     }
 
     fn finish(&self, command: Command, arguments: &[&str], input: &str) -> Finished {
         let mut child = self.prepare(command, arguments).stdin(Stdio::piped()).spawn().unwrap();
-        // A command that reads nothing may be gone already.
+        // A command that reads nothing may have exited already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         let finished = Finished {
@@ -98,12 +98,12 @@ impl Workplace {
         finished
     }
 
-    /// Starts a command that goes on.
+    /// Starts a long-running command.
     pub(crate) fn serve(&self, arguments: &[&str]) -> Served {
         self.start(Command::new(DOCKET), arguments)
     }
 
-    /// As [`Workplace::serve`], but a write beyond [`Served::may_write`] fails rather than ends the process.
+    /// As [`Workplace::serve`], but a write beyond [`Served::may_write`] fails instead of killing the process.
     pub(crate) fn serve_within_limits(&self, arguments: &[&str]) -> Served {
         self.serve_by("trap '' XFSZ; exec \"$0\" \"$@\"", arguments)
     }
@@ -133,12 +133,12 @@ impl Workplace {
 }
 
 impl Served {
-    /// What it has written so far.
+    /// The output so far.
     pub(crate) fn output(&self) -> String {
         self.output.lock().unwrap().clone()
     }
 
-    /// What follows `words` in the output, up to a space or the line's end.
+    /// The output after `words`, up to a space or the end of the line.
     pub(crate) async fn said(&self, words: &str) -> String {
         until(&format!("“{words}” in the output"), async || {
             let ended = self.child.lock().unwrap().try_wait().unwrap();
@@ -151,7 +151,7 @@ impl Served {
         .await
     }
 
-    /// The address under which `docket serve` answers.
+    /// The address at which `docket serve` listens.
     pub(crate) async fn address(&self) -> String {
         format!("http://{}", self.said("listening address=").await)
     }
@@ -161,7 +161,7 @@ impl Served {
         self.child.lock().unwrap().id()
     }
 
-    /// A browser of its administrator.
+    /// A browser signed in as its administrator.
     pub(crate) async fn signed_in(&self) -> Browser {
         let browser = Browser::at(&self.address().await);
         assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
@@ -176,7 +176,7 @@ impl Served {
         assert!(status.success());
     }
 
-    /// From now on no file may grow beyond so many bytes, or be written to behind them; `unlimited`: as long as it likes.
+    /// Limits the size of files to `bytes`; `unlimited` removes the limit.
     pub(crate) fn may_write(&self, bytes: &str) {
         let process = self.child.lock().unwrap().id().to_string();
         let status =
@@ -194,7 +194,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let mut child = self.child.lock().unwrap();
         let _ = child.kill();
         let _ = child.wait();

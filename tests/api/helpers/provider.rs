@@ -1,4 +1,4 @@
-//! [`Provider`]: a real OpenID Connect provider in a process of its own, and people who sign in there.
+//! [`Provider`]: a real OpenID Connect provider in its own process, and people who sign in there.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::secrets::CLIENT_SECRET;
 
-/// Ends with the test.
+/// Killed when the test ends.
 pub(crate) struct Provider {
     child: Child,
     issuer: String,
@@ -26,7 +26,7 @@ impl Provider {
         Self::with(0, "").await
     }
 
-    /// With `claims-in-token`, it says all it knows of a person in the ID token itself.
+    /// With `claims-in-token`, the ID token contains all claims of a person.
     pub(crate) async fn with(port: u16, kind: &str) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("end2end/identity_provider.mjs");
         let mut child = Command::new("node")
@@ -34,7 +34,7 @@ impl Provider {
             .args([&port.to_string(), kind])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // It warns of what matters in production only.
+            // It warns about settings for production only.
             .stderr(Stdio::null())
             .spawn()
             .expect("node, which the provider runs on");
@@ -43,9 +43,9 @@ impl Provider {
         thread::spawn(move || {
             let mut lines = output.lines().map_while(Result::ok);
             let issuer = lines.find_map(|line| line.strip_prefix("issuer ").map(str::to_owned));
-            // Whoever is not there any more has failed already.
+            // If the receiver is gone, the test has failed already.
             let _ = say.send(issuer);
-            // It goes on talking, and dies where nobody listens.
+            // Its later output must be read, because it dies if the pipe closes.
             lines.for_each(drop);
         });
         let issuer = said.await.unwrap();
@@ -55,25 +55,26 @@ impl Provider {
         Self { child, issuer, http: http.unwrap() }
     }
 
-    /// As it is configured in Docket.
+    /// Its configuration in Docket.
     pub(crate) fn config(&self) -> IdentityConfig {
         config(&self.issuer)
     }
 
-    /// Takes it away, and gives its port.
+    /// Stops it, and returns its port.
     pub(crate) fn stop(&mut self) -> u16 {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         self.issuer.parse::<url::Url>().unwrap().port().unwrap()
     }
 
-    /// What it says of somebody from now on.
+    /// Sets the claims of a person.
     pub(crate) async fn knows(&self, name: &str, claims: Value) {
         let address = format!("{}/people/{name}", self.issuer);
         self.http.post(address).body(claims.to_string()).send().await.unwrap();
     }
 
-    /// Signs somebody in who was sent to `address`, and gives the path and query at which they come back to Docket.
+    /// Signs a person in who was redirected to `address`, and returns the path and query of the redirect back to
+    /// Docket.
     pub(crate) async fn sign_in(&self, address: &str, name: &str) -> String {
         let mut cookies = BTreeMap::new();
         let mut next = self.http.get(address).build().unwrap();
@@ -115,7 +116,7 @@ impl Drop for Provider {
     }
 }
 
-/// Single sign-on by the provider at `issuer`.
+/// Single sign-on with the provider at `issuer`.
 pub(crate) fn config(issuer: &str) -> IdentityConfig {
     let single_sign_on = SingleSignOnConfig {
         issuer: issuer.to_owned(),

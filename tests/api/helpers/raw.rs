@@ -1,4 +1,4 @@
-//! An upstream below HTTP: it hangs up, stalls or talks nonsense exactly when a test wants it to.
+//! An upstream below HTTP, which closes connections, stalls or sends invalid data exactly when a test wants it to.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use tokio::net::TcpSocket;
 
-/// What to do once a request was read to its end.
+/// What to do after receiving a request.
 #[derive(Clone)]
 pub(crate) enum Act {
-    /// Say this and wait for the next request.
+    /// Send this and wait for the next request.
     Say(Vec<u8>),
-    /// Say this and close the connection.
+    /// Send this and close the connection.
     HangUp(Vec<u8>),
-    /// Say this, and nothing more for as long as the other side waits.
+    /// Send this, and nothing more until the client gives up.
     Stall(Vec<u8>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct RawUpstream {
 }
 
 impl RawUpstream {
-    /// Acts on the n-th request (from 0) as `script` says.
+    /// Handles the n-th request (from 0) as `script` says.
     pub(crate) fn start(script: impl Fn(usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -45,7 +45,7 @@ impl RawUpstream {
         format!("http://{}", self.address)
     }
 
-    /// How many requests have been read to their end.
+    /// The number of requests received completely.
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
@@ -61,7 +61,7 @@ fn converse(mut stream: TcpStream, count: &AtomicUsize, script: &dyn Fn(usize) -
             }
             Act::Stall(bytes) => {
                 stream.write_all(&bytes).unwrap();
-                // Ends when the other side loses its patience.
+                // Ends when the client gives up.
                 let _ = stream.read(&mut [0]);
                 return;
             }
@@ -69,7 +69,7 @@ fn converse(mut stream: TcpStream, count: &AtomicUsize, script: &dyn Fn(usize) -
     }
 }
 
-/// A request with its head and body; nothing if the other side went away.
+/// A request with its head and body; `None` if the client disconnected.
 pub(super) fn read_request(stream: &mut impl Read) -> Option<Vec<u8>> {
     let mut request = Vec::new();
     let mut buffer = [0; 4096];
@@ -89,7 +89,7 @@ pub(super) fn read_request(stream: &mut impl Read) -> Option<Vec<u8>> {
     }
 }
 
-/// An address where nobody listens, and nobody can for as long as the socket is kept.
+/// An address that refuses connections, reserved while the socket exists.
 pub(crate) fn refusing_address() -> (TcpSocket, String) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
@@ -97,8 +97,8 @@ pub(crate) fn refusing_address() -> (TcpSocket, String) {
     (socket, format!("http://{address}"))
 }
 
-/// An address that no handshake comes back from, for as long as what was given with it is kept: the queue of its
-/// listener, who accepts nobody, is full.
+/// An address that never completes a handshake while the returned guard exists: the backlog of its listener, which
+/// accepts nothing, is full.
 pub(crate) fn black_hole() -> (impl Sized, String) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();

@@ -1,31 +1,31 @@
-//! The secrets of the tests, and every form in which one could show up where it must not.
+//! The secrets of the tests, and every encoding in which one could leak.
 
 use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-/// The upstream's admin key. Its characters make each encoding of it look different.
+/// The upstream's admin key. Its characters make each encoding of it different.
 pub(crate) const KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4";
 
-/// The one that follows it. It begins like the first, as keys do.
+/// The next key. It begins like the first, as keys do.
 pub(crate) const NEW_KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4_Nj8(u";
 
-/// The password of everybody.
+/// The password of all accounts.
 pub(crate) const PASSWORD: &str = "correct horse/battery+staple";
 
-/// What a provider of single sign-on knows Docket by.
+/// Docket's client secret at the single sign-on provider.
 pub(crate) const CLIENT_SECRET: &str = "the provider knows Docket by this";
 
 static FORMS: LazyLock<Vec<String>> =
     LazyLock::new(|| [KEY, NEW_KEY, PASSWORD, CLIENT_SECRET].into_iter().flat_map(forms).collect());
 
-/// The secrets that `text` gives away, each in the form it does so.
+/// The secrets that `text` contains, in the encoding found.
 pub(crate) fn secrets_in(text: &str) -> Vec<&'static str> {
     FORMS.iter().map(String::as_str).filter(|form| text.contains(form)).collect()
 }
 
-/// Plain, as JSON and Rust write it, URL-encoded, hexadecimal, and in base64 wherever it begins.
+/// Plain, as in JSON and Rust, URL-encoded, hexadecimal, and in base64 at any offset.
 fn forms(secret: &str) -> Vec<String> {
     let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
     let encoded: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
@@ -51,7 +51,7 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// What base64 makes of `secret` after `shift` other bytes, without the characters that depend on its neighbours.
+/// The base64 of `secret` after `shift` other bytes, without the characters that depend on its neighbors.
 fn base64_core(engine: &impl Engine, secret: &str, shift: usize) -> String {
     let encoded = engine.encode([vec![0; shift], secret.as_bytes().to_vec()].concat());
     let first = [0, 2, 3][shift];

@@ -1,4 +1,4 @@
-//! An upstream behind TLS, with a certificate of an authority that only the test knows, and a proxy on the way to it.
+//! An upstream behind TLS, with a certificate authority that only the test knows, and a proxy in front of it.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,15 +12,15 @@ use serde_json::Value;
 
 use super::raw::read_request;
 
-/// Answers every request with the same job, and remembers what was asked.
+/// Answers every request with the same job, and records the requests.
 pub(crate) struct TlsUpstream {
     address: SocketAddr,
-    /// The authority's certificate, as a PEM file holds it.
+    /// The authority's certificate, as PEM.
     pub(crate) authority: String,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
-/// A proxy that makes tunnels (`CONNECT`), and remembers every byte that went in on the near side.
+/// A proxy for tunnels (`CONNECT`), which records every byte from the client.
 pub(crate) struct Proxy {
     address: SocketAddr,
     heard: Arc<Mutex<Vec<u8>>>,
@@ -55,19 +55,19 @@ impl TlsUpstream {
         format!("https://{}", self.address)
     }
 
-    /// The requests that came through, each with its head and body.
+    /// The received requests, each with its head and body.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 }
 
 impl Proxy {
-    /// Makes every tunnel it is asked for.
+    /// Accepts every tunnel.
     pub(crate) fn start() -> Self {
         Self::answering("200 OK")
     }
 
-    /// Answers every request with this status, and makes a tunnel if it is a good one.
+    /// Answers every request with this status, and opens a tunnel if it is a success.
     pub(crate) fn answering(status: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -86,13 +86,13 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Everything that the panel has said to it, as text as far as it is any.
+    /// Everything that Docket sent to it, as text where possible.
     pub(crate) fn heard(&self) -> String {
         String::from_utf8_lossy(&self.heard.lock().unwrap()).into_owned()
     }
 }
 
-/// What a server needs for TLS on 127.0.0.1, and the certificate of the authority behind it.
+/// The TLS configuration of a server on 127.0.0.1, and the certificate of its authority.
 fn certified() -> (Arc<ServerConfig>, String) {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -121,7 +121,7 @@ fn tunnel(mut near: TcpStream, status: &str, heard: &Mutex<Vec<u8>>) {
     let head = String::from_utf8(head).unwrap();
     let mut far = TcpStream::connect(head.split_whitespace().nth(1).unwrap()).unwrap();
     let (mut back_from, mut back_to) = (far.try_clone().unwrap(), near.try_clone().unwrap());
-    // Either side may hang up when it likes.
+    // Either side may close the connection at any time.
     thread::spawn(move || io::copy(&mut back_from, &mut back_to));
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = near.read(&mut buffer) {

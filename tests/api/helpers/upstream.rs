@@ -1,4 +1,4 @@
-//! The scripted upstream, and the things it says.
+//! The scripted upstream and its responses.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,7 +7,7 @@ pub(crate) use serde_json::json;
 use wiremock::matchers::{method, path_regex};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
-/// A server whose every answer a test writes, and which remembers every request.
+/// A server whose responses a test defines, and which records every request.
 pub(crate) struct Upstream {
     server: MockServer,
 }
@@ -37,7 +37,7 @@ pub(crate) fn job_with(id: &str, status: &str, field: &str, value: Value) -> Val
     job
 }
 
-/// A job id that no other answer has.
+/// A job id that is used only once.
 pub(crate) fn detached_job() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     format!("job_{}", NEXT.fetch_add(1, Ordering::Relaxed))
@@ -64,7 +64,7 @@ impl Upstream {
         self.server.uri()
     }
 
-    /// Takes every new job as active, each under an id of its own.
+    /// Accepts every new job as active, each under its own id.
     pub(crate) async fn takes_jobs(&self) {
         let fresh =
             |_: &Request| ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active"));
@@ -91,7 +91,7 @@ impl Upstream {
         Mock::given(method(verb)).and(path_regex(path)).respond_with(answer).mount(&self.server).await;
     }
 
-    /// Forgets what to answer, and which requests came.
+    /// Removes all responses and recorded requests.
     pub(crate) async fn reset(&self) {
         self.server.reset().await;
     }
@@ -107,7 +107,7 @@ impl Upstream {
         requests
     }
 
-    /// Reads of jobs.
+    /// The number of polls.
     pub(crate) async fn reads(&self) -> usize {
         let requests = self.requests().await;
         requests

@@ -1,4 +1,4 @@
-//! What people are told of the history, and what they may ask it to fetch first.
+//! The state of the history for people, and their requests for days.
 
 use super::{HOUR, days_asked, keeping, later, rows, site, state, steps};
 use crate::helpers::{TestApp, json};
@@ -18,7 +18,7 @@ async fn the_state_says_how_far_the_history_is_and_when_it_will_be_here() {
         json!({
             "days_wanted": 30, "days_done": 0, "days_settled": 0, "first": null, "last": null,
             "calls_left": 20, "waiting": null, "marked": [],
-            // Nothing is known yet, so each day of either project is taken for one call.
+            // Nothing is known yet, so each day of either project counts as one call.
             "expected_end": "2025-03-10T12:00:10Z",
         })
     );
@@ -28,8 +28,8 @@ async fn the_state_says_how_far_the_history_is_and_when_it_will_be_here() {
         json!({
             "days_wanted": 30, "days_done": 5, "days_settled": 1,
             "first": "2025-03-06", "last": "2025-03-10", "calls_left": 0, "marked": [],
-            "waiting": "This hour’s calls for the history are used. The next try is at 11:00 UTC.",
-            // 25 days of two calls for either project, 20 calls an hour from eleven on.
+            "waiting": "The hourly calls for the history are used up. The next try is at 11:00 UTC.",
+            // 25 days of two calls for each project, 20 calls an hour from eleven on.
             "expected_end": "2025-03-10T16:00:00Z",
         })
     );
@@ -105,7 +105,7 @@ async fn only_operators_fetch_and_only_sensible_ranges_of_known_projects() {
     }
     let message = operator.post("/api/history/fetch", &range("0001-01-01", "9999-12-31")).await;
     assert!(message.refused(400, "bad_input").contains("400 days"));
-    // 400 days may wait, and not one more.
+    // 400 days can be requested, and not one more.
     operator.ask("/api/history/fetch", &range("2024-01-01", "2025-02-03")).await;
     operator.post("/api/history/fetch", &range("2023-12-31", "2023-12-31")).await.refused(400, "bad_input");
     operator.ask("/api/history/fetch", &range("2024-05-01", "2024-05-31")).await;

@@ -1,4 +1,4 @@
-//! Recent days are fetched until they stay the same, final ones hardly ever.
+//! Recent days are fetched until they are stable, final ones rarely.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,7 +68,7 @@ async fn once_a_week_an_old_day_is_fetched_again_and_marked_if_it_was_recounted(
     let app = TestApp::with(keeping(30)).await;
     let pages = Arc::new(AtomicUsize::new(3));
     let now = pages.clone();
-    // Of the days before March, the upstream will count more.
+    // The upstream will recount the days before March.
     app.upstream
         .on_views(site(move |_, day| if day < "2025-03-01" { now.load(Ordering::SeqCst) } else { 3 }))
         .await;
@@ -87,7 +87,7 @@ async fn once_a_week_an_old_day_is_fetched_again_and_marked_if_it_was_recounted(
     assert_eq!(old(&app).await, ["2025-02-16"], "the oldest of those that are kept in step");
     assert_eq!(rows(&app, "docs").await["2025-02-16"].len(), 5);
     assert_eq!(state(&app).await["marked"], json!([{"day": "2025-02-16", "mark": "recounted"}]));
-    assert!(!logged("a final day was recounted upstream").is_empty());
+    assert!(!logged("the upstream changed the views of a final day").is_empty());
     later(&app, 6 * DAY).await;
     assert_eq!(old(&app).await.len(), 1);
     later(&app, DAY).await;

@@ -1,4 +1,4 @@
-//! What an upstream should not say, and what it may: any path, rows that move between two answers, rows without end.
+//! Unusual answers of the upstream: odd paths, rows that move between two answers, endless rows.
 
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
@@ -6,7 +6,7 @@ use wiremock::{Request, ResponseTemplate};
 use super::{asked, calls, keeping, of_day, rows, state, steps};
 use crate::helpers::{TestApp, json};
 
-/// Answers about `docs` with `page(offset)`; about the other project with nothing.
+/// Answers for `docs` with `page(offset)`; for the other project with nothing.
 fn only_docs(page: impl Fn(usize) -> Value + Send + Sync + 'static) -> impl Fn(&Request) -> ResponseTemplate {
     move |request| {
         let asked = asked(request);

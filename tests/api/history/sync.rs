@@ -1,4 +1,4 @@
-//! Days come whole, newest first, as the upstream has them, and no page is asked for twice.
+//! Days are complete, newest first, as the upstream reports them, and no page is fetched twice.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use docket::server::upstream::governor::Scope;
 use super::{HOUR, Rows, calls, days_asked, keeping, later, of_day, rows, site, state, steps};
 use crate::helpers::{EmulatedUpstream, TestApp, json};
 
-/// The pages of a site which most days takes three calls.
+/// The pages of a site for which most days take three calls.
 const PAGES: u32 = 700;
 
-/// What the upstream knows at an instant, for whoever has all the calls in the world.
+/// The upstream at a given time, with an unlimited budget.
 async fn truth_at(instant: &str) -> EmulatedUpstream {
     EmulatedUpstream::with(Clock::frozen(instant.parse().unwrap()), PAGES, usize::MAX).await
 }

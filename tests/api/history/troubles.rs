@@ -1,4 +1,4 @@
-//! Nothing is lost by a failure, nobody else is held up by it, and the reserve of people stays theirs.
+//! Failures lose nothing and delay no other project, and the reserve for people is respected.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn the_history_leaves_the_reserve_to_people_and_takes_what_they_leave() {
     assert_eq!(ask("4").await, 429);
     assert_eq!(later(&app, HOUR - 1).await, 0);
     assert_eq!(later(&app, 1).await, 6);
-    // Eight calls of people leave none to the history.
+    // Eight calls by people leave none for the history.
     app.clock().advance(Duration::from_secs(HOUR));
     for offset in ["10", "11", "12", "13", "14", "15", "16", "17"] {
         assert_eq!(ask(offset).await, 200);
@@ -95,7 +95,7 @@ async fn a_project_that_fails_is_left_alone_for_a_while_and_holds_nobody_up() {
     assert_eq!(calls(&app, "docs").await.len(), 1);
     assert_eq!(rows(&app, "api").await.len(), 5);
     let state_now = state(&app).await;
-    assert_eq!(state_now["waiting"], "The platform refused the question. The next try is at 10:00 UTC.");
+    assert_eq!(state_now["waiting"], "The platform refused the request. The next try is at 10:00 UTC.");
     for seconds in [29, 1, 59, 1] {
         later(&app, seconds).await;
     }
@@ -141,7 +141,7 @@ async fn the_background_task_fills_the_history_by_itself_and_ends_when_told() {
         done.then_some(())
     })
     .await;
-    // It sleeps now; a wish wakes it.
+    // It sleeps now; a request for days wakes it.
     let wish = [("project", "docs"), ("from", "2024-01-01"), ("to", "2024-01-02")];
     assert_eq!(app.operator().await.post("/api/history/fetch", &wish).await.status, 200);
     until("the wish is granted", async || (rows(&app, "docs").await.len() == 5).then_some(())).await;
@@ -168,7 +168,7 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
     let other = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await.history;
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
-    // The other one wakes, and may not.
+    // The other process wakes up, but does not hold the lease.
     other.request_days(&Actor::docket(), &docs, days("2024-01-01", "2024-01-02")).await.unwrap();
     app.state()
         .history
@@ -200,6 +200,6 @@ async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_wa
     assert!(!holds("a", 220).await);
     store.release_history_lease("b").await.unwrap();
     assert!(holds("a", 220).await);
-    // No lease given at that time could last until 340.
+    // No lease given at that time can last until 340.
     assert!(holds("b", 100).await);
 }

@@ -1,4 +1,4 @@
-//! A panel that is full of one text.
+//! An app filled with one text.
 
 use docket::model::user::Role;
 use docket::server::auth::password;
@@ -15,7 +15,7 @@ use crate::helpers::{
     Answer, Archive, Browser, PASSWORD, Settings, TestApp, Written, days, intent, job_with, json, rows,
 };
 
-/// A panel in which every text that anybody can bring along is `text`, and somebody who is called so.
+/// An app in which every text that people can provide is `text`, including a username.
 pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
     let one_line = text.replace(',', ";");
     let settings = Settings { projects: format!("docs={one_line},api={one_line}"), ..at(NOON) };
@@ -32,7 +32,7 @@ pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
     (app, person, receiver)
 }
 
-/// A job of the upstream whose every field says `text`.
+/// A job of the upstream with `text` in every field.
 pub(super) fn remote(id: &str, text: &str) -> Value {
     json!({
         "id": id, "status": text, "source": {"repository": text, "ref": text}, "model": text, "prLink": text,
@@ -40,7 +40,7 @@ pub(super) fn remote(id: &str, text: &str) -> Value {
     })
 }
 
-/// Fills every place that keeps a text with `text`; gives the pages that show them.
+/// Fills everything that stores a text with `text`; returns the pages that show it.
 pub(super) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer, text: &str) -> Vec<String> {
     let mut shown = Vec::new();
     let mut archive = Archive::of(app).await;
@@ -132,7 +132,7 @@ pub(super) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     shown
 }
 
-/// Every page there is, and those that show what was filled in.
+/// Every page, and those that show what was filled in.
 pub(super) async fn every_page(person: &Browser, filled: Vec<String>) -> Vec<(String, Answer)> {
     let listed = pages().into_iter().filter(|path| !["/", "/login", "/setup"].contains(&path.as_str()));
     let mut all = Vec::new();

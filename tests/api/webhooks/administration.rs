@@ -1,4 +1,4 @@
-//! Who names the receivers, what an address may be, and which secrets are kept.
+//! Administration of webhooks: permissions, allowed addresses, and secrets.
 
 use super::*;
 
@@ -16,7 +16,7 @@ async fn a_disabled_webhook_is_told_nothing_that_waited_and_a_removed_one_is_gon
     assert_eq!((&event["outcome"], &event["next_try_at"]), (&json!("given_up"), &json!(null)));
     app.clock().advance(Duration::from_secs(24 * 3_600));
     assert_eq!(app.state().webhooks.deliver_due().await.unwrap(), 0);
-    // It can be tested all the same, once one has signed in again after a day without use.
+    // It can still be tested; the session had expired after a day.
     let admin = app.sign_in("ada").await;
     assert_eq!(test(&admin, &webhook).await["status"], 500);
 
@@ -196,7 +196,7 @@ async fn forms_without_javascript_add_test_and_delete() {
     let refused = [("project", "docs"), ("kind", "json"), ("address", "http://hooks.example/")];
     let refused = admin.submit("/api/webhooks/add", &refused, Some(&page)).await;
     let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
-    assert!(admin.get(&path).await.text.contains("use https"), "{path}");
+    assert!(admin.get(&path).await.text.contains("Use https"), "{path}");
 
     let removed = admin.submit("/api/webhooks/remove", &[("webhook", id(&webhook))], Some(&page)).await;
     assert_eq!(removed.location(), "/admin/webhooks");

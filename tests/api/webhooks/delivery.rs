@@ -1,4 +1,4 @@
-//! What is told, to whom, when, and how often.
+//! Deliveries: content, receivers, timing and repetition.
 
 use super::*;
 
@@ -65,7 +65,7 @@ async fn every_way_to_finish_is_an_event_and_finishing_again_is_another() {
         .await;
         assert_eq!(events.iter().map(|event| event["event"].clone()).collect::<Vec<_>>(), told);
     }
-    // Reads answer with the job they ask about.
+    // Polls return the requested job.
     let read = |word: &'static str| {
         move |request: &Request| {
             let job = request.url.path_segments().unwrap().next_back().unwrap().to_owned();
@@ -166,7 +166,7 @@ async fn what_a_receiver_answers_decides_what_comes_next() {
         (ResponseTemplate::new(200).set_body_string(large), "delivered", "x".repeat(300)),
         (ResponseTemplate::new(404).set_body_string(" no such\nhook "), "waiting", "no suchhook".to_owned()),
         (ResponseTemplate::new(410).set_body_string("gone"), "given_up", "gone".to_owned()),
-        (lead_away, "waiting", "The receiver sends elsewhere, and webhooks follow no redirects.".to_owned()),
+        (lead_away, "waiting", "The receiver sent a redirect, which webhooks do not follow.".to_owned()),
         (
             ResponseTemplate::new(503).set_body_bytes(b"\xff\xfe!".to_vec()),
             "waiting",

@@ -54,7 +54,7 @@ impl SecondFactors {
             self.store.record_often(&by, &event, now).await?;
             return Err(AppError::new(
                 ErrorCode::Unauthenticated,
-                "That code is not right, or it was used already. Wait for the next one and enter that.",
+                "Incorrect code, or it was used already. Enter the next one.",
             ));
         }
         if !self.store.end_sign_in_step(&hash).await? {

@@ -47,7 +47,9 @@ impl SingleSignOn {
         for number in 1..=NAMESAKES {
             let name = if number == 1 { email.to_owned() } else { format!("{email} ({number})") };
             check_username(&name).map_err(|_| {
-                refused("Your e-mail address cannot be a username here: it is too long, or has odd characters in it.")
+                refused(
+                    "Your e-mail address cannot be a username: it is too long or has unsupported characters.",
+                )
             })?;
             let now = self.clock.now();
             if self.store.add_user_of(identity, &name, role, now).await? {
@@ -58,7 +60,7 @@ impl SingleSignOn {
                 return Ok(user);
             }
         }
-        Err(refused("Too many people here are called like you. Ask an administrator."))
+        Err(refused("Too many accounts have a name like yours. Ask an administrator."))
     }
 }
 
@@ -74,7 +76,7 @@ pub(in crate::server::auth) async fn follow(
     }
     if !store.set_access(&user.id, role, user.projects.as_deref(), &Actor::docket(), now).await? {
         return Err(refused(
-            "You are the last administrator here, and your groups would make you something else. Have an administrator added first.",
+            "You are the last administrator, and your groups would take that role from you. Add another administrator first.",
         ));
     }
     tracing::info!(user = user.name, %role, "role changed by groups");

@@ -168,7 +168,7 @@ impl Provider {
             tracing::warn!(%error, "an ID token was refused");
             AppError::new(
                 ErrorCode::Forbidden,
-                "What your provider said about you is not valid here. Start the sign-in again; if that does not help, ask an administrator.",
+                "Your provider's answer about you is not valid here. Sign in again; if that fails, ask an administrator.",
             )
         })
     }

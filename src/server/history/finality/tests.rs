@@ -13,13 +13,13 @@ fn views(total: u64) -> ViewCounts {
     ViewCounts { human: total, ai: 0, total }
 }
 
-/// A reading of the day, all the views of which tell it from others.
+/// A fetch of the day; different totals give different digests.
 fn fetched(begun_at: &str, total: u64) -> NewFetch {
     let (day, begun_at) = (DAY.parse().unwrap(), at(begun_at));
     NewFetch { day, begun_at, totals: views(total), rows: total, digest: total.to_string(), even: true }
 }
 
-/// The day after these fetches, each written an instant after it began.
+/// The day after these fetches, each written when it began.
 fn after(fetches: &[NewFetch]) -> FetchedDay {
     let mut day = None;
     for new in fetches.iter().cloned() {
@@ -144,7 +144,7 @@ fn what_a_clock_far_ahead_made_final_is_fetched_again_and_a_small_step_back_chan
 
 #[test]
 fn fetching_again_leaves_half_of_the_hour_to_days_that_were_never_fetched() {
-    // 20,000 pages: 80 calls each for today and three days before it.
+    // 20,000 pages: 80 calls each for today and the three days before it.
     let pace = pace(80, 1, 70);
     assert!(4 * 80 * 3_600 / pace.as_secs() <= 35, "{pace:?}");
     assert!(super::pace(3, 1, 70) < AGAIN_TODAY, "an ordinary site is read as often as can be");

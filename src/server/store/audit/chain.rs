@@ -1,14 +1,15 @@
-//! What ties a row to the one before it: SHA-256 over a form of it that can be read in one way only. Pure.
+//! The hash chain of the audit log: SHA-256 over an unambiguous encoding of each row. Pure.
 
 use sha2::{Digest, Sha256};
 
 use crate::model::audit::Record;
 
-/// What the first row follows.
+/// The previous hash of the first row.
 pub const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The hash of a row that follows the one with the hash `previous`, in hexadecimal: over the line `docket audit 1`, then
-/// `previous` and every field in the order of the table, each as its length in bytes, a colon, itself and a line end.
+/// The hash of a row whose predecessor has the hash `previous`, in hexadecimal: over the line `docket audit 1`, then
+/// `previous` and every field in the order of the table, each as its length in bytes, a colon, the value and a line
+/// end.
 pub fn hash(previous: &str, record: &Record) -> String {
     let (number, at) = (record.number.to_string(), record.at.as_millis().to_string());
     let fields = [

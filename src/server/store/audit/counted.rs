@@ -1,5 +1,5 @@
-//! What may come as often as somebody likes: the first ones of an hour get a row each, the others are counted, and the count
-//! becomes one row. So nobody fills the disk with them, and none goes unmentioned.
+//! Events that can occur without limit: the first ones of an hour get a row each; the others are counted, and the count
+//! becomes one row. So they cannot fill the disk, and none goes unrecorded.
 
 use sqlx::Row;
 
@@ -8,13 +8,13 @@ use crate::model::audit::{Actor, AuditEvent, Outcome};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, word};
 
-/// Rows an hour for one person and action.
+/// Rows per hour for one person, action and outcome.
 const ROWS_AN_HOUR: i64 = 20;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
 impl Store {
-    /// As [`Store::record`], for what somebody may do without end.
+    /// As [`Store::record`], for events that can occur without limit.
     pub async fn record_often(
         &self,
         by: &Actor,
@@ -51,8 +51,8 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Writes a sign-in down that failed, for the person of that name if there is one. What was typed is not kept where it
-    /// is nobody's name: it may be a password in the wrong field.
+    /// Records a failed sign-in, with the person if the name exists. A name that does not exist is not stored: it may
+    /// be a password typed into the wrong field.
     pub async fn record_refused_sign_in(
         &self,
         typed: &str,
@@ -73,10 +73,10 @@ impl Store {
         self.record_often(&by, event, now).await
     }
 
-    /// Makes a row of every count that is an hour old.
+    /// Turns every count that is an hour old into a row.
     pub async fn record_counts(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        // One from the future was begun before the clock was set back.
+        // A count from the future was started before a clock rollback.
         let rows = sqlx::query(
             "DELETE FROM audit_counts WHERE since <= $1 OR since > $2
              RETURNING actor_id, actor, action, outcome, since, count",

@@ -1,4 +1,4 @@
-//! The audit log as people read it: filtered, the newest first, page by page.
+//! The audit log as it is displayed: filtered, newest first, in pages.
 
 use super::from_row;
 use crate::model::audit::{Action, Outcome, Record};
@@ -6,23 +6,23 @@ use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
-/// Which records, all unless told.
+/// Which records to list; `None` does not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// The name they had then.
+    /// The name at the time of the event.
     pub person: Option<String>,
     pub action: Option<Action>,
     pub outcome: Option<Outcome>,
     pub project: Option<ProjectId>,
-    /// Not before, and before.
+    /// Inclusive, and exclusive.
     pub from: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// Older than this number.
+    /// Only records older than this number.
     pub before: Option<i64>,
 }
 
 impl Store {
-    /// At most `most` records, the newest first.
+    /// At most `most` records, newest first.
     pub async fn audit_records(&self, filter: &AuditFilter, most: u32) -> Result<Vec<Record>, StoreError> {
         let rows = sqlx::query(
             "SELECT * FROM audit WHERE (CAST($1 AS TEXT) IS NULL OR actor = $1) AND (CAST($2 AS TEXT) IS NULL OR action = $2)
@@ -42,9 +42,9 @@ impl Store {
         rows.iter().map(from_row).collect()
     }
 
-    /// Everybody who did something that is in the audit log, by name.
+    /// The names of everyone with a record, sorted.
     pub async fn audit_people(&self) -> Result<Vec<String>, StoreError> {
-        // One step through the index for each name, however many records each has.
+        // One index lookup per name, however many records each has.
         Ok(sqlx::query_scalar(
             "WITH RECURSIVE people (name) AS (
                  SELECT MIN(actor) FROM audit

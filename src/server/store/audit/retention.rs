@@ -1,5 +1,5 @@
-//! Removing old rows, so that what is left can still be proved: the last one removed stays as an end, and the removal is
-//! itself a row that names it.
+//! Removes old rows so that the rest can still be verified: the link of the last removed row is stored, and the removal
+//! is itself a row that names it.
 
 use super::{ChainLink, LAST, REMOVED, end, link, move_end, record};
 use crate::model::audit::{Action, Actor, AuditEvent};
@@ -7,7 +7,7 @@ use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
 impl Store {
-    /// Removes the rows from before `cutoff`, up to the first that is not, and gives the last one removed, if any.
+    /// Removes the rows before `cutoff`, up to the first newer one, and returns the last one removed, if any.
     pub async fn remove_audit_before(
         &self,
         cutoff: Timestamp,

@@ -1,4 +1,4 @@
-//! Whether the chain holds: every row is read, and nothing is written.
+//! Verification of the audit log: reads every row and writes nothing.
 
 use std::fmt;
 
@@ -10,33 +10,33 @@ use super::{ChainLink, LAST, REMOVED, chain, end, from_row};
 use crate::model::audit::Action;
 use crate::server::store::{Store, StoreError};
 
-/// What reading every row came to.
+/// The result of the verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainCheck {
-    /// The last row that retention removed; number 0 if it never did.
+    /// The last row that retention removed; number 0 if it removed none.
     pub removed: ChainLink,
-    /// The last row, as far as the chain holds.
+    /// The last row for which the chain is valid.
     pub last: ChainLink,
     pub fault: Option<ChainFault>,
 }
 
-/// Where the chain breaks, and how.
+/// Where and how the chain breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChainFault {
-    /// Rows that must be there are not.
+    /// Rows are missing.
     Missing { first: i64, last: i64 },
-    /// What stands in a row is not what was written.
+    /// A row was modified.
     Changed(i64),
-    /// A row was written after another one than the one that is before it.
+    /// A row does not name the hash of the row before it.
     OutOfPlace(i64),
-    /// Rows were removed, and no row of retention says so.
+    /// Rows were removed, and no retention row names the last of them.
     RemovedByNobody(i64),
-    /// The end that is kept of the rows is not where they end.
+    /// The stored end is not the last row.
     EndsElsewhere(i64),
 }
 
 impl Store {
-    /// Reads every row of the audit log as it is now.
+    /// Verifies every row of the audit log, as of now.
     pub async fn verify_audit(&self) -> Result<ChainCheck, StoreError> {
         let mut tx = self.pool.begin().await?;
         let removed = end(&mut tx, REMOVED).await?.unwrap_or_else(beginning);
@@ -45,7 +45,7 @@ impl Store {
         Ok(check)
     }
 
-    /// The row of the audit log with this number, if it is there; also the last one that was removed.
+    /// The link of the row with this number, if it exists; also of the last removed row.
     pub async fn audit_link(&self, number: i64) -> Result<Option<ChainLink>, StoreError> {
         let row = sqlx::query(
             "SELECT number, hash FROM audit WHERE number = $1
@@ -58,7 +58,7 @@ impl Store {
     }
 }
 
-/// Follows the chain from what `check` has as its last row, and moves that along.
+/// Verifies the rows after `check.last`, and advances it.
 async fn walk(
     tx: &mut Transaction<'static, Any>,
     check: &mut ChainCheck,
@@ -104,8 +104,8 @@ impl fmt::Display for ChainFault {
         match self {
             Self::Missing { first, last } if first == last => write!(f, "record {first} is missing"),
             Self::Missing { first, last } => write!(f, "records {first} to {last} are missing"),
-            Self::Changed(number) => write!(f, "record {number} is not what was written"),
-            Self::OutOfPlace(number) => write!(f, "record {number} was not written after the one before it"),
+            Self::Changed(number) => write!(f, "record {number} was changed"),
+            Self::OutOfPlace(number) => write!(f, "record {number} does not follow the record before it"),
             Self::RemovedByNobody(number) => {
                 write!(
                     f,
@@ -113,7 +113,7 @@ impl fmt::Display for ChainFault {
                 )
             }
             Self::EndsElsewhere(number) => {
-                write!(f, "record {number} is the last one, and not the one that was written last")
+                write!(f, "record {number} is the last one, but another record was written last")
             }
         }
     }

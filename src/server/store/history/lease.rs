@@ -1,4 +1,4 @@
-//! Which process keeps the history in step, where several share a database.
+//! The lease that decides which process syncs the history, where several share a database.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
 impl Store {
-    /// Has `holder` keep the history for so `long` from now, unless another process does. One that could not have been given
-    /// so far ahead was given by a clock that has been set back.
+    /// Gives `holder` the lease for `long` from now, unless another process holds it. A lease that ends later than one
+    /// given now was given before a clock rollback, and is ignored.
     pub async fn acquire_history_lease(
         &self,
         holder: &str,
@@ -29,7 +29,7 @@ impl Store {
         Ok(held.rows_affected() == 1)
     }
 
-    /// Lets another process keep the history, if this one does.
+    /// Releases the lease if `holder` has it.
     pub async fn release_history_lease(&self, holder: &str) -> Result<(), StoreError> {
         let query = sqlx::query("DELETE FROM history_lease WHERE holder = $1");
         query.bind(holder).execute(&self.pool).await?;

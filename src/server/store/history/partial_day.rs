@@ -1,4 +1,4 @@
-//! A day that is being fetched: its pages, kept until the day is whole, so that a restart goes on where it was.
+//! A day that is being fetched: its pages, stored until the day is complete, so that a fetch continues after a restart.
 
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -16,24 +16,24 @@ use crate::server::store::{Store, StoreError, word};
 pub struct FetchedPage {
     pub totals: ViewCounts,
     pub views: Vec<PageViews>,
-    /// Whether a further page is to be asked for.
+    /// Whether there is another page.
     pub has_more: bool,
-    /// Whether the upstream's figures had to be corrected.
+    /// Whether invalid figures were corrected.
     pub corrected: bool,
 }
 
-/// How far the fetch of a day has come.
+/// The progress of fetching a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartialDay {
     pub day: Day,
-    /// Pages that are here, without a gap; at least one.
+    /// The number of stored pages, without gaps; at least 1.
     pub pages: u32,
     pub last: FetchedPage,
     pub last_at: Timestamp,
 }
 
 impl Store {
-    /// The day that is being fetched, if one is; what another version has kept of one is nothing.
+    /// The day that is being fetched, if any. Pages in the format of another version are ignored.
     pub async fn partial_day(&self, project: &ProjectId) -> Result<Option<PartialDay>, StoreError> {
         let row = sqlx::query(
             "SELECT day, page, answer, read_at FROM history_reading WHERE project = $1
@@ -53,7 +53,7 @@ impl Store {
         }))
     }
 
-    /// Keeps the answer to the question for page `number` (from 0) of `day`, which was asked at `asked_at`.
+    /// Stores page `number` (from 0) of `day`, requested at `asked_at`.
     pub async fn keep_page(
         &self,
         project: &ProjectId,
@@ -77,7 +77,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets what was fetched of a day that is not whole.
+    /// Deletes the pages of a day that is not complete.
     pub async fn drop_partial_day(&self, project: &ProjectId) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM history_reading WHERE project = $1")
             .bind(project.as_str())
@@ -87,7 +87,7 @@ impl Store {
     }
 }
 
-/// The answer in a row of `history_reading`.
+/// The stored page in a row of `history_reading`.
 pub(super) fn page(row: &AnyRow) -> Result<FetchedPage, StoreError> {
     let answer: String = row.try_get("answer")?;
     serde_json::from_str(&answer).map_err(|_| StoreError::Corrupt("a page that cannot be read".to_owned()))

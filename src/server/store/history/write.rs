@@ -1,5 +1,5 @@
-//! Writing a day whole: its rows, its totals and what the fetch was worth, in one transaction that takes the place of
-//! whatever was there. Works page by page, so that a day of any size needs the memory of one page.
+//! Writing a complete day: its rows, its totals and the result of the fetch, in one transaction that replaces the
+//! previous ones. Works page by page, so that a day of any size needs the memory of one page.
 
 use std::collections::HashSet;
 
@@ -16,14 +16,14 @@ use crate::model::page_views::{PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, rollups};
 
-/// Rows of one statement.
+/// Rows per statement.
 const ROWS_AT_ONCE: usize = 250;
 
-/// A day as it was fetched just now.
+/// A day that was just fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFetch {
     pub day: Day,
-    /// When its first page was asked for.
+    /// When its first page was requested.
     pub begun_at: Timestamp,
     pub totals: ViewCounts,
     pub rows: u64,
@@ -33,26 +33,26 @@ pub struct NewFetch {
     pub even: bool,
 }
 
-/// What becomes of a fetch.
+/// What to do with a fetched day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayDecision {
-    /// It takes the place of what was there.
+    /// Replace the stored day.
     Replace { agreed: u32, final_at: Option<Timestamp>, mark: Option<Mark> },
-    /// The day stays as it is; that it was looked at is remembered.
+    /// Keep the stored day, and only record when it was fetched.
     Keep,
 }
 
-/// A day before and after a fetch of it was dealt with.
+/// A day before and after a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     pub before: Option<FetchedDay>,
-    /// Nothing if the day stays as it is.
+    /// `None` if the stored day was kept.
     pub after: Option<FetchedDay>,
 }
 
 impl Store {
-    /// Makes a day of the pages that were kept of it, as `decide` decides between what was there and what was fetched.
-    /// The pages are forgotten, and so is that somebody wanted the day.
+    /// Writes a day from its stored pages; `decide` compares the stored day with the fetched one. Deletes the pages and
+    /// the request for the day.
     pub async fn write_day(
         &self,
         project: &ProjectId,
@@ -102,8 +102,8 @@ async fn day_in(
     row.as_ref().map(fetched_day).transpose()
 }
 
-/// The rows of all kept pages in place of the old ones. Where a path comes twice, because rows moved between two
-/// answers, the later answer holds; that the totals then differ shows it.
+/// Replaces the rows of a day by those of its stored pages. If a path occurs twice, because rows moved between two
+/// answers, the later answer counts; the totals then differ, which marks the day.
 async fn write_rows(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
@@ -143,7 +143,7 @@ async fn insert(
     day: Day,
     views: &[PageViews],
 ) -> Result<(), StoreError> {
-    // One statement must not meet a path twice.
+    // One statement must not insert a path twice.
     let mut met = HashSet::new();
     let mut views: Vec<&PageViews> =
         views.iter().rev().filter(|view| met.insert(view.path.as_str())).collect();
@@ -157,7 +157,7 @@ async fn insert(
     for view in &views {
         paths = paths.bind(view.path.as_str());
     }
-    // As many texts of statements as there are counts of rows would crowd out those worth keeping prepared.
+    // Preparing a statement for every count of rows would evict useful ones from the cache.
     paths.persistent(views.len() == ROWS_AT_ONCE).execute(&mut **tx).await?;
 
     let values = placeholders(views.len(), 2, 4);
@@ -182,7 +182,7 @@ async fn insert(
     Ok(())
 }
 
-/// `($3, $4), ($5, $6)`: `rows` of `columns` after the first `taken`.
+/// `($3, $4), ($5, $6)`: `rows` of `columns`, numbered after the first `taken` parameters.
 fn placeholders(rows: usize, taken: usize, columns: usize) -> String {
     let row = |row| {
         let first = taken + 1 + row * columns;
@@ -192,7 +192,7 @@ fn placeholders(rows: usize, taken: usize, columns: usize) -> String {
     (0..rows).map(row).collect::<Vec<_>>().join(", ")
 }
 
-/// The number, the sums and a digest of a day's rows; the digest covers `totals` too.
+/// The number, the sums and a digest of a day's rows; the digest also covers `totals`.
 async fn summed(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
@@ -271,7 +271,7 @@ async fn forget_partial_day(
     Ok(())
 }
 
-/// A count as the database has it.
+/// A count as a database integer.
 fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Jobs that ended well, and when: what a chart marks.
+//! Completed jobs and when they finished, for markers on charts.
 
 use sqlx::{AssertSqlSafe, Row};
 
@@ -9,17 +9,17 @@ use crate::model::selection::Selection;
 use crate::model::time::Timestamp;
 use crate::server::store::{StoreError, jobs, word};
 
-/// A job whose work is done, with or without changes.
+/// A completed job, with or without changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedJob {
     pub job: JobId,
     pub prompt: String,
-    /// When it last became so.
+    /// When it last completed.
     pub finished_at: Timestamp,
 }
 
 impl Snapshot {
-    /// Finished jobs about what is selected, the newest end first, at most `limit`.
+    /// Completed jobs about the selected pages, last finished first, at most `limit`.
     pub async fn finished_jobs(
         &mut self,
         selection: &Selection,
@@ -28,7 +28,7 @@ impl Snapshot {
         self.finished(selection, None, limit).await
     }
 
-    /// Those that finished on a day of the range.
+    /// As [`Self::finished_jobs`], for those that finished on a day of the range.
     pub async fn finished_jobs_within(
         &mut self,
         range: DayRange,
@@ -54,7 +54,7 @@ impl Snapshot {
                 folder.prefix(),
             ),
         };
-        // A job that was done when the upstream took it has no line about it: then it has changed at that time.
+        // A job imported after it completed, or archived before any poll saw it complete, has no such event.
         let sql = format!(
             "SELECT id, prompt, finished_at FROM (
                  SELECT j.id, m.prompt, COALESCE(
@@ -84,7 +84,7 @@ impl Snapshot {
     }
 }
 
-/// The instant a day begins, in milliseconds.
+/// The start of a day, in Unix milliseconds.
 fn start(day: Day) -> i64 {
     day.days_since(Day::of(Timestamp::from_millis(0))) * 24 * 60 * 60 * 1000
 }

@@ -1,4 +1,4 @@
-//! Committing intents: the row that is there before a byte is sent.
+//! Committing intents: the row that exists before anything is sent.
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
@@ -8,7 +8,7 @@ use crate::model::job::{DeliveryState, JobState};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, audit, jobs, new_id, queue, templates};
 
-/// What a person asked for: a new job, or (with `job`) a follow-up to one.
+/// A prompt to commit: a new job, or (with `job`) a follow-up.
 pub struct NewIntent<'a> {
     pub project: &'a ProjectId,
     pub job: Option<&'a JobId>,
@@ -16,13 +16,13 @@ pub struct NewIntent<'a> {
     pub intent: &'a IntentId,
     pub prompt: &'a str,
     pub paths: &'a [String],
-    /// The template it came from, if that is still there.
+    /// The template it came from, if it still exists.
     pub template: Option<&'a TemplateId>,
 }
 
 impl Store {
-    /// Commits an intent as queued, to be sent at once, and gives its message id; nothing if the author's intent id is
-    /// taken, or the job to follow up was not taken on.
+    /// Commits an intent to be sent at once and returns its message id; `None` if the author's intent id exists, or the
+    /// job to follow up was not accepted.
     pub async fn insert_intent(
         &self,
         new: NewIntent<'_>,
@@ -31,7 +31,7 @@ impl Store {
         self.insert_one(new, Scheduling::Immediate, now).await
     }
 
-    /// As [`Store::insert_intent`], to wait in the queue.
+    /// As [`Store::insert_intent`], but puts it in the queue.
     pub async fn insert_queued(
         &self,
         new: NewIntent<'_>,
@@ -56,16 +56,16 @@ impl Store {
     }
 }
 
-/// How a new message goes.
+/// When a new message is sent.
 #[derive(Clone, Copy)]
 pub(in crate::server::store) enum Scheduling<'a> {
     Immediate,
-    /// In its turn; a new job may belong to a batch.
+    /// From the queue; a new job may belong to a batch.
     Queued(Option<&'a BatchId>),
 }
 
-/// As [`Store::insert_intent`], within a transaction: gives the ids of message and job, and writes nothing into the audit
-/// log. Nothing may be committed where it gives nothing.
+/// As [`Store::insert_intent`], within a transaction, without an audit event; returns the ids of message and job. The
+/// transaction must not be committed if this returns `None`.
 pub(in crate::server::store) async fn insert(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,

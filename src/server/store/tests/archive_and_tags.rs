@@ -1,4 +1,4 @@
-//! Putting away, tags and saved views as the store has them.
+//! Archiving, tags and saved views.
 
 use super::*;
 use crate::model::id::JobId;

@@ -1,11 +1,11 @@
-//! The audit log as the store has it: what cannot be done to it, and what shows when it was done all the same.
+//! Tests of the audit log: tampering that is prevented, and tampering that is detected.
 
 use super::*;
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::audit::{AuditFilter, chain};
 
-/// What somebody may do who writes to the file with other tools.
+/// What an attacker can do who writes to the file with other tools.
 const WITHOUT_GUARDS: &str = "DROP TRIGGER audit_rows_stay_as_they_are;
      DROP TRIGGER audit_rows_are_removed_by_retention_only; DROP TRIGGER audit_rows_follow_the_last_one;
      DROP TRIGGER audit_ends_move_along_rows;";
@@ -13,7 +13,7 @@ const WITHOUT_GUARDS: &str = "DROP TRIGGER audit_rows_stay_as_they_are;
 const DAY: i64 = 86_400;
 
 impl Ledger {
-    /// With so many rows in the audit log, a day apart from each other.
+    /// With this many rows in the audit log, a day apart from each other.
     async fn audited(rows: i64) -> Self {
         let ledger = Self::new().await;
         for n in 1..=rows {
@@ -122,11 +122,11 @@ async fn retention_removes_what_is_old_and_the_rest_is_still_proved() {
     assert_eq!((said.action.as_str(), said.subject), (Action::AuditRemove.as_str(), fourth.to_string()));
     let check = ledger.store.verify_audit().await.unwrap();
     assert_eq!((check.fault, check.removed, check.last.number), (None, fourth, 10));
-    // Nothing more is old enough; then everything is.
+    // First nothing more is old enough; then everything is.
     assert_eq!(ledger.store.remove_audit_before(NOON.plus_seconds(5 * DAY), now).await.unwrap(), None);
     let all = ledger.store.remove_audit_before(now.plus_seconds(DAY), now).await.unwrap().unwrap();
     assert_eq!((all.number, ledger.numbers().await, ledger.fault().await), (10, vec![11], None));
-    // A further removal behind the guards is none that retention said.
+    // A further removal without the triggers has no retention row.
     ledger.run(WITHOUT_GUARDS).await.unwrap();
     ledger.run("UPDATE audit_ends SET number = 9 WHERE name = 'removed'").await.unwrap();
     assert!(ledger.fault().await.is_some());

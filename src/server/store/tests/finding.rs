@@ -1,4 +1,4 @@
-//! The list as the store has it: pages, filters, and a search that takes any text.
+//! Tests of the list: pages, filters and the search.
 
 use super::*;
 use sqlx::AssertSqlSafe;
@@ -18,7 +18,7 @@ impl Ledger {
         listed.jobs.into_iter().map(|job| job.prompt).collect()
     }
 
-    /// Commits a job and brings it to an end.
+    /// Commits a job and finishes it.
     async fn ended(&self, intent: &str, status: &str, pr_link: Option<&str>) -> JobId {
         let message = self.commit(intent, intent).await.unwrap();
         let claimed = self.claim(&message).await.unwrap();
@@ -27,7 +27,7 @@ impl Ledger {
         claimed.job
     }
 
-    /// How the database reads a page and counts, line by line.
+    /// The query plans of a page and of the counts, line by line.
     async fn plans(&self, filter: &JobFilter) -> Vec<String> {
         let mut lines = Vec::new();
         for statement in [
@@ -180,7 +180,7 @@ async fn what_was_written_before_the_search_existed_is_found() {
     ledger.commit("a", "Kept since the first version").await.unwrap();
     ledger.sql("DELETE FROM job_words").await;
     assert_eq!(ledger.found("kept").await.len(), 0);
-    // As the migration does it.
+    // As the migration does.
     ledger.sql("UPDATE listed_jobs SET texts = 1, state = state").await;
     assert_eq!(ledger.found("kept").await.len(), 1);
 }
@@ -239,7 +239,7 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
         for n in 0..160 {
             ledger.commit(&format!("i-{n}"), &format!("job {n}")).await.unwrap();
         }
-        // Several jobs changed at the same instant.
+        // Several jobs changed at the same time.
         ledger.sql("UPDATE jobs SET changed_at = changed_at + 1000 * (CAST(substr(id, -1) AS BIGINT))").await;
         let mut filter = JobFilter { sort, ..JobFilter::default() };
         let (mut forward, mut places) = (Vec::new(), Vec::new());
@@ -259,7 +259,7 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
         assert_eq!((forward.len(), sorted.len()), (160, 160), "{sort:?}");
         assert!(!sorted.contains(&"too late".to_owned()));
 
-        // The way back leads over the same pages.
+        // Going back visits the same pages.
         let mut backward = ledger.listed(&filter).await;
         let mut pages = vec![prompts(&backward).join("|")];
         while let Some(previous) = backward.previous {
@@ -342,7 +342,7 @@ async fn a_set_of_numbers_leads_and_the_jobs_are_looked_up_by_them() {
         let by_number = plans.iter().filter(|plan| *plan == "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)");
         assert_eq!(by_number.count(), 2, "{filter:?}: {plans:?}");
         for plan in &plans {
-            // A set that is looked up number by number would be searched as often as the other has numbers.
+            // A set that is looked up by number would be searched once for each number.
             let scan = plan.starts_with("SCAN") && !plan.contains("VIRTUAL TABLE");
             let looked_up = plan.contains("VIRTUAL TABLE INDEX") && plan.contains('=');
             assert!(!scan && !looked_up && !plan.contains("FOR ORDER BY"), "{filter:?}: {plan}");

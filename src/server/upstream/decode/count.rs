@@ -1,14 +1,14 @@
-//! Counts of views: whole numbers from 0 to the largest that every reader of the wire holds exactly. What is no such
-//! number becomes the nearest one, and is remembered as corrected. Must not refuse an answer.
+//! Counts of views: whole numbers up to the largest that JavaScript represents exactly. Other values become the nearest
+//! count and are reported as corrected. Must not fail.
 
 use serde_json::Value;
 
 use crate::model::page_views::ViewCounts;
 
-/// The largest count: up to here, integers and JavaScript's numbers agree.
+/// The largest count: 2^53, up to which JavaScript's numbers are exact.
 pub const LARGEST_COUNT: u64 = 1 << 53;
 
-/// Takes counts, and remembers whether any was not as the upstream wrote it.
+/// Reads counts, and records whether any had to be corrected.
 #[derive(Default)]
 pub(super) struct Counter {
     corrected: bool,
@@ -19,7 +19,7 @@ impl Counter {
         self.corrected
     }
 
-    /// The counts of a row or of the totals. What is no number is 0, for a total the sum.
+    /// The counts of a row or of the totals. A missing number is 0, a missing total the sum.
     pub(super) fn counts(&mut self, row: &Value) -> ViewCounts {
         let human = self.count(&row["human"], 0);
         let ai = self.count(&row["ai"], 0);

@@ -1,5 +1,5 @@
-//! Instants in any form of ISO 8601: basic, extended, week and ordinal dates, fractions, offsets. Must not panic on any
-//! text; what the model cannot say again is no instant.
+//! Timestamps in any ISO 8601 format: basic, extended, week and ordinal dates, fractions, offsets. Must not panic on
+//! any text; what the model cannot represent is rejected.
 
 use serde_json::Value;
 use time::format_description::well_known::Iso8601;
@@ -7,13 +7,13 @@ use time::{Date, OffsetDateTime, PrimitiveDateTime, Time};
 
 use crate::model::time::Timestamp;
 
-/// The longest text that is read as an instant.
+/// The maximum length of a timestamp.
 const MAX_BYTES: usize = 64;
 
-/// The instant in a text. One without an offset is taken as UTC, a day as its first instant in UTC, and a leap second
-/// as the end of the second before it.
+/// Parses a timestamp. Without an offset it is UTC, a date is its start in UTC, and a leap second is the end of the
+/// second before it.
 pub(super) fn instant(value: &Value) -> Option<Timestamp> {
-    // The separators may be written small, as RFC 3339 allows; nothing else in such a text has letters but a week's W.
+    // RFC 3339 allows lower-case separators; the only other letter is the W of a week date.
     let text = value.as_str().filter(|text| text.len() <= MAX_BYTES)?.trim().to_ascii_uppercase();
     let at = Timestamp::from_datetime(match text.split_once('T') {
         None => Date::parse(&text, &Iso8601::DATE).ok()?.with_time(Time::MIDNIGHT).assume_utc(),
@@ -22,7 +22,7 @@ pub(super) fn instant(value: &Value) -> Option<Timestamp> {
         }
         Some(_) => PrimitiveDateTime::parse(&text, &Iso8601::PARSING).ok()?.assume_utc(),
     });
-    // Years beyond four digits have no form on the wire.
+    // Years beyond four digits have no wire format.
     (at.to_string().parse() == Ok(at)).then_some(at)
 }
 

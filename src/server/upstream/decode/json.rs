@@ -1,15 +1,14 @@
-//! From bytes to JSON. What JSON's grammar allows and `serde_json` does not hold is put right instead of refused: half a
-//! surrogate pair, as a text has that was cut by JavaScript; a number beyond every float; bytes that are no UTF-8. Must
-//! not take for JSON what is none.
+//! Parses JSON. What JSON's grammar allows but `serde_json` rejects is repaired: unpaired surrogates, as in text
+//! truncated by JavaScript; numbers out of range; invalid UTF-8. Must not accept anything that is not JSON.
 
 use serde_json::Value;
 
-/// The JSON in `body`.
+/// Parses `body`.
 pub(super) fn json(body: &[u8]) -> Option<Value> {
     serde_json::from_slice(body).ok().or_else(|| serde_json::from_str(&mended(body)).ok())
 }
 
-/// `body` with U+FFFD for what is no character, and with the largest floats for numbers beyond them.
+/// `body` with U+FFFD for invalid characters, and with the largest floats for numbers out of range.
 fn mended(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let mut mended = String::with_capacity(text.len());
@@ -29,12 +28,12 @@ fn mended(body: &[u8]) -> String {
     mended
 }
 
-/// The length of the escape that `text` begins with, and what to write instead of half a pair.
+/// The length of the escape that `text` begins with, and a replacement for an unpaired surrogate.
 fn escape(text: &str) -> (usize, Option<&'static str>) {
     match (unit(text), text.get(6..).and_then(unit)) {
         (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (12, None),
         (Some(0xD800..=0xDFFF), _) => (6, Some("\\ufffd")),
-        // The character after the backslash may be a quotation mark, which does not end the text.
+        // The character after the backslash may be a quotation mark, which does not end the string.
         _ => (1 + text[1..].chars().next().map_or(0, char::len_utf8), None),
     }
 }
@@ -44,7 +43,7 @@ fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }
 
-/// The length of the number that `text` begins with, and what to write instead of one beyond every float.
+/// The length of the number that `text` begins with, and a replacement if it is out of range.
 fn number(text: &str) -> (usize, Option<&'static str>) {
     let length = text.find(|c: char| !c.is_ascii_digit() && !"+-.eE".contains(c)).unwrap_or(text.len());
     match text[..length].parse() {

@@ -9,11 +9,11 @@ use crate::model::user::Project;
 use crate::ui::components::form::submit_button;
 use crate::ui::pages::outcome::outcome;
 
-/// The formats, as they are posted and as people see them.
+/// The formats, with their posted values and labels.
 const FORMATS: [(&str, &str); 2] =
     [("json", "JSON, signed with HMAC-SHA-256"), ("slack", "A message for Slack or a compatible service")];
 
-/// `refused` is what came of it, with what was typed.
+/// `refused`: the error of the last attempt, with its fields.
 pub(super) fn form(projects: Vec<Project>, refused: Option<&FlashMessage>) -> AnyView {
     let typed = |name: &str| refused.map(|refused| refused.typed(name).to_owned()).unwrap_or_default();
     let (chosen, format) = (typed("project"), typed("kind"));

@@ -1,4 +1,4 @@
-//! The webhooks, and what can be done with each.
+//! The list of webhooks with their actions.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -14,7 +14,7 @@ use crate::ui::components::table::{ACTIONS, table};
 
 const COLUMNS: [&str; 5] = ["Address", "Project", "State", "Last event", ACTIONS];
 
-/// `chosen`: the one whose log is shown.
+/// `chosen`: the webhook whose log is shown.
 pub(super) fn list(listed: Webhooks, chosen: Option<&str>) -> AnyView {
     if listed.webhooks.is_empty() {
         return view! { <p class="none group">"No webhooks yet. Add one below."</p> }.into_any();

@@ -42,7 +42,7 @@ fn row(event: WebhookDelivery) -> AnyView {
     .into_any()
 }
 
-/// The state of an event, in a few words.
+/// The state of an event as a label.
 pub(super) fn outcome(event: &WebhookDelivery) -> String {
     let word = match event.outcome {
         WebhookOutcome::Delivered => "Delivered",

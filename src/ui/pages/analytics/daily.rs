@@ -1,5 +1,5 @@
-//! What the daily history answers for a range that it holds wholly: figures with their change, the trend, what changed most,
-//! and the table of pages.
+//! The report from the daily history: figures with their change, the trend, the largest changes, and the table of
+//! pages.
 
 use leptos::prelude::*;
 
@@ -29,7 +29,7 @@ pub(super) fn report(asked: &AnalyticsPage, report: &DailyReport) -> AnyView {
     .into_any()
 }
 
-/// The trend under its heading, and what happened meanwhile. Follows the folder that is opened in the table.
+/// The trend with its heading and events, for the folder that is open in the table.
 pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
     let AnalyticsPage { project, query, .. } = asked;
     let by = if shown.points.iter().any(|point| point.days > 1) { "Views by week" } else { "Views by day" };
@@ -52,7 +52,7 @@ pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
     .into_any()
 }
 
-/// How old the figures are, where they come from, and what they are compared with.
+/// The source and the age of the figures, and what they are compared with.
 pub(super) fn provenance(pages: &PagesReport) -> AnyView {
     let updated = pages.read_at.map(|at| view! { ", updated " {ago(at)} });
     let left_out = if pages.unfinished { "; part of today is left out" } else { "" };
@@ -63,12 +63,12 @@ pub(super) fn provenance(pages: &PagesReport) -> AnyView {
     view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> }.into_any()
 }
 
-/// Days whose figures need a look.
+/// Days with questionable figures.
 pub(super) fn marked(days: &[MarkedDay]) -> Option<AnyView> {
     let marked = days.iter().map(|MarkedDay { day, mark }| {
         let what = match mark {
             Mark::Uneven => "the pages of this day do not add up to its totals.",
-            Mark::Recounted => "the platform has recounted this day since it was final.",
+            Mark::Recounted => "the platform changed this day after it was final.",
         };
         view! { <li>{day.to_string()} ": " {what}</li> }
     });

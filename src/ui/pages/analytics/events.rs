@@ -1,4 +1,4 @@
-//! What happened during a trend, as a list: jobs that finished, and the team's notes, with plain forms to write and change them.
+//! The events of a trend as a list: jobs that finished, and the team's notes, with plain forms to edit them.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -13,7 +13,7 @@ use crate::ui::charts::number::counted;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::pages::analytics::AnalyticsPage;
 
-/// Nothing where there is nothing to say and nobody who may write.
+/// `None` if there are no events and the person may not write notes.
 pub(super) fn events(asked: &AnalyticsPage, trend: &Trend) -> Option<AnyView> {
     let may_write = asked.session.can_start_jobs();
     let jobs = trend.markers.iter().map(|marker| (marker.day, job(asked, marker)));
@@ -73,7 +73,7 @@ fn note(asked: &AnalyticsPage, note: &Annotation) -> AnyView {
     .into_any()
 }
 
-/// Writes a note; with what was typed before, where that was refused.
+/// The form for a new note, with the previous input if that was refused.
 fn add(asked: &AnalyticsPage, last: Day) -> AnyView {
     let (day, text) = asked.note.clone().unwrap_or_else(|| (last.to_string(), String::new()));
     let form = form(vec![("project", asked.project.clone())], day, text, "Note saved");
@@ -100,7 +100,7 @@ fn edit(asked: &AnalyticsPage, note: &Annotation) -> AnyView {
     .into_any()
 }
 
-/// A note is a sentence; the server says how long it may be.
+/// The fields of a note; the server limits its length.
 fn form(hidden: Hidden, day: String, text: String, done: &'static str) -> AnyView {
     let fields = view! {
         <label>"Day " <input class="field" type="date" name="day" value=day required autocomplete="off" /></label>

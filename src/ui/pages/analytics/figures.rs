@@ -1,4 +1,4 @@
-//! The three figures over a range, with their change. Also used by the overview.
+//! The three figures of a range, with their change. Also used by the overview.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::model::history::Comparison;
 use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change_in_words, grouped};
 
-/// `comparison`: with the period before.
+/// `comparison`: with the previous period.
 pub(in crate::ui::pages) fn figures(totals: ViewCounts, comparison: Option<&Comparison>) -> AnyView {
     compared(totals, comparison.map(|comparison| (comparison.current, comparison.previous)))
 }

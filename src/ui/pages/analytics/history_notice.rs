@@ -1,4 +1,5 @@
-//! Says that a page is live because days of its range are not in the daily history yet, how far that is, and what fetching them costs.
+//! Explains that the page shows live data because days of its range are not in the daily history yet, with the progress
+//! and the cost of fetching them.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -16,7 +17,7 @@ use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::analytics::AnalyticsPage;
 use crate::ui::pages::request;
 
-/// Above live figures. It is kept current while days are missing.
+/// Shown above live figures. Refreshed while days are missing.
 pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let how_far = how_far(&report.history, clock::now());
     let missing = report.missing.as_ref().filter(|missing| missing.days > 0);
@@ -40,7 +41,7 @@ pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     framed(said, missing.map(|_| "10"))
 }
 
-/// In place of the above, for a page that was live when it was opened: all days have been fetched since.
+/// Replaces the notice on a page that was opened as live, once all its days have been fetched.
 pub(super) fn arrived() -> Option<AnyView> {
     let said = || {
         view! {
@@ -51,7 +52,7 @@ pub(super) fn arrived() -> Option<AnyView> {
     request::is_refresh().then(|| framed(said().into_any(), None))
 }
 
-/// `every`: the seconds after which it is refreshed.
+/// `every`: the refresh interval in seconds.
 fn framed(said: AnyView, every: Option<&'static str>) -> AnyView {
     view! {
         <div class="history-notice" data-region="history" data-every=every>
@@ -72,7 +73,7 @@ fn fetch(project: &str, range: DayRange, calls: u32) -> AnyView {
     post_form("", FetchDays::PATH, hidden, button).into_any()
 }
 
-/// `History: 41 of 90 days are here, about 20 min to go; 12 calls left this hour above the reserve.`
+/// `History: 41 of 90 days are fetched, about 20 min to go; 12 calls left this hour above the reserve.`
 fn how_far(state: &HistoryState, now: Timestamp) -> String {
     let to_go = match state.expected_end {
         _ if state.days_done >= state.days_wanted => String::new(),
@@ -82,7 +83,7 @@ fn how_far(state: &HistoryState, now: Timestamp) -> String {
     let calls = counted(state.calls_left.into(), "call", "calls");
     let waiting = state.waiting.as_deref().map(|why| format!(" {why}")).unwrap_or_default();
     format!(
-        "History: {} of {} days are here{to_go}; {calls} left this hour above the reserve.{waiting}",
+        "History: {} of {} days are fetched{to_go}; {calls} left this hour above the reserve.{waiting}",
         state.days_done, state.days_wanted
     )
 }
@@ -107,13 +108,13 @@ mod tests {
         };
         assert_eq!(
             how_far(&state, now),
-            "History: 41 of 90 days are here, about 20 min to go; 12 calls left this hour above the reserve."
+            "History: 41 of 90 days are fetched, about 20 min to go; 12 calls left this hour above the reserve."
         );
         let done =
             HistoryState { days_done: 90, calls_left: 1, waiting: Some("Paused.".to_owned()), ..state };
         assert_eq!(
             how_far(&done, now),
-            "History: 90 of 90 days are here; 1 call left this hour above the reserve. Paused."
+            "History: 90 of 90 days are fetched; 1 call left this hour above the reserve. Paused."
         );
     }
 }

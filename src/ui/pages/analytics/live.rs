@@ -1,4 +1,4 @@
-//! What the platform answers right now, page by page: it neither sorts nor searches, and knows of totals only.
+//! Live page views from the platform, which neither sorts nor searches, and provides totals only.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What changed most against the period before: a short list for each kind of change.
+//! The largest changes against the previous period: a short list for each kind.
 
 use leptos::prelude::*;
 
@@ -7,10 +7,10 @@ use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change, counted, grouped};
 use crate::ui::pages::analytics::AnalyticsPage;
 
-/// How many rows of each kind are shown.
+/// The number of rows per list.
 const ROWS: usize = 5;
 
-/// Its name, its rows, and what is said of each.
+/// The heading, the rows, and the label of a row.
 type Kind<'a> = (&'static str, &'a [PageRow], fn(&PageRow) -> String);
 
 pub(super) fn movers(asked: &AnalyticsPage, movers: &Movers) -> AnyView {

@@ -1,4 +1,4 @@
-//! One page of the documentation with a report of its own: its figures, its trend, and the jobs about it.
+//! The report of one documentation page: its figures, its trend, and the jobs about it.
 
 use leptos::prelude::*;
 
@@ -32,7 +32,7 @@ fn head(asked: &AnalyticsPage, row: &TableRow) -> AnyView {
     let folders = query.folders_above(&row.path).map(|(name, folder)| {
         view! { " / " <a href=folder.href(project)>{name.to_owned()}</a> }
     });
-    // A folder is no page that a job could be about.
+    // A job cannot be about a folder.
     let may_start = session.can_start_jobs() && !row.path.ends_with("/*");
     let start = may_start.then(|| {
         let page =
@@ -59,7 +59,7 @@ fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
         <section aria-labelledby="jobs">
             <h2 id="jobs">"Jobs about this page"</h2>
             <p class="provenance">
-                "Views in the 14 days before and after each job finished. Other things change too: this is no proof of a cause."
+                "Views in the 14 days before and after each job finished. Other things change too, so this does not prove a cause."
             </p>
             <table class="pages effects">
                 <thead>

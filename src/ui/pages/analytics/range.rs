@@ -1,4 +1,4 @@
-//! Which days: presets as links, and a form for any others.
+//! The range of days: presets as links, and a form for others.
 
 use leptos::prelude::*;
 
@@ -43,7 +43,7 @@ pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
     .into_any()
 }
 
-/// What a field for days can hold of what the address says.
+/// The value of a day field, if the address has a valid day.
 fn day_in(text: &Option<String>) -> String {
     let day = text.as_deref().and_then(|text| text.parse::<Day>().ok());
     day.map(|day| day.to_string()).unwrap_or_default()

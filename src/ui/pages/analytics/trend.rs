@@ -1,4 +1,4 @@
-//! A trend: the chart, what its colors mean, and all of it as a table. Also used by the overview.
+//! A trend: the chart, its legend, and the data as a table. Also used by the overview.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::ui::charts::number::grouped;
 use crate::ui::charts::{bar, columns, summary};
 use crate::ui::islands::trend::Trend as Pointing;
 
-/// Nothing where there are no days. Needs [`bar::patterns`] once on the page.
+/// `None` without days. Needs [`bar::patterns`] once on the page.
 pub(in crate::ui::pages) fn trend(project: &str, shown: &Trend, form: Form) -> Option<AnyView> {
     let points = &shown.points;
     let count = points.len();

@@ -1,4 +1,4 @@
-//! Who is signed in, the way out, and how the page looks.
+//! The signed-in person, sign-out, and the theme.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;

@@ -1,4 +1,4 @@
-//! The top of the rail: the product's mark, the project and the way to each page.
+//! The navigation: the product's logo, the project and links to its pages.
 
 use leptos::prelude::*;
 
@@ -26,7 +26,7 @@ pub(super) fn top(project: &str, session: &CurrentSession) -> AnyView {
     .into_any()
 }
 
-/// In front of the pages that belong to no project.
+/// The navigation of pages that belong to no project.
 pub(super) fn settings(session: &CurrentSession) -> AnyView {
     let administration = (session.role == Role::Admin).then(|| {
         [
@@ -61,7 +61,7 @@ fn item(href: String, exact: bool, outline: &'static str, name: &'static str) ->
     view! { <li><a href=href aria-current=is_here.then_some("page")>{icon(outline)} <span>{name}</span></a></li> }.into_any()
 }
 
-/// Which project this is, and the others.
+/// The name of the project, with links to the others.
 fn menu(current: &str, projects: &[Project]) -> AnyView {
     let name =
         projects.iter().find(|project| project.id.as_str() == current).map(|project| project.name.clone());

@@ -1,4 +1,4 @@
-//! What is the matter with the platform, while what is stored is shown.
+//! The notice about a problem with the platform, while stored data is shown.
 
 use leptos::prelude::*;
 
@@ -8,11 +8,9 @@ use crate::ui::components::notice::{Tone, notice};
 
 pub(super) fn upstream_notice(what: Notice) -> AnyView {
     let (text, link) = match what {
-        Notice::Failing => {
-            ("The platform is failing. You see what is stored; states and figures may be old.", None)
-        }
+        Notice::Failing => ("The platform is failing. You see stored data, which may be outdated.", None),
         Notice::KeyRefused => (
-            "The platform refuses Docket’s key: nothing can be sent or read until it is replaced.",
+            "The platform refuses Docket’s key: nothing can be sent or updated until it is replaced.",
             Some(view! { <a href=links::UPSTREAM>"View the platform’s state"</a> }),
         ),
     };

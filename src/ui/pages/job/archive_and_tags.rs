@@ -1,4 +1,4 @@
-//! What people do with a job for themselves: its tags, and putting it away.
+//! Archiving and tags of a job.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -13,7 +13,7 @@ use crate::ui::components::tag_link::tag_link;
 /// The button in the head of the page.
 pub(super) fn archive(job: &Job) -> AnyView {
     let (path, undo, words, done) = match job.archived_here {
-        Some(_) => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Bring back", "restored"),
+        Some(_) => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Restore", "restored"),
         None => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };
     let button = view! {
@@ -22,7 +22,7 @@ pub(super) fn archive(job: &Job) -> AnyView {
     post_form("", path, which(job), button).into_any()
 }
 
-/// Says by whom and when it was archived here, if it was.
+/// Who archived the job in Docket and when, if it is archived.
 pub(super) fn archived_note(job: &Job) -> Option<AnyView> {
     let archived = job.archived_here.as_ref()?;
     let said = view! { <p class="context">"Archived by " {archived.by.clone()} " " {ago(archived.at)}</p> };

@@ -1,4 +1,4 @@
-//! Asking the platform once more about a job that Docket stopped tracking.
+//! Polling the platform once for a job that Docket stopped tracking.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;

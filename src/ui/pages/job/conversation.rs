@@ -1,4 +1,4 @@
-//! What was asked, by whom, what became of each prompt, and what the agent made of it.
+//! The prompts with their authors and deliveries, and the agent's result.
 
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::ui::pages::job::deliveries;
 use crate::ui::pages::job::head::again;
 use crate::ui::pages::job::resolve;
 
-/// `remote_id`: what was typed into a form that was refused.
+/// `remote_id`: the id typed into a refused form.
 pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     let asked =
         message(&job.author, job.created_at, &job.prompt, delivery_of(job), (), deliveries::of(job, 0));
@@ -33,7 +33,7 @@ pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyVie
     .into_any()
 }
 
-/// What the state of a follow-up means, where that is not plain, and what to do about it.
+/// The meaning of a follow-up's state, if it needs an explanation, and what to do about it.
 fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
     let explanation = match sent.state {
         DeliveryState::Queued => "It is in the queue.",
@@ -57,7 +57,7 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
     .into_any()
 }
 
-/// Fills the box below: see [`crate::ui::islands::follow_up::AGAIN`].
+/// Fills the form below: see [`crate::ui::islands::follow_up::AGAIN`].
 fn edit_again(job: &Job, position: u32) -> AnyView {
     let page = links::job(job.project.as_str(), job.id.as_str());
     let href = links::with_query(&page, &[("again", &position.to_string())]) + "#follow-up";
@@ -87,7 +87,7 @@ fn message(
     .into_any()
 }
 
-/// The delivery of the job's own prompt, read back from its state.
+/// The delivery of the job's first prompt, derived from the job's state.
 fn delivery_of(job: &Job) -> DeliveryState {
     match job.state {
         JobState::Queued => DeliveryState::Queued,
@@ -98,7 +98,7 @@ fn delivery_of(job: &Job) -> DeliveryState {
     }
 }
 
-/// What the state means, where that is not plain, and what to do about it.
+/// The meaning of the state, if it needs an explanation, and what to do about it.
 fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
     let (tone, text) = match (job.state, request) {

@@ -1,4 +1,4 @@
-//! When one prompt was handed to the agent, how often, and what came of each time: read back from the job's history.
+//! The deliveries of one prompt with their outcomes, derived from the job's timeline.
 
 use leptos::prelude::*;
 
@@ -6,15 +6,15 @@ use crate::model::job::{DeliveryState, Job, TimelineEntry};
 use crate::model::time::Timestamp;
 use crate::ui::components::moment::exactly;
 
-/// One time that a prompt was handed over.
+/// One delivery of a prompt.
 #[derive(Debug, PartialEq)]
 struct Delivery<'a> {
     sent_at: Timestamp,
-    /// When and how it ended, with the reason; nothing while it is on its way.
+    /// When and how it ended, with the reason; `None` while it is being sent.
     end: Option<(Timestamp, DeliveryState, Option<&'a str>)>,
 }
 
-/// The deliveries of the job's own prompt (0) or of one of its follow-ups; nothing before the first.
+/// The deliveries of the job's first prompt (0) or of one of its follow-ups; empty before the first.
 pub(super) fn of(job: &Job, message: u32) -> AnyView {
     let deliveries = read(&job.history, message);
     let Some(last) = deliveries.last() else { return ().into_any() };
@@ -57,13 +57,13 @@ fn outcome(state: DeliveryState) -> &'static str {
     }
 }
 
-/// What the history says of one message, oldest first.
+/// The deliveries of one message, oldest first.
 fn read(history: &[TimelineEntry], message: u32) -> Vec<Delivery<'_>> {
     let mut deliveries: Vec<Delivery> = Vec::new();
     for entry in history.iter().filter(|entry| entry.message == message) {
         match (entry.state.parse(), deliveries.last_mut()) {
             (Ok(DeliveryState::Sending), _) => deliveries.push(Delivery { sent_at: entry.at, end: None }),
-            // Only the first word after it is about the delivery: those of the agent's work follow.
+            // Only the first entry after it is about the delivery; the later ones are about the agent's work.
             (Ok(state), Some(last)) if last.end.is_none() => {
                 last.end = Some((entry.at, state, entry.detail.as_deref()));
             }

@@ -1,4 +1,4 @@
-//! What the upstream says about a job, beside its conversation.
+//! The job's metadata beside the conversation.
 
 use leptos::prelude::*;
 
@@ -35,7 +35,7 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     .into_any()
 }
 
-/// Nothing where there is no value.
+/// Nothing without a value.
 fn fact(name: &'static str, value: Option<AnyView>) -> AnyView {
     match value {
         Some(value) => view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any(),

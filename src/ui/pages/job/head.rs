@@ -1,4 +1,4 @@
-//! The head of a job: its title, state and author, and what can be done with it. The pull request is the one loud thing.
+//! The head of a job: its title, state, author and actions. The pull request is the most prominent one.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
-/// Texts longer than this are not put into an address.
+/// Longer prompts are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
 
 pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
@@ -39,7 +39,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     .into_any()
 }
 
-/// The form for a new job with this one's text, pages and template.
+/// The form for a new job with the prompt, pages and template of this one.
 pub(super) fn again(job: &Job) -> String {
     let template = job.template.as_ref().is_some_and(|template| template.id.is_some());
     if template || job.prompt.chars().count() > ADDRESS_CHARS {

@@ -1,4 +1,4 @@
-//! The choices about a delivery whose outcome is not known. Each confirms in place, without JavaScript too.
+//! The choices for a delivery with an unknown outcome. Each asks for confirmation in place, also without JavaScript.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -7,7 +7,7 @@ use crate::api::jobs::ResolveDelivery;
 use crate::model::job::Job;
 use crate::ui::components::form::{confirm, id_field, post_form};
 
-/// About the prompt at `position` of the job. `remote_id`: what was typed before.
+/// For the prompt at `position` of the job. `remote_id`: the id typed before.
 pub(super) fn choices(job: &Job, position: u32, attempt: u32, remote_id: &str) -> AnyView {
     let choice = |outcome: &str, name, content: AnyView| {
         let hidden = vec![
@@ -27,7 +27,7 @@ pub(super) fn choices(job: &Job, position: u32, attempt: u32, remote_id: &str) -
         _ => (
             "It was accepted",
             view! {
-                <p>"Nothing is sent. Docket tracks the job to see what comes of it."</p>
+                <p>"Nothing is sent. Docket tracks the job from now on."</p>
                 {button("It was accepted", "Marked as accepted")}
             }
             .into_any(),

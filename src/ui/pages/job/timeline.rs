@@ -1,4 +1,4 @@
-//! The timeline of a job: what happened to it, line by line.
+//! The timeline of a job.
 
 use leptos::prelude::*;
 
@@ -37,7 +37,7 @@ fn line(entry: &TimelineEntry) -> AnyView {
     .into_any()
 }
 
-/// A state as a reader says it; a word of the upstream's own stays as it is.
+/// The label of a state; the upstream's own unknown words are shown as they are.
 fn in_words(state: &str) -> &str {
     match state {
         "queued" => "Saved, to be sent",
@@ -46,7 +46,7 @@ fn in_words(state: &str) -> &str {
         "rejected" => "Not accepted by the agent",
         "unknown" => "Sent, outcome unknown",
         "active" => "The agent is working",
-        "completed" => "The agent is done",
+        "completed" => "The agent finished",
         "failed" => "The agent failed",
         "archived" => "Archived on the platform",
         "not found" => "No longer found on the platform",

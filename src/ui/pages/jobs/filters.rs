@@ -1,4 +1,4 @@
-//! The search, the filters and the order over the list of jobs.
+//! The search, the filters and the sort of the list of jobs.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::pages::jobs::query::href;
 
-/// The filters that are on or off: their field, its value, and their name.
+/// The on/off filters: field, value and label.
 const SWITCHES: [(&str, &str, &str); 4] = [
     ("needs", "attention", "Needs attention"),
     ("pr", "yes", "With pull request"),
@@ -20,7 +20,7 @@ const SWITCHES: [(&str, &str, &str); 4] = [
 
 const ORDERS: [(&str, &str); 3] = [("", "Newest"), ("oldest", "Oldest"), ("changed", "Last changed")];
 
-/// `me`: who is signed in.
+/// `me`: the name of the signed-in person.
 pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, me: &str) -> AnyView {
     view! {
         <div class="filters">
@@ -46,7 +46,7 @@ fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
         if !is_selected && count == 0 {
             return None;
         }
-        // Choosing the chosen one again lifts the filter.
+        // Choosing the current filter again removes it.
         let href = href(project, &query.with("status", if is_selected { "" } else { state.as_str() }));
         Some(view! {
             <li>
@@ -114,7 +114,7 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
     .into_any()
 }
 
-/// The filters that have no chip, as a form.
+/// The filters without a chip, as a form.
 fn others(project: &str, query: &JobQuery) -> AnyView {
     let field = |name: &'static str, label: &'static str, value: &str| {
         let value = value.to_owned();
@@ -139,7 +139,7 @@ fn others(project: &str, query: &JobQuery) -> AnyView {
     .into_any()
 }
 
-/// What a form must say again of the query that it changes: all but its own fields.
+/// The hidden fields of a form: the whole query except its own fields.
 fn kept(query: &JobQuery, own: &[&str]) -> AnyView {
     let rest = query.values().into_iter().filter(|(field, _)| !own.contains(field));
     rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.into_any())
@@ -147,7 +147,7 @@ fn kept(query: &JobQuery, own: &[&str]) -> AnyView {
         .into_any()
 }
 
-/// What a link somewhere else filtered by, and the way to lift that.
+/// A filter that a link from another page set, with a link to remove it.
 fn lifted(project: &str, query: &JobQuery, field: &str, what: &'static str, lift: &'static str) -> AnyView {
     let Some((_, value)) =
         query.values().into_iter().find(|(name, value)| *name == field && !value.is_empty())

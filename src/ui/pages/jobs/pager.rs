@@ -1,4 +1,4 @@
-//! Where the page lies in the list, and the way to the pages beside it.
+//! The position of the page in the list, and links to the adjacent pages.
 
 use leptos::prelude::*;
 

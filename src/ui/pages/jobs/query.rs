@@ -1,4 +1,4 @@
-//! What the list of jobs is asked for, as it stands in the address: the filters, and the place in the list.
+//! The query of the list of jobs in the address: the filters and the cursor.
 
 use leptos_router::params::ParamsMap;
 
@@ -18,7 +18,7 @@ impl JobsAddress {
         Self { query: JobQuery::of(given), cursor: given("cursor"), page: given("page") }
     }
 
-    /// Whether it is another page than the first.
+    /// Whether it is not the first page.
     pub(super) fn is_further_on(&self) -> bool {
         self.cursor.is_some() || self.page.as_deref().is_some_and(|page| page != "1")
     }

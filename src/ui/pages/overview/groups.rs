@@ -1,4 +1,4 @@
-//! Jobs by what a person has to do with them.
+//! The overview's groups of jobs.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::ui::charts::number::grouped;
 use crate::ui::components::job_row::job_row;
 use crate::ui::pages::jobs::no_jobs_yet;
 
-/// What runs; where the project has no jobs at all, the first step.
+/// Running jobs; the empty state if the project has no jobs at all.
 pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> AnyView {
     if jobs.counts.is_empty() {
         return no_jobs_yet(project, may_start);
@@ -27,7 +27,7 @@ pub(super) fn needs_attention(project: &str, jobs: &JobsOverview) -> AnyView {
     section("Needs attention", "Nothing needs your attention.", &jobs.needing, all)
 }
 
-/// Those that came to a good end; nothing where none did.
+/// Finished jobs; nothing without any.
 pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
     if jobs.finished.is_empty() {
         return ().into_any();
@@ -36,7 +36,7 @@ pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
     section("Recently finished", "", &jobs.finished, all)
 }
 
-/// The way to all jobs of the filter, where there are more than those shown.
+/// The link to all jobs of the filter, if there are more than those shown.
 fn all(project: &str, total: u64, shown: &[Job], filter: (&str, &str)) -> AnyView {
     let all = (total > shown.len() as u64).then(|| {
         let href = links::with_query(&links::jobs(project), &[filter]);

@@ -1,4 +1,5 @@
-//! The week's page views: three figures, a chart by day where the daily history holds the week, and the most viewed pages.
+//! The week's page views: three figures, a chart by day if the daily history contains the week, and the most viewed
+//! pages.
 
 use leptos::prelude::*;
 
@@ -18,7 +19,7 @@ use crate::ui::components::moment::ago;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::trend::trend;
 
-/// How many of the most viewed pages are shown.
+/// The number of most viewed pages.
 const PAGES: i64 = 6;
 
 /// The report of the week that ends `today`.
@@ -30,12 +31,12 @@ pub(super) async fn ask(project: &str, today: Day) -> Result<AnalyticsReport, Ap
     analytics_report(project.to_owned(), query.address(), Some("week".to_owned())).await
 }
 
-/// `report`, or why it cannot be had: that is no reason not to show the rest of the page.
+/// `report`, or its error, which does not prevent the rest of the page.
 pub(super) fn week(project: &str, report: Result<AnalyticsReport, AppError>) -> AnyView {
     let body = match report {
         Ok(AnalyticsReport::Daily(report)) => daily(project, &report),
         Ok(AnalyticsReport::Live(report)) => live(&report.views),
-        // Never asked for here.
+        // Not requested here.
         Ok(AnalyticsReport::OnePage(_)) => ().into_any(),
         Err(error) => failure(&error),
     };

@@ -1,4 +1,4 @@
-//! `/account`: a person's own account: the password, where they are signed in, and the second factor.
+//! `/account`: a person's own account: password, sessions and second factor.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;

@@ -1,4 +1,4 @@
-//! `/admin/audit`: who did what, when, from where and with what outcome.
+//! `/admin/audit`: who did what, when, from which address, and with what outcome.
 
 use leptos::prelude::*;
 
@@ -35,7 +35,7 @@ pub fn Audit() -> impl IntoView {
     view! { {head} {content} }
 }
 
-/// The log as `query` asks for it.
+/// The address of the log with the filters of `query`.
 fn address(query: &AuditQuery) -> String {
     links::audit(&query.to_address())
 }
@@ -149,7 +149,7 @@ fn row(record: &Record) -> AnyView {
     .into_any()
 }
 
-/// What it was done to, as a link where there is a page of it, and the detail.
+/// The target of the action, as a link if it has a page, and the detail.
 fn about(record: &Record) -> AnyView {
     let detail =
         (!record.detail.is_empty()).then(|| view! { " " <bdi class="soft">{record.detail.clone()}</bdi> });
@@ -221,12 +221,12 @@ fn none(query: &AuditQuery) -> AnyView {
     }
 }
 
-/// Whether the chain holds, or the way to ask.
+/// The result of the verification, or the link to start it.
 fn checked(check: Option<&AuditCheck>, query: &AuditQuery) -> AnyView {
     let Some(AuditCheck { removed_up_to, last, link, fault }) = check else {
         return view! {
             <p class="soft">
-                "Each record carries a hash of itself and the one before it, so that a change or a gap shows. "
+                "Each record carries a hash of itself and the one before it, so that changes and gaps are detected. "
                 <a href=address(&query.checked())>"Check all records"</a>
             </p>
         }
@@ -246,7 +246,7 @@ fn checked(check: Option<&AuditCheck>, query: &AuditQuery) -> AnyView {
             let keep = view! {
                 <p>{sentence}</p>
                 <p class="soft">
-                    "Keep this elsewhere to see later that nothing was cut off (" <code>"docket audit verify --since"</code> "):"
+                    "Store this elsewhere to check later that no record was cut off (" <code>"docket audit verify --since"</code> "):"
                 </p>
                 <p><code class="secret">{link.clone()}</code></p>
             };

@@ -1,4 +1,4 @@
-//! The second factor on the account page: set up, switched on with a first code, switched off again.
+//! The second factor on the account page: setting up, confirming with a first code, and removing.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -11,10 +11,10 @@ use crate::model::account::SecondFactor;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{confirm, post_form, submit_button};
 
-/// Light modules around a QR code, without which it is not found.
+/// Light modules around a QR code, which scanners need.
 const QUIET_ZONE: usize = 4;
 
-/// The forms of this part of the page.
+/// The forms of this section.
 pub(super) const FORMS: [&str; 4] =
     [BeginSecondFactor::PATH, ConfirmSecondFactor::PATH, RenewRecoveryCodes::PATH, RemoveSecondFactor::PATH];
 
@@ -44,7 +44,7 @@ fn off() -> AnyView {
     };
     view! {
         <p class="soft">
-            "Off. When it is on, signing in asks for your password and a six-digit code from an authenticator app, so that your password alone lets nobody in."
+            "Off. When it is on, signing in asks for your password and a six-digit code from an authenticator app, so that your password alone is not enough."
         </p>
         {post_form("stack", BeginSecondFactor::PATH, Vec::new(), fields)}
     }
@@ -117,7 +117,7 @@ fn code_field(id: &'static str, label: &'static str) -> AnyView {
     .into_any()
 }
 
-/// `text` for a camera: dark on light in either theme. Nothing where it does not fit; the text itself stands below.
+/// A QR code of `text`, dark on light in both themes. `None` if it does not fit; the text itself is shown below.
 fn qr_code(text: &str) -> Option<AnyView> {
     let code = QrCode::new(text).ok()?;
     let (width, size) = (code.width(), code.width() + 2 * QUIET_ZONE);

@@ -1,4 +1,4 @@
-//! `/admin/users`: who may use Docket, and what each may do and see.
+//! `/admin/users`: who may use Docket, with their roles and projects.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -17,7 +17,7 @@ use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
-/// The forms whose outcome is told above the list.
+/// The forms whose outcome is shown above the list.
 const OF_THE_LIST: [&str; 6] = [
     ChangePerson::PATH,
     DisablePerson::PATH,
@@ -82,7 +82,7 @@ fn seen_projects(person: &Person, projects: &[Project]) -> String {
     if names.is_empty() { "None that still exists".to_owned() } else { names.join(", ") }
 }
 
-/// What can be done with somebody, shown when it is asked for.
+/// The actions for a person, in a disclosure.
 fn actions(person: &Person, projects: &[Project]) -> AnyView {
     let user = || vec![("user", person.id.clone())];
     let button = |endpoint: &'static str, label: &'static str| {
@@ -115,7 +115,7 @@ fn actions(person: &Person, projects: &[Project]) -> AnyView {
     .into_any()
 }
 
-/// The form for somebody new; with what was typed if it was refused.
+/// The form for an invitation, with the previous input if that was refused.
 fn invitation(last: Option<&FlashMessage>, projects: &[Project]) -> AnyView {
     let typed = |name| last.map_or("", |last| last.typed(name));
     let role = Some(typed("role")).filter(|role| !role.is_empty()).unwrap_or(Role::Viewer.as_str());
@@ -147,7 +147,7 @@ fn invitation(last: Option<&FlashMessage>, projects: &[Project]) -> AnyView {
     .into_any()
 }
 
-/// The role and the projects of somebody. `of` tells the fields of one form from those of another.
+/// The role and the projects of a person. `of` makes the ids of one form unique.
 fn access_fields(of: &str, role: &str, chosen: &[&str], projects: &[Project]) -> AnyView {
     let id = format!("role-{of}");
     let options = ROLES.map(|(each, meaning)| {

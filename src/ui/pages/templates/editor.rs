@@ -1,4 +1,4 @@
-//! The form for a template, new or known.
+//! The form for a new or existing template.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -10,7 +10,7 @@ use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
-/// `template` as it stands in the address: an id, or `new`.
+/// `template` from the address: an id, or `new`.
 pub(super) fn editor(template: String) -> AnyView {
     let project = request::project();
     let id = Some(template).filter(|id| id != "new");

@@ -1,11 +1,11 @@
-//! How the jobs that came from a template ended.
+//! How the jobs created from a template ended.
 
 use leptos::prelude::*;
 
 use crate::model::saved_template::{Scorecard, percent};
 use crate::ui::charts::number::grouped;
 
-/// What is counted, for the foot of the list.
+/// Explains the scorecard, below the list.
 pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed, failed or archived on the platform. The time is the median from acceptance to the first end.";
 
 pub(super) fn score(score: &Scorecard) -> AnyView {
@@ -32,7 +32,7 @@ fn figure(name: &'static str, value: String) -> AnyView {
     view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any()
 }
 
-/// In the two largest units that say something: `4 min 20 s`.
+/// In the two largest useful units: `4 min 20 s`.
 fn duration(millis: i64) -> String {
     let seconds = (millis + 500) / 1000;
     match seconds {

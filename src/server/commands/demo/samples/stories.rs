@@ -43,7 +43,7 @@ pub(super) const PEOPLE: &[&str] = &["maya", "jonas", "priya"];
 /// Outcomes of deliveries, as stored.
 const REFUSED: &str =
     "The platform refused it, so nothing was started: prompt mentions a repository this key cannot write to";
-const CUT_OFF: &str = "The platform did not answer in time. It may have started the work or not.";
+const CUT_OFF: &str = "The platform did not answer in time. It may or may not have started the work.";
 
 /// Oldest first, so that ids sort by age.
 pub(super) const SAMPLES: &[Sample] = &[
