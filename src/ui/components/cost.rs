@@ -2,7 +2,7 @@
 
 use crate::model::budget::Meter;
 use crate::ui::clock;
-use crate::ui::components::moment::until;
+use crate::ui::components::time::until;
 
 /// `starts`: what is used of the hour's job starts.
 pub fn sentence(starts: Meter) -> String {

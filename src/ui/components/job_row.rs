@@ -7,8 +7,8 @@ use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_status::job_status;
-use crate::ui::components::moment::ago;
 use crate::ui::components::tag_link::tag_link;
+use crate::ui::components::time::ago;
 
 /// How many tags a row shows.
 const TAGS: usize = 1;

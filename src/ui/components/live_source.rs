@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::model::time::Timestamp;
-use crate::ui::components::moment::ago;
+use crate::ui::components::time::ago;
 
 /// `stale`: newer figures are asked for, or cannot be had. `corrected`: some made no sense as they came.
 pub fn live_source(fetched_at: Timestamp, stale: bool, corrected: bool) -> impl IntoView + use<> {

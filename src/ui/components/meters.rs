@@ -6,7 +6,7 @@ use crate::model::budget::{Budgets, Meter};
 use crate::model::links;
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::clock;
-use crate::ui::components::moment::until;
+use crate::ui::components::time::until;
 use crate::ui::components::waiting::waiting_link;
 
 /// The id of the element that holds the meters.

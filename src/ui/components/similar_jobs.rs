@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::model::similar::SimilarJob;
 use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::moment::ago;
+use crate::ui::components::time::ago;
 
 use crate::model::links;
 

@@ -12,7 +12,7 @@ use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::moment::{ago, until, utc_minute};
+use crate::ui::components::time::{ago, until, utc_minute};
 use crate::ui::islands::queue::{self as queue_moves, QueueMoves};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;

@@ -1,7 +1,7 @@
 //! Times on the page, in the reader's own words: `<time data-age>` is an age that ticks, `<time data-exact>` the moment itself.
 
 use crate::model::time::Timestamp;
-use crate::ui::components::moment::age;
+use crate::ui::components::time::age;
 use crate::ui::islands::browser;
 
 /// Brings every time on the page up to date.

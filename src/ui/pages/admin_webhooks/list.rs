@@ -9,8 +9,8 @@ use crate::api::webhooks::{DisableWebhook, EnableWebhook, RemoveWebhook, RenewWe
 use crate::model::links;
 use crate::model::webhook::{Webhook, WebhookKind, Webhooks};
 use crate::ui::components::form::confirm;
-use crate::ui::components::moment::ago;
 use crate::ui::components::table::{ACTIONS, table};
+use crate::ui::components::time::ago;
 
 const COLUMNS: [&str; 5] = ["Address", "Project", "State", "Last event", ACTIONS];
 

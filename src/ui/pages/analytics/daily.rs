@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use crate::model::analytics_query::Form;
 use crate::model::analytics_report::{DailyReport, PagesTable};
 use crate::model::history::{Comparison, Mark, MarkedDay, PagesReport, Trend};
-use crate::ui::components::moment::ago;
 use crate::ui::components::notice::{Tone, notice};
+use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::{AnalyticsPage, events, history_notice, movers, no_views, table, trend};
 

@@ -12,8 +12,8 @@ use crate::model::time::Timestamp;
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::clock;
 use crate::ui::components::form::post_form;
-use crate::ui::components::moment::until;
 use crate::ui::components::notice::{Tone, notice};
+use crate::ui::components::time::until;
 use crate::ui::pages::analytics::AnalyticsPage;
 use crate::ui::pages::request;
 

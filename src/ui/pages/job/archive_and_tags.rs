@@ -7,8 +7,8 @@ use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJob
 use crate::model::job::Job;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::moment::ago;
 use crate::ui::components::tag_link::tag_link;
+use crate::ui::components::time::ago;
 
 /// The button in the head of the page.
 pub(super) fn archive(job: &Job) -> AnyView {

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use crate::model::job::{Job, JobState};
 use crate::model::links;
 use crate::ui::components::job_status::job_status;
-use crate::ui::components::moment::ago;
 use crate::ui::components::pull_request::pull_request;
+use crate::ui::components::time::ago;
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 
 /// Longer prompts are not put into an address.

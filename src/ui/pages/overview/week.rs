@@ -15,7 +15,7 @@ use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale;
 use crate::ui::components::failure::failure;
 use crate::ui::components::live_source::live_source;
-use crate::ui::components::moment::ago;
+use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::trend::trend;
 

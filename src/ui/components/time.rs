@@ -12,7 +12,7 @@ pub fn ago(at: Timestamp) -> impl IntoView + use<> {
 }
 
 /// The full time itself.
-pub fn exactly(at: Timestamp) -> impl IntoView + use<> {
+pub fn exact_time(at: Timestamp) -> impl IntoView + use<> {
     view! { <time datetime=at.to_string() data-exact="">{utc_minute(at)}</time> }
 }
 
