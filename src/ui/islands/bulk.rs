@@ -44,7 +44,7 @@ fn choose_all() {
 
 fn count() {
     if let Some(place) = browser::by_id(COUNT) {
-        browser::say(&place, &grouped(checks().iter().filter(|check| check.checked()).count() as u64));
+        browser::set_text(&place, &grouped(checks().iter().filter(|check| check.checked()).count() as u64));
     }
 }
 

@@ -342,12 +342,12 @@ impl Draft {
                 (false, true, _) => "Your previous text is kept".to_owned(),
                 (false, false, _) => String::new(),
             };
-            browser::say(&count, &text);
+            browser::set_text(&count, &text);
             browser::set(&count, "data-over", (near && length > most).then_some("true"));
         }
         let kept = self.0.kept.get();
         if let Some(place) = self.part(KEPT) {
-            browser::say(&place, if kept == Kept::OnServer { SAVED } else { "" });
+            browser::set_text(&place, if kept == Kept::OnServer { SAVED } else { "" });
         }
         for (class, is_hidden) in [(DISCARD, kept == Kept::Nowhere), (UNDO, !can_undo)] {
             if let Some(button) = self.part(class) {

@@ -51,7 +51,7 @@ fn begin(project: &str, start: &DraftStart) {
     let text = draft.clone();
     draft.on_pause(move || {
         if let Some(place) = browser::by_id(DETECTED) {
-            browser::say(&place, &detected(&text.text()));
+            browser::set_text(&place, &detected(&text.text()));
         }
     });
 }

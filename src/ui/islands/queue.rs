@@ -55,7 +55,7 @@ fn listen(live: &LiveState) {
             match answer {
                 Ok(left) => {
                     if let Some(place) = browser::by_id(SAID) {
-                        browser::say(&place, &outcome(&left, &message));
+                        browser::set_text(&place, &outcome(&left, &message));
                     }
                 }
                 Err(error) => live.toasts.say(&error.message, "", None),

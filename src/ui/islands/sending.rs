@@ -70,7 +70,7 @@ fn show_pending(draft: &Draft, is_pending: bool) {
     browser::set(draft.form(), "aria-busy", is_pending.then_some("true"));
     for button in draft.buttons() {
         let word = if is_pending { "data-busy" } else { "data-send" };
-        browser::say(&button, &button.get_attribute(word).unwrap_or_default());
+        browser::set_text(&button, &button.get_attribute(word).unwrap_or_default());
         browser::set(&button, "aria-busy", is_pending.then_some("true"));
         button.set_disabled(is_pending);
     }

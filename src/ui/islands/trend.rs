@@ -63,7 +63,7 @@ fn point_at(input: &HtmlInputElement) {
     browser::toggle(input, POINTED, true);
     browser::set(input, "aria-valuetext", column.get_attribute(DAYS).as_deref());
     if let Some(readout) = browser::find_in(&figure, ".readout p") {
-        browser::say(&readout, &column.get_attribute(READOUT).unwrap_or_default());
+        browser::set_text(&readout, &column.get_attribute(READOUT).unwrap_or_default());
     }
     if let Some(cursor) = browser::find_in(&figure, ".chart-cursor") {
         let (x, width) = columns::band(at, columns.len());

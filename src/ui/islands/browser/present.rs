@@ -68,7 +68,7 @@ pub fn toggle(element: &Element, name: &str, is_set: bool) {
 }
 
 /// Puts `text` into `element`, if it says something else.
-pub fn say(element: &Element, text: &str) {
+pub fn set_text(element: &Element, text: &str) {
     if element.text_content().as_deref() != Some(text) {
         element.set_text_content(Some(text));
     }

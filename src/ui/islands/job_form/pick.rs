@@ -131,7 +131,7 @@ impl Pick {
         let name = link.and_then(|link| link.text_content()).filter(|_| !id.is_empty());
         browser::toggle(&place, "hidden", name.is_none());
         if let (Some(name), Some(said)) = (name, browser::find_in(&place, "bdi")) {
-            browser::say(&said, &name);
+            browser::set_text(&said, &name);
         }
     }
 }

@@ -18,6 +18,6 @@ pub(super) fn tick() {
         } else {
             local
         };
-        browser::say(&time, &text);
+        browser::set_text(&time, &text);
     }
 }
