@@ -55,7 +55,7 @@ fn begin(project: &str, job: &str, start: &DraftStart) {
             if let Some(state) = sent.and_then(|job| job.follow_ups.last().map(|sent| sent.state)) {
                 live.toasts.say(&["Follow-up: ", delivery(state).1].concat(), "", None);
             }
-            live.hurry();
+            live.refresh_now();
         },
     );
     browser::on_window("click", move |event: MouseEvent| again(&event, &draft));

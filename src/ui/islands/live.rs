@@ -128,14 +128,14 @@ impl LiveState {
     }
 
     /// Something was sent just now: asks soon, and shows what became of it.
-    pub fn hurry(&self) {
+    pub fn refresh_now(&self) {
         self.fetch_budgets();
         self.ask();
         refresh::refresh(self, Reason::Post);
     }
 
     /// The address was changed in place: shows what follows from it.
-    pub fn follow(&self) {
+    pub fn refresh(&self) {
         refresh::refresh(self, Reason::Change);
     }
 
@@ -248,7 +248,7 @@ impl LiveState {
             match browser::post_raw(&path, &fields).await.answer {
                 Ok(_) => {
                     live.toasts.say(&done, "", None);
-                    live.hurry();
+                    live.refresh_now();
                 }
                 Err(error) => live.toasts.say(&error.message, "", None),
             }

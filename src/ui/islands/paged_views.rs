@@ -94,7 +94,7 @@ impl State {
             match browser::post_raw(GetViews::PATH, &fields).await.answer {
                 Ok(_) => {
                     if let Some(live) = &self.live {
-                        live.hurry();
+                        live.refresh_now();
                     }
                     let query = self.asked.borrow().clone();
                     self.ask(query, false);
@@ -165,7 +165,7 @@ impl State {
         }
         // Turning the pages of the table changes nothing else.
         if let Some(live) = self.live.as_ref().filter(|_| query.on_page(1) != before.on_page(1)) {
-            live.follow();
+            live.refresh();
         }
     }
 

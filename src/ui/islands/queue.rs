@@ -76,7 +76,7 @@ fn listen(live: &LiveState) {
 /// Shows the queue of `address`, which names the prompt that is about to be cancelled.
 fn ask(live: &LiveState, address: &str) {
     browser::replace_address(address);
-    live.hurry();
+    live.refresh_now();
 }
 
 /// What a change did: where the prompt is now, or what is left.

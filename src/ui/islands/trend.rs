@@ -26,7 +26,7 @@ pub fn Trend(children: Children) -> impl IntoView {
             browser::toggle(&figure, LISTENS, true);
             browser::on::<Event>(&figure, "focusin", |event| moved(&event));
             browser::on::<Event>(&figure, "input", |event| moved(&event));
-            browser::on::<PointerEvent>(&figure, "pointermove", |event| follow(&event));
+            browser::on::<PointerEvent>(&figure, "pointermove", |event| pointer_moved(&event));
         }
     }
     children()
@@ -44,7 +44,7 @@ fn moved(event: &Event) {
 }
 
 /// Points at the day below the pointer.
-fn follow(event: &PointerEvent) {
+fn pointer_moved(event: &PointerEvent) {
     let Some(input) = input(event) else { return };
     let last: usize = input.max().parse().unwrap_or(0);
     let (x, width) = (event.offset_x().max(0) as usize, input.client_width().max(1) as usize);

@@ -67,7 +67,7 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
                 if let Ok(Some(details)) = form.closest("details") {
                     browser::set(&details, "open", None);
                 }
-                live.hurry();
+                live.refresh_now();
             }
             Err(error) => refused(&form, &error),
         }
