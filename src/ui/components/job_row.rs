@@ -32,7 +32,7 @@ pub fn job_row(job: &Job, check: impl IntoView) -> impl IntoView {
 }
 
 /// What a person has to know of the follow-ups, which the badge does not say.
-fn trouble(job: &Job) -> Option<&'static str> {
+fn follow_up_problem(job: &Job) -> Option<&'static str> {
     let mut states = job.follow_ups.iter().map(|follow_up| follow_up.state);
     let last = states.clone().next_back();
     match last {
@@ -52,7 +52,7 @@ fn tags(job: &Job) -> AnyView {
     let conversation = (follow_ups > 0).then(|| {
         view! {
             <span class="faint with-icon" title=counted(follow_ups, "follow-up", "follow-ups")>
-                {icon(icon::COMMENT)} {follow_ups.to_string()} {trouble(job)}
+                {icon(icon::COMMENT)} {follow_ups.to_string()} {follow_up_problem(job)}
             </span>
         }
         .into_any()

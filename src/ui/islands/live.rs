@@ -47,7 +47,7 @@ const BUDGET: u32 = 30;
 const AGES: u32 = 15;
 
 /// The id of the element that says so while the page cannot be kept current.
-pub const TROUBLE: &str = "trouble";
+pub const CONNECTION_PROBLEM: &str = "trouble";
 
 /// What the islands of a page share. Context of the islands inside [`Live`], in the browser only.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ pub struct Shared {
     on_budgets: RefCell<Vec<OnBudgets>>,
     watched: RefCell<Vec<Watched>>,
     /// Whether the page cannot be kept current right now.
-    is_troubled: Cell<bool>,
+    is_disconnected: Cell<bool>,
     /// How many jobs finished while nobody looked.
     unseen: Cell<u32>,
     beats: Cell<u32>,
@@ -103,7 +103,7 @@ impl LiveState {
             notifications: Notifications::default(),
             on_budgets: RefCell::default(),
             watched: RefCell::default(),
-            is_troubled: Cell::new(false),
+            is_disconnected: Cell::new(false),
             unseen: Cell::new(0),
             beats: Cell::new(0),
             is_asking: Cell::new(false),
@@ -183,7 +183,7 @@ impl LiveState {
         if !is_hidden && refresh::interval().is_some_and(|seconds| beat.is_multiple_of(seconds)) {
             refresh::refresh(self, Reason::Time);
         }
-        let wait = match (is_hidden, self.is_troubled.get() || !any_moving) {
+        let wait = match (is_hidden, self.is_disconnected.get() || !any_moving) {
             (true, _) => WHILE_HIDDEN,
             (false, true) => WHILE_STILL,
             (false, false) => WHILE_MOVING,
@@ -219,14 +219,14 @@ impl LiveState {
             live.is_asking.set(false);
             match answer {
                 Ok(news) => {
-                    live.show_trouble(None);
+                    live.show_connection_problem(None);
                     if news.any_changed {
                         refresh::refresh(&live, Reason::Change);
                     }
                     announce::announce(&live, news.finished);
                     statuses::keep(&live);
                 }
-                Err(error) => live.show_trouble(Some(&error)),
+                Err(error) => live.show_connection_problem(Some(&error)),
             }
         });
     }
@@ -255,9 +255,9 @@ impl LiveState {
         });
     }
 
-    fn show_trouble(&self, error: Option<&AppError>) {
-        if self.is_troubled.replace(error.is_some()) || error.is_some() {
-            morph::show(TROUBLE, || error.map(notice));
+    fn show_connection_problem(&self, error: Option<&AppError>) {
+        if self.is_disconnected.replace(error.is_some()) || error.is_some() {
+            morph::show(CONNECTION_PROBLEM, || error.map(notice));
         }
     }
 }

@@ -56,7 +56,7 @@ pub fn Frame() -> impl IntoView {
             <div class="frame">
                 {rail::top(&project, &session)}
                 <main id="content" class="page" tabindex="-1">
-                    <div id=live::TROUBLE role="status"></div>
+                    <div id=live::CONNECTION_PROBLEM role="status"></div>
                     <div data-region="platform">{notice}</div>
                     {page}
                 </main>

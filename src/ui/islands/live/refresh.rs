@@ -65,7 +65,7 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
     spawn_local(async move {
         // The last good content stays where none can be had.
         if let Ok(page) = browser::fetch_page(&browser::here()).await {
-            live.show_trouble(None);
+            live.show_connection_problem(None);
             replace(&live, &page, reason);
         }
         let progress = live.refreshing.get();
