@@ -32,7 +32,7 @@ use crate::ui::islands::toasts::{self, Toasts};
 use crate::ui::islands::{browser, morph};
 use notifications::Notifications;
 use refresh::Reason;
-use statuses::Watched;
+use statuses::WatchedJob;
 
 /// Seconds between two questions while a job moves.
 const WHILE_MOVING: u32 = 2;
@@ -61,14 +61,14 @@ pub struct Shared {
     pub notifications: Notifications,
     /// Who wants to know of the budgets.
     on_budgets: RefCell<Vec<OnBudgets>>,
-    watched: RefCell<Vec<Watched>>,
+    watched: RefCell<Vec<WatchedJob>>,
     /// Whether the page cannot be kept current right now.
     is_disconnected: Cell<bool>,
     /// How many jobs finished while nobody looked.
     unseen: Cell<u32>,
     beats: Cell<u32>,
-    is_asking: Cell<bool>,
-    asked_at: Cell<Timestamp>,
+    is_fetching: Cell<bool>,
+    requested_at: Cell<Timestamp>,
     refreshing: Cell<refresh::Progress>,
     /// Owns the islands that a refresh puts in: they find the context of this one.
     owner: Owner,
@@ -106,8 +106,8 @@ impl LiveState {
             is_disconnected: Cell::new(false),
             unseen: Cell::new(0),
             beats: Cell::new(0),
-            is_asking: Cell::new(false),
-            asked_at: Cell::new(browser::now()),
+            is_fetching: Cell::new(false),
+            requested_at: Cell::new(browser::now()),
             refreshing: Cell::default(),
             owner: Owner::new(),
         })))
@@ -130,7 +130,7 @@ impl LiveState {
     /// Something was sent just now: asks soon, and shows what became of it.
     pub fn refresh_now(&self) {
         self.fetch_budgets();
-        self.ask();
+        self.fetch_statuses();
         refresh::refresh(self, Reason::Post);
     }
 
@@ -150,7 +150,7 @@ impl LiveState {
     }
 
     fn start(&self) {
-        statuses::remember(self);
+        statuses::restore(self);
         ages::tick();
         forms::listen(self);
         let live = self.clone();
@@ -167,7 +167,7 @@ impl LiveState {
 
     fn beat(&self) {
         let is_hidden = browser::is_hidden();
-        statuses::take_up(self);
+        statuses::collect(self);
         let any_moving = statuses::any_moving(self);
         if is_hidden && !(self.notifications.are_wanted() && any_moving) {
             return;
@@ -188,8 +188,8 @@ impl LiveState {
             (false, true) => WHILE_STILL,
             (false, false) => WHILE_MOVING,
         };
-        if is_past(self.asked_at.get(), wait) {
-            self.ask();
+        if is_past(self.requested_at.get(), wait) {
+            self.fetch_statuses();
         }
     }
 
@@ -202,29 +202,29 @@ impl LiveState {
         title::count(0);
         self.toasts.look();
         ages::tick();
-        self.ask();
+        self.fetch_statuses();
     }
 
     /// Asks for the states of all watched jobs, and tells what changed.
-    fn ask(&self) {
-        statuses::take_up(self);
-        if self.is_asking.get() || self.watched.borrow().is_empty() {
+    fn fetch_statuses(&self) {
+        statuses::collect(self);
+        if self.is_fetching.get() || self.watched.borrow().is_empty() {
             return;
         }
-        self.is_asking.set(true);
-        self.asked_at.set(browser::now());
+        self.is_fetching.set(true);
+        self.requested_at.set(browser::now());
         let live = self.clone();
         spawn_local(async move {
-            let answer = statuses::ask(&live).await;
-            live.is_asking.set(false);
+            let answer = statuses::fetch(&live).await;
+            live.is_fetching.set(false);
             match answer {
-                Ok(news) => {
+                Ok(changes) => {
                     live.show_connection_problem(None);
-                    if news.any_changed {
+                    if changes.any_changed {
                         refresh::refresh(&live, Reason::Change);
                     }
-                    announce::announce(&live, news.finished);
-                    statuses::keep(&live);
+                    announce::announce(&live, changes.finished);
+                    statuses::store(&live);
                 }
                 Err(error) => live.show_connection_problem(Some(&error)),
             }

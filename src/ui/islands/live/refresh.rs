@@ -91,7 +91,7 @@ impl Focus {
 
     /// Gives it back where it was lost: to the element itself, if that was only moved; else to what is marked with `data-focus` in its
     /// row; else to the page.
-    fn keep(self) {
+    fn restore(self) {
         if document().active_element().is_some_and(|element| element.local_name() != "body") {
             return;
         }
@@ -120,7 +120,7 @@ pub(super) fn replace(live: &LiveState, page: &Document, reason: Reason) {
         }
     }
     if let Some(focus) = focus {
-        focus.keep();
+        focus.restore();
     }
     ages::tick();
     let hydrate =

@@ -15,7 +15,7 @@ const MOST: usize = 200;
 
 /// A job that is on the page, or that was on an earlier page of this tab and still moves.
 #[derive(Clone)]
-pub(super) struct Watched {
+pub(super) struct WatchedJob {
     id: String,
     is_moving: bool,
     /// What is known of it: see [`job_status::version`].
@@ -30,13 +30,13 @@ pub(super) struct Finished {
     pub(super) status: JobBadge,
 }
 
-pub(super) struct News {
+pub(super) struct StatusChanges {
     pub(super) any_changed: bool,
     pub(super) finished: Vec<Finished>,
 }
 
 /// Watches what the page shows, and is not watched yet.
-pub(super) fn take_up(live: &LiveState) {
+pub(super) fn collect(live: &LiveState) {
     let mut watched = live.watched.borrow_mut();
     for shown in browser::all("[data-live]") {
         let Some(id) = shown.get_attribute(job_status::LIVE) else { continue };
@@ -44,7 +44,7 @@ pub(super) fn take_up(live: &LiveState) {
             continue;
         }
         watched.retain(|job| job.id != id);
-        watched.push(Watched {
+        watched.push(WatchedJob {
             is_moving: shown.has_attribute(job_status::MOVING),
             version: shown.get_attribute(job_status::VERSION).unwrap_or_default(),
             title: String::new(),
@@ -59,10 +59,10 @@ pub(super) fn any_moving(live: &LiveState) -> bool {
 }
 
 /// Asks for all watched jobs at once, and shows the answers.
-pub(super) async fn ask(live: &LiveState) -> Result<News, AppError> {
-    let fields = browser::fields_of(&[("project", live.project()), ("jobs", &question(live))]);
+pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
+    let fields = browser::fields_of(&[("project", live.project()), ("jobs", &ids(live))]);
     let answer = browser::post::<Vec<JobBadge>>(JobStatuses::PATH, &fields).await.answer?;
-    let mut news = News { any_changed: false, finished: Vec::new() };
+    let mut changes = StatusChanges { any_changed: false, finished: Vec::new() };
     let mut watched = live.watched.borrow_mut();
     for status in answer {
         let Some(job) = watched.iter_mut().find(|job| job.id == status.id.as_str()) else { continue };
@@ -71,16 +71,16 @@ pub(super) async fn ask(live: &LiveState) -> Result<News, AppError> {
         if job.version == version {
             continue;
         }
-        news.any_changed = true;
+        changes.any_changed = true;
         let was_moving = std::mem::replace(&mut job.is_moving, status.is_moving());
         job.version = version;
         if was_moving && !job.is_moving {
-            news.finished.push(Finished { title: job.title(), status });
+            changes.finished.push(Finished { title: job.title(), status });
         }
     }
     // What is gone from the page is of interest until it has finished.
     watched.retain(|job| job.is_moving || job.is_shown());
-    Ok(news)
+    Ok(changes)
 }
 
 /// Shows the status wherever the page has an older one.
@@ -102,7 +102,7 @@ fn show(status: &JobBadge, version: &str) {
 }
 
 /// Keeps what moves for the next page of this tab.
-pub(super) fn keep(live: &LiveState) {
+pub(super) fn store(live: &LiveState) {
     let watched = live.watched.borrow();
     let moving: Vec<_> = watched
         .iter()
@@ -113,19 +113,19 @@ pub(super) fn keep(live: &LiveState) {
 }
 
 /// Takes up what moved on the last page of this tab, and keeps what moves on this one when it is left.
-pub(super) fn remember(live: &LiveState) {
+pub(super) fn restore(live: &LiveState) {
     for line in browser::stored_for_tab(&key(live)).unwrap_or_default().lines() {
         let Some((id, title)) = line.split_once(' ') else { continue };
-        live.watched.borrow_mut().push(Watched {
+        live.watched.borrow_mut().push(WatchedJob {
             id: id.to_owned(),
             is_moving: true,
             version: String::new(),
             title: title.to_owned(),
         });
     }
-    take_up(live);
+    collect(live);
     let live = live.clone();
-    browser::on_window::<Event>("pagehide", move |_| keep(&live));
+    browser::on_window::<Event>("pagehide", move |_| store(&live));
 }
 
 fn key(live: &LiveState) -> String {
@@ -133,7 +133,7 @@ fn key(live: &LiveState) -> String {
 }
 
 /// The ids to ask for, comma-separated.
-fn question(live: &LiveState) -> String {
+fn ids(live: &LiveState) -> String {
     let watched = live.watched.borrow();
     let ids: Vec<_> = watched.iter().rev().take(MOST).map(|job| job.id.as_str()).collect();
     ids.join(",")
@@ -143,7 +143,7 @@ fn selector(attribute: &str, id: &str) -> String {
     ["[", attribute, "=\"", id, "\"]"].concat()
 }
 
-impl Watched {
+impl WatchedJob {
     fn is_shown(&self) -> bool {
         browser::find(&selector("data-job", &self.id)).is_some()
     }
