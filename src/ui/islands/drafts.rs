@@ -114,7 +114,7 @@ impl Draft {
 
     fn listen(&self) {
         let draft = self.clone();
-        browser::on::<Event>(&self.0.field, "input", move |_| draft.keep());
+        browser::on::<Event>(&self.0.field, "input", move |_| draft.store_edit());
         let draft = self.clone();
         browser::on::<Event>(&self.0.field, "blur", move |_| draft.save());
         let draft = self.clone();
@@ -126,7 +126,7 @@ impl Draft {
         });
         if let Some(pages) = self.pages() {
             let draft = self.clone();
-            browser::on::<Event>(&pages, "input", move |_| draft.keep());
+            browser::on::<Event>(&pages, "input", move |_| draft.store_edit());
         }
         if let Some(discard) = self.part(DISCARD) {
             let draft = self.clone();
@@ -166,7 +166,7 @@ impl Draft {
     }
 
     /// The next text is another one.
-    pub fn renew(&self) {
+    pub fn renew_intent(&self) {
         if let Some(intent) = self.input("intent") {
             intent.set_value(&browser::random_id());
         }
@@ -180,7 +180,7 @@ impl Draft {
     /// The text did not come from a template.
     pub fn forget_template(&self) {
         self.set_template("");
-        self.keep();
+        self.store_edit();
     }
 
     fn set_template(&self, id: &str) {
@@ -212,7 +212,7 @@ impl Draft {
         let field = &self.0.field;
         let rendered = field.default_value().unwrap_or_default();
         if field.value() != rendered {
-            return self.keep();
+            return self.store_edit();
         }
         if let Some(kept) = self.newest().filter(|_| !page_goes_first || rendered.is_empty()) {
             field.set_value(&kept.text);
@@ -237,7 +237,7 @@ impl Draft {
     }
 
     /// Keeps what was typed, here at once and on the server soon.
-    pub fn keep(&self) {
+    pub fn store_edit(&self) {
         let (text, pages) = self.written();
         self.0.kept.set(if text.is_empty() { Kept::Nowhere } else { Kept::Here });
         let at = copy::after(browser::now(), self.0.server.get().saved_at);
@@ -262,7 +262,7 @@ impl Draft {
         self.0.replaced.replace(is_lost.then_some(before));
         self.0.field.set_value(text);
         self.set_template(template);
-        self.keep();
+        self.store_edit();
         let _ = self.0.field.focus();
     }
 
@@ -277,16 +277,16 @@ impl Draft {
     /// Gives the server what it does not have yet.
     fn save(&self) {
         let text = self.text();
-        let is_news = match text.chars().count() {
+        let is_unsaved = match text.chars().count() {
             0 => self.0.server.get().may_be_there,
             length => length <= self.0.most && self.0.kept.get() == Kept::Here,
         };
-        if is_news {
-            self.give(text);
+        if is_unsaved {
+            self.upload(text);
         }
     }
 
-    fn give(&self, text: String) {
+    fn upload(&self, text: String) {
         let pages = self.written().1;
         let (edit, template) = (self.0.edits.get(), self.template());
         self.0.server.set(ServerCopy { may_be_there: !text.is_empty(), ..self.0.server.get() });
@@ -317,7 +317,7 @@ impl Draft {
     /// The text was sent: empties the field and forgets what was kept here, as the server did there. What is typed next is another
     /// text.
     pub fn sent(&self) {
-        self.renew();
+        self.renew_intent();
         self.0.field.set_value("");
         self.edit();
         self.set_template("");

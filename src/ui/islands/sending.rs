@@ -55,8 +55,8 @@ pub fn listen(
 
 fn refused(draft: &Draft, error: &AppError) {
     match error.code {
-        ErrorCode::Unauthenticated => draft.keep(),
-        ErrorCode::IntentReused => draft.renew(),
+        ErrorCode::Unauthenticated => draft.store_edit(),
+        ErrorCode::IntentReused => draft.renew_intent(),
         _ => {}
     }
     if let Some(button) = browser::find_in(draft.form(), &["[", QUEUE_IT, "]"].concat()) {
