@@ -36,7 +36,7 @@ pub fn JobForm(project: String, draft: DraftStart, children: Children) -> impl I
 
 fn begin(project: &str, start: &DraftStart) {
     let Some(draft) = Draft::of(project, None, PROMPT, start) else { return };
-    let similar = Similar::to(project, &draft);
+    let similar = Similar::new(project, &draft);
     sending::listen(
         CreateJob::PATH,
         &draft,

@@ -35,12 +35,12 @@ struct Pick {
 }
 
 pub(super) fn listen(live: &LiveState, draft: &Draft) {
-    let is_brought = !draft.template().is_empty();
+    let is_filled = !draft.template().is_empty();
     let pick = Rc::new(Pick {
         live: live.clone(),
         draft: draft.clone(),
         waiting: RefCell::default(),
-        last: RefCell::new(if is_brought { draft.text() } else { String::new() }),
+        last: RefCell::new(if is_filled { draft.text() } else { String::new() }),
     });
     let this = pick.clone();
     draft.on_change(move || this.name_template());
@@ -75,18 +75,18 @@ impl Pick {
         let waiting = self.waiting.take();
         self.ask(None);
         if let Some((text, template)) = waiting.filter(|_| button.has_attribute(PICK)) {
-            self.put(&text, &template);
+            self.apply(&text, &template);
         }
     }
 
-    /// Shows the templates as the page at `address` has them, and brings its text: one with placeholders once they `are_given`.
-    fn open(self: Rc<Self>, address: String, are_given: bool) {
+    /// Shows the templates as the page at `address` has them, and brings its text: one with placeholders once they `has_values`.
+    fn open(self: Rc<Self>, address: String, has_values: bool) {
         spawn_local(async move {
             match self.live.fetch(&address).await {
                 Ok(page) => {
                     self.live.show(&page);
-                    if are_given || browser::find(&[".", FILL].concat()).is_none() {
-                        self.bring(&page);
+                    if has_values || browser::find(&[".", FILL].concat()).is_none() {
+                        self.offer(&page);
                     }
                 }
                 // As without JavaScript; what is written is kept in this browser.
@@ -96,20 +96,20 @@ impl Pick {
     }
 
     /// Puts the text of `page` into the prompt, or asks first where that would replace what somebody wrote.
-    fn bring(&self, page: &Document) {
+    fn offer(&self, page: &Document) {
         let part = |selector: &str| page.query_selector(selector).ok().flatten();
         let field = page.get_element_by_id(PROMPT).and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
         let chosen = part("a[data-pick][aria-current]").and_then(|link| link.get_attribute(PICK));
         let (Some(field), Some(template)) = (field, chosen) else { return };
         let (text, written) = (field.value(), self.draft.text());
         if written.trim().is_empty() || written == *self.last.borrow() || written == text {
-            self.put(&text, &template);
+            self.apply(&text, &template);
         } else {
             self.ask(Some((text, template)));
         }
     }
 
-    fn put(&self, text: &str, template: &str) {
+    fn apply(&self, text: &str, template: &str) {
         self.last.replace(text.to_owned());
         self.draft.fill(text, template);
     }

@@ -44,7 +44,7 @@ struct State {
 }
 
 impl Similar {
-    pub(super) fn to(project: &str, draft: &Draft) -> Self {
+    pub(super) fn new(project: &str, draft: &Draft) -> Self {
         let similar = Self(Rc::new(State {
             project: project.to_owned(),
             draft: draft.clone(),
