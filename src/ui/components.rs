@@ -1,4 +1,4 @@
-//! Pieces that pages and islands are made of. They know the model, and never `api` or `pages`.
+//! Components shared by pages and islands. They use the model, but not `pages`.
 
 pub mod badge;
 pub mod cost;

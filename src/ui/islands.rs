@@ -1,8 +1,9 @@
-//! What runs in the browser. The server renders every page; an island keeps a part of it alive: it listens, asks the server functions
-//! ([`browser::post`]), and shows the answers with the components that the server has rendered the page with ([`morph`]). Each takes plain
-//! serialisable props, has that part of the page as its children, and says what it needs of its page. Must not know `pages` or `server`.
+//! The code that runs in the browser. The server renders every page; islands make parts of it interactive. An island
+//! listens to events, calls server functions ([`browser::post`]) and renders the answers with the same components as
+//! the server ([`morph`]). It takes plain serializable props, gets its part of the page as `children`, and documents
+//! what it expects of the page. Must not use `pages` or `server`.
 //!
-//! An island gets the context of the islands around it: those inside [`live::Live`] find a [`live::LiveState`].
+//! An island inherits the context of the islands around it: inside [`live::Live`] it finds a [`live::LiveState`].
 
 pub mod batch_form;
 pub mod browser;

@@ -1,5 +1,5 @@
-//! The form that prepares a batch, as it is filled in: both of its texts are kept in this browser until the preview is there. The form
-//! itself is the server's (`pages::new_batch`).
+//! The form for a new batch: drafts of its two texts in this browser until the preview is there. The server renders it
+//! (`pages::new_batch`).
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -12,7 +12,7 @@ use crate::ui::islands::{browser, sending};
 pub const PROMPT: &str = "prompt";
 pub const VALUES: &str = "values";
 
-/// `goes_first`: whether the page was asked for with its texts, which then go before a draft. `children` are the form.
+/// `goes_first`: whether the texts in the address take precedence over a draft. `children` are the form.
 #[island]
 pub fn BatchForm(project: String, goes_first: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {

@@ -1,7 +1,7 @@
-//! Text that is being written, kept until it was sent: in this browser with every letter, and on the server whenever the
-//! typing pauses, so that it survives errors, reloads, an expired session and a change of device. The newest copy wins.
+//! Drafts of prompts: stored in this browser at every edit and on the server when typing pauses, so that they survive
+//! errors, reloads, an expired session and a change of device. The newest copy wins.
 //!
-//! The form is the server's (`pages::prompt_form`); what is said about the text in it is kept current here.
+//! The server renders the form (`pages::prompt_form`); this module updates the notes about its text.
 
 mod copy;
 
@@ -23,74 +23,74 @@ use crate::ui::charts::number::grouped;
 use crate::ui::islands::browser;
 use copy::{LocalCopy, ServerCopy};
 
-/// What the names of all drafts in the browser's storage begin with.
+/// Prefix of the drafts' keys in `localStorage`.
 const PREFIX: &str = "docket.draft/";
 
-/// How long nobody types before the server gets the text, in milliseconds.
+/// Pause in typing before the text is saved on the server, in milliseconds.
 const PAUSE: u32 = 1_000;
 
-/// From which share of the longest prompt on the characters are counted, in percent.
+/// The character count is shown from this share of the limit on, in percent.
 const NEAR_PERCENT: usize = 90;
 
-/// The class of what says how long the text is, of where it is kept, and of the buttons to discard it and to take that back.
+/// The classes of the character count, of the note that the draft is saved, and of the buttons to discard and undo.
 pub const COUNT: &str = "prompt-count";
 pub const KEPT: &str = "draft-kept";
 pub const DISCARD: &str = "draft-discard";
 pub const UNDO: &str = "draft-undo";
 
-/// Forgets all drafts: whoever signs in next at this browser must not read them.
+/// Removes all drafts: the next user of this browser must not read them.
 pub fn forget_all() {
     browser::forget_stored(PREFIX);
 }
 
-/// What is said where the text is on the server.
+/// The note that the draft is saved on the server.
 pub const SAVED: &str = "Draft saved";
 
-/// Where the newest text is kept.
+/// Where the newest text is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Nowhere,
-    /// In this browser, and not yet on the server.
+    /// Only in this browser.
     Here,
     OnServer,
 }
 
-/// What the server knows of the text that it renders a form with.
+/// The server's draft when it rendered the form.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DraftStart {
-    /// When the server got the draft that it has.
+    /// When the server saved its draft, if it has one.
     pub saved_at: Option<Timestamp>,
-    /// Whether the form begins with that draft.
+    /// Whether the form was rendered with that draft.
     pub is_draft: bool,
-    /// Whether the form begins with a text that goes before the one in this browser.
+    /// Whether the rendered text takes precedence over a draft in this browser.
     pub goes_first: bool,
-    /// The longest text that can be sent, in characters; 0 for a text that the server does not keep.
+    /// The longest prompt, in characters; 0 for a text that is not saved on the server.
     pub most: u32,
 }
 
-/// One text in the making, and where it is kept.
+/// The draft of one text field.
 #[derive(Clone)]
 pub struct Draft(Rc<State>);
 
 struct State {
     project: String,
-    /// The job to follow up; nothing for a new one.
+    /// The job of a follow-up; `None` for a new job.
     job: Option<String>,
     form: HtmlFormElement,
     field: HtmlTextAreaElement,
     most: usize,
     server: Cell<ServerCopy>,
-    /// Counts what was typed, for whoever waits for a pause.
+    /// Counts edits, to detect a pause in typing.
     edits: Cell<u32>,
     kept: Cell<Kept>,
-    /// The text that the present one took the place of, and its template.
+    /// The replaced text and the id of its template, for undo.
     replaced: RefCell<Option<(String, String)>>,
     on_change: RefCell<Vec<Box<dyn Fn()>>>,
     on_pause: RefCell<Vec<Box<dyn Fn()>>>,
 }
 
 impl Draft {
-    /// The draft of the text in the field with this id: for `project`, or for the follow-up to one of its jobs.
+    /// The draft of the field with this id: of a new job in `project`, or of a follow-up to `job`.
     pub fn of(project: &str, job: Option<&str>, field: &str, start: &DraftStart) -> Option<Self> {
         let field: HtmlTextAreaElement = browser::by_id(field)?.dyn_into().ok()?;
         let may_be_there = start.saved_at.is_some();
@@ -148,43 +148,43 @@ impl Draft {
         });
     }
 
-    /// The form that the text is in.
+    /// The form of the field.
     pub fn form(&self) -> &HtmlFormElement {
         &self.0.form
     }
 
-    /// Calls `action` at every change of the text or of its template.
+    /// Calls `action` now and at every change of the text or its template.
     pub fn on_change(&self, action: impl Fn() + 'static) {
         action();
         self.0.on_change.borrow_mut().push(Box::new(action));
     }
 
-    /// Calls `action` when the typing pauses, and now.
+    /// Calls `action` now and whenever typing pauses.
     pub fn on_pause(&self, action: impl Fn() + 'static) {
         action();
         self.0.on_pause.borrow_mut().push(Box::new(action));
     }
 
-    /// The next text is another one.
+    /// Sets a new intent: the next text is a new prompt.
     pub fn renew_intent(&self) {
         if let Some(intent) = self.input("intent") {
             intent.set_value(&browser::random_id());
         }
     }
 
-    /// The id of the template that the text came from; empty is none.
+    /// The id of the text's template; empty without one.
     pub fn template(&self) -> String {
         self.input("template_id").map(|input| input.value()).unwrap_or_default()
     }
 
-    /// The text did not come from a template.
+    /// Removes the link to the template.
     pub fn forget_template(&self) {
         self.set_template("");
         self.store_edit();
     }
 
     fn set_template(&self, id: &str) {
-        // Of the texts of one form, only that which the server keeps comes and goes with its template.
+        // Only a text that is saved on the server has a template.
         if let Some(input) = self.input("template_id").filter(|_| self.0.most > 0) {
             input.set_value(id);
             input.set_disabled(id.is_empty());
@@ -195,19 +195,18 @@ impl Draft {
         self.0.field.value()
     }
 
-    /// The text and the pages as they stand in the form.
+    /// The current values of the text and pages fields.
     pub fn written(&self) -> (String, String) {
         (self.text(), self.pages().map(|pages| pages.value()).unwrap_or_default())
     }
 
-    /// Submits the form, as a press of its button does.
+    /// Submits the form, as its button does.
     pub fn submit(&self) {
-        // A form that is not complete says so itself.
+        // The browser reports missing fields.
         let _ = self.0.form.request_submit();
     }
 
-    /// Puts the newest kept text into the field: unless somebody typed before the page was interactive, or the page came with a text of
-    /// its own that goes first.
+    /// Restores the newest stored text, unless the user typed before hydration or the page's own text takes precedence.
     fn restore(&self, page_goes_first: bool) {
         let field = &self.0.field;
         let rendered = field.default_value().unwrap_or_default();
@@ -226,7 +225,7 @@ impl Draft {
         self.changed();
     }
 
-    /// The copy of this browser, where it is newer than what the server rendered. An older one is forgotten.
+    /// This browser's copy, if it is newer than the server's; an older one is removed.
     fn newest(&self) -> Option<LocalCopy> {
         let copy = LocalCopy::read(&browser::stored(&self.key())?);
         if copy.is_newer_than(self.0.server.get().saved_at) {
@@ -236,7 +235,7 @@ impl Draft {
         None
     }
 
-    /// Keeps what was typed, here at once and on the server soon.
+    /// Stores the edit in this browser at once, and on the server after a pause.
     pub fn store_edit(&self) {
         let (text, pages) = self.written();
         self.0.kept.set(if text.is_empty() { Kept::Nowhere } else { Kept::Here });
@@ -255,7 +254,7 @@ impl Draft {
         });
     }
 
-    /// Puts `text` into the field, as if somebody had typed it. `template`: the id of the one it came from, or empty.
+    /// Sets the text as if it was typed. `template`: the id of its template, or empty.
     pub fn fill(&self, text: &str, template: &str) {
         let before = (self.text(), self.template());
         let is_lost = !before.0.is_empty() && before.0 != text;
@@ -266,7 +265,7 @@ impl Draft {
         let _ = self.0.field.focus();
     }
 
-    /// Puts back what was discarded or replaced. What was written since can be put back in turn.
+    /// Restores the discarded or replaced text. The current text can be restored in turn.
     fn undo(&self) {
         let before = self.0.replaced.take();
         if let Some((text, template)) = before {
@@ -274,7 +273,7 @@ impl Draft {
         }
     }
 
-    /// Gives the server what it does not have yet.
+    /// Saves the text on the server if it is not there yet.
     fn save(&self) {
         let text = self.text();
         let is_unsaved = match text.chars().count() {
@@ -298,14 +297,14 @@ impl Draft {
             ("intent", &self.input("intent").map(|intent| intent.value()).unwrap_or_default()),
             ("text", &text),
         ]);
-        // An empty text ends the draft.
+        // An empty text deletes the draft.
         let fields = if text.is_empty() { fields + "&text=" } else { fields };
         let draft = self.clone();
         spawn_local(async move {
             let Ok(kept) = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer else { return };
             let (Some(at), true) = (kept.saved_at, draft.0.edits.get() == edit) else { return };
             draft.0.server.set(ServerCopy { saved_at: Some(at), ..draft.0.server.get() });
-            // Signing out forgets the copy of this browser, whatever is on its way then.
+            // Signing out removed the local copy; a late answer must not bring it back.
             if browser::stored(&draft.key()).is_some() {
                 draft.store(&LocalCopy { at, on_server: true, template, pages, text });
             }
@@ -314,8 +313,7 @@ impl Draft {
         });
     }
 
-    /// The text was sent: empties the field and forgets what was kept here, as the server did there. What is typed next is another
-    /// text.
+    /// Clears the field and the stored copy after sending, and sets a new intent. The server deleted its draft.
     pub fn sent(&self) {
         self.renew_intent();
         self.0.field.set_value("");
@@ -328,7 +326,7 @@ impl Draft {
         self.changed();
     }
 
-    /// Says how long the text is, near the limit, and where it is kept.
+    /// Updates the character count, the saved note and the buttons.
     fn changed(&self) {
         let (length, most) = (self.text().chars().count(), self.0.most);
         let can_undo = self.0.replaced.borrow().is_some();
@@ -372,7 +370,7 @@ impl Draft {
         [PREFIX, &self.0.project, "/", self.0.job.as_deref().unwrap_or("new")].concat()
     }
 
-    /// The field for pages beside the text.
+    /// The field for pages.
     fn pages(&self) -> Option<HtmlInputElement> {
         self.input("paths")
     }
@@ -385,7 +383,7 @@ impl Draft {
         browser::find_in(&self.0.form, &[".", class].concat())
     }
 
-    /// The buttons of the form that send the text.
+    /// The buttons that send the form.
     pub(super) fn buttons(&self) -> Vec<HtmlButtonElement> {
         let found = browser::all_in(&self.0.form, "button[data-send]");
         found.into_iter().filter_map(|button| button.dyn_into().ok()).collect()

@@ -1,5 +1,5 @@
-//! The box for a further prompt, as it is filled in and sent. What is typed in it stays while the page around it changes: it must lie
-//! outside of the page's regions, or in an element that they keep. The box itself is the server's (`pages::job::follow_up`).
+//! The form for a follow-up. It must be outside the page's regions or in an element with `data-keep`, so that its text
+//! survives refreshes. The server renders the form (`pages::job::follow_up`).
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -13,13 +13,13 @@ use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, json, sending};
 
-/// On a link in a message of the conversation: puts the message's text into the box. Without JavaScript the link leads to a page that
-/// has it there.
+/// Attribute of a link in a message that copies the message's text into the field. Without JavaScript it leads to a
+/// page with the text in the field.
 pub const AGAIN: &str = "data-again";
 /// The id of the field.
 pub const FIELD: &str = "follow-up";
 
-/// What the answer says of the job.
+/// The part of the answer that is used here.
 #[derive(Deserialize)]
 struct Sent {
     follow_ups: Vec<SentFollowUp>,
@@ -30,7 +30,7 @@ struct SentFollowUp {
     state: DeliveryState,
 }
 
-/// `children` are the box.
+/// `children` are the form.
 #[island]
 pub fn FollowUp(project: String, job: String, draft: DraftStart, children: Children) -> impl IntoView {
     if browser::IS_HERE {
@@ -61,7 +61,7 @@ fn begin(project: &str, job: &str, start: &DraftStart) {
     browser::on_window("click", move |event: MouseEvent| again(&event, &draft));
 }
 
-/// Fills the box with the text of a message, where a link asks for that.
+/// Copies the text of a message into the field if its link [`AGAIN`] was clicked.
 fn again(event: &MouseEvent, draft: &Draft) {
     let link = browser::target(event, &["a[", AGAIN, "]"].concat()).filter(|_| browser::is_plain(event));
     let message = link.and_then(|link| link.closest(".message").ok().flatten());

@@ -1,5 +1,5 @@
-//! The form that starts a job, as it is filled in: drafts, the template it is filled with, what is known of the prompt before it is sent,
-//! what that costs, and sending it. The form itself is the server's (`pages::new_job`).
+//! The form for a new job: drafts, templates, detected pages, similar jobs, cost, and sending. The server renders it
+//! (`pages::new_job`).
 
 mod pick;
 mod similar;
@@ -20,9 +20,9 @@ pub use similar::{ANYWAY, ASKING, SIMILAR, compared};
 
 /// The id of the field with the prompt.
 pub const PROMPT: &str = "prompt";
-/// The id of what says which pages are named in the prompt.
+/// The id of the element with the pages detected in the prompt.
 pub const DETECTED: &str = "detected";
-/// The id of what says what starting the job costs.
+/// The id of the element with the cost of the job.
 pub const COST: &str = "cost";
 
 /// `children` are the form and the templates beside it.
@@ -56,7 +56,7 @@ fn begin(project: &str, start: &DraftStart) {
     });
 }
 
-/// The pages that are named in a prompt.
+/// A sentence with the pages found in the prompt; empty without any.
 pub fn detected(prompt: &str) -> String {
     match page_path::found_in(prompt).join(", ").as_str() {
         "" => String::new(),

@@ -1,9 +1,10 @@
-//! The island around a page of a project: what keeps it current while it is open. One heartbeat a second asks for the states of all its
-//! jobs in one call when they are due, and lets ages tick, budgets follow and regions refresh. A page that nobody sees asks for nothing,
-//! unless somebody wants to be notified of what moves: then slowly.
+//! The island around a page of a project that keeps it current. A heartbeat every second polls the states of all jobs
+//! on the page in one call when they are due, updates ages and budgets, and refreshes regions. A hidden page polls
+//! nothing, unless it has to notify about active jobs: then less often.
 //!
-//! Plain forms inside it are posted without leaving the page ([`forms`]); elements with `data-region` are replaced by what the server
-//! renders now ([`refresh`]) after such a post, after a job's state changed, or every `data-every` seconds.
+//! Forms inside it are posted without leaving the page ([`forms`]). Elements with `data-region` are replaced by what
+//! the server renders now ([`refresh`]): after such a post, after a change of a job's state, or every `data-every`
+//! seconds.
 
 mod ages;
 mod announce;
@@ -34,22 +35,22 @@ use notifications::Notifications;
 use refresh::Reason;
 use statuses::WatchedJob;
 
-/// Seconds between two questions while a job moves.
+/// Seconds between two polls while a job is active.
 const WHILE_MOVING: u32 = 2;
-/// Seconds between two questions while nothing moves, or after one failed.
+/// Seconds between two polls while no job is active, or after a failed poll.
 const WHILE_STILL: u32 = 15;
-/// Seconds between two questions while a job moves that a hidden page is to notify of. Browsers let few beats through, such
-/// as one a minute: what counts is the time that went by.
+/// Seconds between two polls of a hidden page that has to notify. Browsers throttle its timer, such as to once a
+/// minute, so elapsed time is compared instead of a count of beats.
 const WHILE_HIDDEN: u32 = 30;
 /// Seconds between two fetches of the budgets.
 const BUDGET: u32 = 30;
-/// Seconds between two steps of the ages on the page.
+/// Seconds between two updates of the ages on the page.
 const AGES: u32 = 15;
 
-/// The id of the element that says so while the page cannot be kept current.
+/// The id of the element for the notice that the page cannot be refreshed.
 pub const CONNECTION_PROBLEM: &str = "trouble";
 
-/// What the islands of a page share. Context of the islands inside [`Live`], in the browser only.
+/// State shared by the islands of a page. A context inside [`Live`], in the browser only.
 #[derive(Clone)]
 pub struct LiveState(SendWrapper<Rc<Shared>>);
 
@@ -59,18 +60,18 @@ pub struct Shared {
     project: String,
     pub toasts: Toasts,
     pub notifications: Notifications,
-    /// Who wants to know of the budgets.
+    /// Called whenever the budgets were fetched.
     on_budgets: RefCell<Vec<OnBudgets>>,
     watched: RefCell<Vec<WatchedJob>>,
-    /// Whether the page cannot be kept current right now.
+    /// Whether the last poll failed.
     is_disconnected: Cell<bool>,
-    /// How many jobs finished while nobody looked.
+    /// How many jobs finished while the page was not visible and focused.
     unseen: Cell<u32>,
     beats: Cell<u32>,
     is_fetching: Cell<bool>,
     requested_at: Cell<Timestamp>,
     refreshing: Cell<refresh::Progress>,
-    /// Owns the islands that a refresh puts in: they find the context of this one.
+    /// Owner of the islands that a refresh inserts, so that they inherit this one's context.
     owner: Owner,
 }
 
@@ -113,7 +114,7 @@ impl LiveState {
         })))
     }
 
-    /// That of the island around the one that asks.
+    /// The state of the enclosing [`Live`].
     pub fn here() -> Option<Self> {
         if browser::IS_HERE { use_context() } else { None }
     }
@@ -122,29 +123,29 @@ impl LiveState {
         &self.project
     }
 
-    /// Calls `action` with the budgets whenever they were fetched.
+    /// Calls `action` with the budgets after every fetch.
     pub fn on_budgets(&self, action: impl Fn(&Budgets) + 'static) {
         self.on_budgets.borrow_mut().push(Box::new(action));
     }
 
-    /// Something was sent just now: asks soon, and shows what became of it.
+    /// Polls and refreshes everything at once, after something was posted.
     pub fn refresh_now(&self) {
         self.fetch_budgets();
         self.fetch_statuses();
         refresh::refresh(self, Reason::Post);
     }
 
-    /// The address was changed in place: shows what follows from it.
+    /// Refreshes the regions after the address changed in place.
     pub fn refresh(&self) {
         refresh::refresh(self, Reason::Change);
     }
 
-    /// The page at `address` as the server renders it now, for [`Self::show`].
+    /// Fetches the page at `address`, for [`Self::show`].
     pub async fn fetch(&self, address: &str) -> Result<Document, AppError> {
         browser::fetch_page(address).await
     }
 
-    /// Shows what `page` has in the regions of this one.
+    /// Replaces all regions with those of `page`.
     pub fn show(&self, page: &Document) {
         refresh::replace(self, page, Reason::Post);
     }
@@ -159,7 +160,7 @@ impl LiveState {
             let live = self.clone();
             browser::on_window::<Event>(event, move |_| live.look());
         }
-        // Reading goes on at the beginning of the page, not before the navigation that led to it.
+        // After a navigation, screen readers continue at the content, not before the navigation bar.
         if browser::came_by_link() && browser::has_no_focus() && browser::fragment().is_empty() {
             browser::focus("content");
         }
@@ -193,7 +194,7 @@ impl LiveState {
         }
     }
 
-    /// Somebody looks at the page again.
+    /// The page became visible or focused.
     fn look(&self) {
         if browser::is_hidden() {
             return;
@@ -205,7 +206,7 @@ impl LiveState {
         self.fetch_statuses();
     }
 
-    /// Asks for the states of all watched jobs, and tells what changed.
+    /// Polls the states of all watched jobs and announces changes.
     fn fetch_statuses(&self) {
         statuses::collect(self);
         if self.is_fetching.get() || self.watched.borrow().is_empty() {
@@ -235,7 +236,7 @@ impl LiveState {
         let live = self.clone();
         spawn_local(async move {
             let fields = browser::fields_of(&[("project", live.project())]);
-            // The last known budgets stay where they cannot be had.
+            // After a failure the last known budgets stay.
             if let Ok(budgets) = browser::post::<Budgets>(GetBudgets::PATH, &fields).await.answer {
                 live.on_budgets.borrow().iter().for_each(|action| action(&budgets));
             }
@@ -262,7 +263,7 @@ impl LiveState {
     }
 }
 
-/// Whether `seconds` went by since `at`, to half a beat, for a timer is never exact; a clock that was set back counts too.
+/// Whether `seconds` have passed since `at`, with half a second of tolerance. A clock rollback counts too.
 fn is_past(at: Timestamp, seconds: u32) -> bool {
     browser::now().as_millis().abs_diff(at.as_millis()) + 500 >= u64::from(seconds) * 1000
 }
@@ -275,7 +276,7 @@ fn notice(error: &AppError) -> impl IntoView + use<> {
         ErrorCode::Unreachable => ("Docket cannot be reached. What you see may be old. Trying again.", false),
         _ => ("This page could not be updated. What you see may be old. Trying again.", false),
     };
-    // A whole new page: it comes back here after signing in.
+    // Reloads the page, which returns here after sign-in.
     let link = sign_in.then(|| view! { <a href="">"Sign in again"</a> });
     view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text} " " {link}</p></div> }
 }

@@ -1,4 +1,4 @@
-//! Requests from the browser: one POST of url-encoded fields, as a plain form would send it, and the page anew.
+//! Requests with `fetch`: a POST of url-encoded fields, as a form sends them, and a GET of a page.
 
 use leptos::prelude::{document, window};
 use leptos::server_fn::redirect::REDIRECT_HEADER;
@@ -13,24 +13,24 @@ use crate::api::REFRESH_HEADER;
 use crate::error::{AppError, ErrorCode};
 use crate::ui::islands::json;
 
-/// How many bytes a page that goes away can leave behind to be sent.
+/// Limit of the body of a `keepalive` request, in bytes.
 const LAST_BYTES: usize = 60_000;
 
-/// Posts url-encoded `fields` to the server function at `path`, and reads what it answers.
+/// Posts url-encoded `fields` to the server function at `path` and decodes the answer.
 pub async fn post<T: DeserializeOwned>(path: &str, fields: &str) -> Reply<T> {
     let Reply { answer, redirect } = post_raw(path, fields).await;
     let answer = answer.and_then(|text| json::from_str(&text).map_err(|_| AppError::internal()));
     Reply { answer, redirect }
 }
 
-/// As [`post`], with the answer as the JSON text it came as.
+/// As [`post`], but returns the answer as JSON text.
 pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
     exchange(path, fields)
         .await
         .unwrap_or_else(|_| Reply { answer: Err(AppError::unreachable()), redirect: None })
 }
 
-/// The page at `address` as the server renders it now.
+/// Fetches and parses the page at `address`.
 pub async fn fetch_page(address: &str) -> Result<Document, AppError> {
     page(address).await.unwrap_or_else(|_| Err(AppError::unreachable()))
 }
@@ -43,14 +43,14 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
     request.set_method("POST");
     request.set_headers(&headers);
     request.set_body(&fields.into());
-    // A page that is being left would take the request with it.
+    // Without `keepalive` the browser cancels the request when the page unloads.
     if document().hidden() && fields.len() < LAST_BYTES {
         Reflect::set(&request, &"keepalive".into(), &true.into())?;
     }
     let (response, text) = fetched(path, &request).await?;
     let answer = match response.ok() {
         true => Ok(text),
-        // Something between us and Docket may answer too, and not in our words.
+        // A proxy may answer too, without our error format.
         false => Err(json::from_str(&text).unwrap_or_else(|_| AppError::internal())),
     };
     let headers = response.headers();
@@ -61,7 +61,7 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
 async fn page(address: &str) -> Result<Result<Document, AppError>, JsValue> {
     let headers = Headers::new()?;
     headers.set("Accept", "text/html")?;
-    // No person goes to the page: the session is not used by it, and what waits to be told once is not for it.
+    // A background refresh must not extend the session or consume flash messages.
     headers.set(REFRESH_HEADER, "1")?;
     let request = RequestInit::new();
     request.set_headers(&headers);

@@ -1,4 +1,4 @@
-//! The browser's own facilities. Each fails quietly: a page without storage or clipboard still does its main job.
+//! DOM, storage, history and notification APIs. Failures are ignored: a page without storage or clipboard still works.
 
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
@@ -14,27 +14,27 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::model::time::Timestamp;
 
-/// The element with that id.
+/// The element with this id.
 pub fn by_id(id: &str) -> Option<Element> {
     document().get_element_by_id(id)
 }
 
-/// The first element that `selector` chooses.
+/// The first element that matches `selector`.
 pub fn find(selector: &str) -> Option<Element> {
     document().query_selector(selector).ok().flatten()
 }
 
-/// The first element below `element` that `selector` chooses.
+/// The first descendant of `element` that matches `selector`.
 pub fn find_in(element: &Element, selector: &str) -> Option<Element> {
     element.query_selector(selector).ok().flatten()
 }
 
-/// All elements that `selector` chooses.
+/// All elements that match `selector`.
 pub fn all(selector: &str) -> Vec<Element> {
     document().query_selector_all(selector).map(listed).unwrap_or_default()
 }
 
-/// All elements below `element` that `selector` chooses.
+/// All descendants of `element` that match `selector`.
 pub fn all_in(element: &Element, selector: &str) -> Vec<Element> {
     element.query_selector_all(selector).map(listed).unwrap_or_default()
 }
@@ -43,18 +43,18 @@ fn listed(found: NodeList) -> Vec<Element> {
     (0..found.length()).filter_map(|at| found.item(at)?.dyn_into().ok()).collect()
 }
 
-/// The element that an event happened to, or the next around it that `selector` chooses.
+/// The event's target or its closest ancestor that matches `selector`.
 pub fn target(event: &Event, selector: &str) -> Option<Element> {
     let element: Element = event.target()?.dyn_into().ok()?;
     element.closest(selector).ok().flatten()
 }
 
-/// The form that is being submitted.
+/// The form of a submit event.
 pub fn submitted(event: &Event) -> Option<HtmlFormElement> {
     event.target()?.dyn_into().ok()
 }
 
-/// Sets the attribute `name`, or takes it away where there is no value.
+/// Sets the attribute `name`, or removes it without a value.
 pub fn set(element: &Element, name: &str, value: Option<&str>) {
     let _ = match value {
         Some(value) => element.set_attribute(name, value),
@@ -62,19 +62,19 @@ pub fn set(element: &Element, name: &str, value: Option<&str>) {
     };
 }
 
-/// Sets or takes away an attribute that has no value.
+/// Sets or removes a boolean attribute.
 pub fn toggle(element: &Element, name: &str, is_set: bool) {
     set(element, name, is_set.then_some(""));
 }
 
-/// Puts `text` into `element`, if it says something else.
+/// Sets the text content, if it differs.
 pub fn set_text(element: &Element, text: &str) {
     if element.text_content().as_deref() != Some(text) {
         element.set_text_content(Some(text));
     }
 }
 
-/// Whether a click on a link is one that opens it here.
+/// Whether a click on a link opens it in this tab: the main button, no modifier key.
 pub fn is_plain(event: &MouseEvent) -> bool {
     event.button() == 0
         && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key())
@@ -85,13 +85,13 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(Date::now() as i64)
 }
 
-/// `at` in the reader's language and time zone.
+/// `at` in the user's locale and time zone.
 pub fn local_time(at: Timestamp) -> String {
     let date = Date::new(&JsValue::from_f64(at.as_millis() as f64));
     date.to_locale_string("default", &JsValue::UNDEFINED).into()
 }
 
-/// Runs `action` every `millis` milliseconds, for as long as the page is there.
+/// Runs `action` every `millis` milliseconds until the page unloads.
 pub fn every(millis: u32, action: impl FnMut() + 'static) {
     Interval::new(millis, action).forget();
 }
@@ -100,22 +100,22 @@ pub fn after(millis: u32, action: impl FnOnce() + 'static) {
     Timeout::new(millis, action).forget();
 }
 
-/// Whether nobody can see the page.
+/// Whether the page is hidden: in a background tab or a minimized window.
 pub fn is_hidden() -> bool {
     document().hidden()
 }
 
-/// Whether somebody is looking at the page right now.
+/// Whether the page is visible and has the focus.
 pub fn is_watched() -> bool {
     !is_hidden() && document().has_focus().unwrap_or(true)
 }
 
-/// Whether the browser lets us notify.
+/// Whether the permission for notifications is granted.
 pub fn may_notify() -> bool {
     can_notify() && Notification::permission() == NotificationPermission::Granted
 }
 
-/// Asks the person, through the browser, whether we may notify; a browser may refuse by itself.
+/// Requests the permission for notifications; a browser may deny it without asking.
 pub async fn ask_to_notify() -> bool {
     if let Some(asked) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
         let _ = JsFuture::from(asked).await;
@@ -123,7 +123,7 @@ pub async fn ask_to_notify() -> bool {
     may_notify()
 }
 
-/// Shows a notification that opens `href`. Of those with one `tag`, from whichever tab, the browser keeps one.
+/// Shows a notification that opens `href`. A later one with the same `tag`, from any tab, replaces it.
 pub fn notify(title: &str, text: &str, href: String, tag: &str) {
     if !may_notify() {
         return;
@@ -131,7 +131,7 @@ pub fn notify(title: &str, text: &str, href: String, tag: &str) {
     let options = NotificationOptions::new();
     options.set_body(text);
     options.set_tag(tag);
-    // Some browsers allow it to service workers only; a toast is shown all the same.
+    // Some browsers allow notifications from service workers only; the toast is shown anyway.
     let Ok(notification) = Notification::new_with_options(title, &options) else { return };
     let shown = notification.clone();
     let open = Closure::once_into_js(move || {
@@ -146,17 +146,17 @@ fn can_notify() -> bool {
     Reflect::has(&window(), &"Notification".into()).unwrap_or(false)
 }
 
-/// The id of the element that has the focus, if it has one.
+/// The id of the focused element, if it has one.
 pub fn focused() -> Option<String> {
     document().active_element().map(|element| element.id()).filter(|id| !id.is_empty())
 }
 
-/// Whether nothing on the page has the focus.
+/// Whether no element has the focus.
 pub fn has_no_focus() -> bool {
     document().active_element().is_none_or(|element| element.tag_name() == "BODY")
 }
 
-/// Gives the focus to the element with that id; says whether there is one.
+/// Focuses the element with this id. Returns false without such an element.
 pub fn focus(id: &str) -> bool {
     let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok());
     element.is_some_and(|element| element.focus().is_ok())
@@ -166,15 +166,15 @@ pub fn stored(key: &str) -> Option<String> {
     storage()?.get_item(key).ok()?
 }
 
-/// Keeps `value`, or forgets the key where it is empty.
+/// Stores `value`, or removes the key if it is empty.
 pub fn store(key: &str, value: &str) {
     if let Some(storage) = storage() {
-        // A full or forbidden storage costs the draft after a reload, nothing else.
+        // With full or blocked storage a draft does not survive a reload; nothing else depends on it.
         let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };
     }
 }
 
-/// Forgets every key that begins with `prefix`.
+/// Removes every key that begins with `prefix`.
 pub fn forget_stored(prefix: &str) {
     let Some(storage) = storage() else { return };
     for at in (0..storage.length().unwrap_or(0)).rev() {
@@ -188,7 +188,7 @@ pub fn copy(text: &str) {
     let _ = window().navigator().clipboard().write_text(text);
 }
 
-/// Goes from light to dark or back, and keeps the choice for a year.
+/// Switches between the light and dark theme and stores the choice for a year.
 pub fn toggle_theme() {
     let theme = if is_dark() { "light" } else { "dark" };
     set_on_document("data-theme", theme);
@@ -203,12 +203,12 @@ pub fn set_on_document(name: &str, value: &str) {
     }
 }
 
-/// Goes to `href`, as a click on a link does.
+/// Navigates to `href`.
 pub fn go(href: &str) {
     let _ = window().location().assign(href);
 }
 
-/// Whether a link of ours led to the page: not an address that was typed, a reload, nor the way back.
+/// Whether a link of this site led here: not a typed address, a reload or back/forward.
 pub fn came_by_link() -> bool {
     let navigations = window().performance().map(|performance| performance.get_entries_by_type("navigation"));
     let kind = navigations
@@ -217,42 +217,42 @@ pub fn came_by_link() -> bool {
     kind.as_deref() == Some("navigate") && document().referrer().starts_with(&(origin + "/"))
 }
 
-/// Path and query of the page.
+/// Path and query of the current address.
 pub fn here() -> String {
     let location = window().location();
     location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
 }
 
-/// The fragment of the address, with its `#`.
+/// The fragment of the current address, with its `#`.
 pub fn fragment() -> String {
     window().location().hash().unwrap_or_default()
 }
 
-/// Takes the fragment out of the address, without a step on the way back.
+/// Removes the fragment from the address without a new history entry.
 pub fn forget_fragment() {
     replace_address(&here());
 }
 
-/// Makes `address` the page's own, without a step on the way back.
+/// Replaces the current history entry with `address`.
 pub fn replace_address(address: &str) {
     if let Ok(history) = window().history() {
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(address));
     }
 }
 
-/// Makes `address` the page's own; the way back leads to the one before.
+/// Adds a history entry for `address`.
 pub fn push_address(address: &str) {
     if let Ok(history) = window().history() {
         let _ = history.push_state_with_url(&JsValue::NULL, "", Some(address));
     }
 }
 
-/// Calls `action` at each `event` of the window, for as long as the page is there.
+/// Adds a listener for `event` on the window; it is never removed.
 pub fn on_window<E: JsCast>(event: &str, action: impl FnMut(E) + 'static) {
     on(&window(), event, action);
 }
 
-/// Calls `action` at each `event` of `target`, for as long as the page is there.
+/// Adds a listener for `event` on `target`; it is never removed.
 pub fn on<E: JsCast>(target: &EventTarget, event: &str, mut action: impl FnMut(E) + 'static) {
     listen(target, event, Box::new(move |event: Event| action(event.unchecked_into())));
 }
@@ -262,7 +262,7 @@ fn listen(target: &EventTarget, event: &str, action: Box<dyn FnMut(Event)>) {
     let _ = target.add_event_listener_with_callback(event, action.unchecked_ref());
 }
 
-/// A random id in the form of a UUID, for intents.
+/// A random UUID-formatted id for intents.
 pub fn random_id() -> String {
     let mut bytes = [0_u8; 16];
     if let Ok(crypto) = window().crypto() {
@@ -272,7 +272,7 @@ pub fn random_id() -> String {
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
-/// The form's fields url-encoded, with what the pressed button says.
+/// The form's url-encoded fields, with the name and value of the pressed button.
 pub fn fields(form: &HtmlFormElement, event: &SubmitEvent) -> Option<String> {
     let fields = FormData::new_with_form(form).ok()?;
     if let Some(button) = event.submitter()
@@ -283,18 +283,18 @@ pub fn fields(form: &HtmlFormElement, event: &SubmitEvent) -> Option<String> {
     Some(UrlSearchParams::new_with_str_sequence_sequence(&fields).ok()?.to_string().into())
 }
 
-/// What stands in the field `name` of `form`.
+/// The value of the field `name` of `form`.
 pub fn value_of(form: &HtmlFormElement, name: &str) -> String {
     let fields = FormData::new_with_form(form).ok();
     fields.and_then(|fields| fields.get(name).as_string()).unwrap_or_default()
 }
 
-/// The value of the field `name` in a query, decoded.
+/// The decoded value of the field `name` in a query.
 pub fn value_in(query: &str, name: &str) -> Option<String> {
     UrlSearchParams::new_with_str(query).ok()?.get(name)
 }
 
-/// Writes `value` into the field with that id.
+/// Sets the value of the input with this id.
 pub fn set_value(id: &str, value: &str) {
     if let Some(field) =
         document().get_element_by_id(id).and_then(|field| field.dyn_into::<HtmlInputElement>().ok())
@@ -303,19 +303,19 @@ pub fn set_value(id: &str, value: &str) {
     }
 }
 
-/// Scrolls up to the element with that id.
+/// Scrolls to the element with this id.
 pub fn scroll_to(id: &str) {
     if let Some(element) = document().get_element_by_id(id) {
         element.scroll_into_view();
     }
 }
 
-/// As [`stored`], for this tab alone.
+/// As [`stored`], in `sessionStorage`.
 pub fn stored_for_tab(key: &str) -> Option<String> {
     window().session_storage().ok()??.get_item(key).ok()?
 }
 
-/// As [`store`], for this tab alone.
+/// As [`store`], in `sessionStorage`.
 pub fn store_for_tab(key: &str, value: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
         let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };

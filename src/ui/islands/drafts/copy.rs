@@ -1,7 +1,7 @@
-//! What a browser keeps of a text in the making, and whether that is newer than what the server has. Pure.
+//! The browser's copy of a draft, and whether it is newer than the server's. Pure.
 //!
-//! Instants are the server's wherever it has the text, so that a browser whose clock is wrong loses nothing: what is typed
-//! after the server last got it is newer, whatever that clock says.
+//! Timestamps are the server's wherever it has the text: an edit after the last save is newer even if the browser's
+//! clock is slow.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use crate::model::time::Timestamp;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LocalCopy {
     pub(super) at: Timestamp,
-    /// Whether the server has got exactly this.
+    /// Whether the server has this exact text.
     pub(super) on_server: bool,
-    /// The id of the template it came from; empty is none.
+    /// The id of its template; empty without one.
     pub(super) template: String,
     pub(super) pages: String,
     pub(super) text: String,
 }
 
-/// When something was typed: now, and in any case after the server last got the text.
+/// The time of an edit: now, but always after the server's last save.
 pub(super) fn after(now: Timestamp, on_server: Option<Timestamp>) -> Timestamp {
     on_server.map_or(now, |saved| now.max(Timestamp::from_millis(saved.as_millis() + 1)))
 }
 
 impl LocalCopy {
-    /// Reads what [`fmt::Display`] wrote; anything else is a text from before there was a copy on the server.
+    /// Parses the format of [`fmt::Display`]; anything else is a bare text of an older version.
     pub(super) fn read(stored: &str) -> Self {
         Self::parsed(stored).unwrap_or_else(|| Self {
             at: Timestamp::from_millis(0),
@@ -50,7 +50,7 @@ impl LocalCopy {
         Some(Self { at, on_server, template, pages, text })
     }
 
-    /// Whether it goes before the server's copy. What the server once had and has no longer was sent or discarded elsewhere.
+    /// Whether it wins over the server's copy. A text that the server no longer has was sent or discarded elsewhere.
     pub(super) fn is_newer_than(&self, server: Option<Timestamp>) -> bool {
         match server {
             None => !self.on_server,
@@ -62,18 +62,18 @@ impl LocalCopy {
 impl fmt::Display for LocalCopy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.on_server { "saved" } else { "typed" };
-        // A field of one line has no line ends.
+        // The pages come from a single-line input, so they contain no newline.
         let at = self.at.as_millis().to_string();
         f.write_str(&[&at, " ", state, " ", &self.template, "\n", &self.pages, "\n", &self.text].concat())
     }
 }
 
-/// What the server knows of the form.
+/// The server's copy as far as it is known here.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ServerCopy {
-    /// When it got the text it has.
+    /// When it saved its text.
     pub(super) saved_at: Option<Timestamp>,
-    /// Whether it may have a text: it has, or one is on its way.
+    /// Whether it may have a text, saved or being uploaded.
     pub(super) may_be_there: bool,
 }
 

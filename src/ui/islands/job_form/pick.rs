@@ -1,5 +1,5 @@
-//! The templates beside the form: choosing one, filling in its placeholders, and putting the text into the prompt. They are links and forms
-//! of the GET method to pages that have all of it; here those pages are fetched, and nothing that was typed is replaced unasked.
+//! The template picker: choosing a template, filling in its placeholders, and applying the text. Its links and GET
+//! forms work without JavaScript; here their pages are fetched, and typed text is replaced only after confirmation.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,24 +13,24 @@ use crate::ui::islands::browser;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::live::{LiveState, forms};
 
-/// The id of the place with the templates.
+/// The id of the element with the templates.
 pub const PICKS: &str = "picks";
-/// On the link of a template: its id.
+/// Attribute with the template's id on its link.
 pub const PICK: &str = "data-pick";
 /// The class of the form with a template's placeholders.
 pub const FILL: &str = "pick-fill";
-/// The id of the question whether a text may be replaced. The button with [`PICK`] in it says yes, the other no.
+/// The id of the question whether to replace the text. Its button with [`PICK`] means yes, the other no.
 pub const REPLACE: &str = "replace-question";
-/// The id of what says which template the text came from, with a place for its name and a link [`REMOVE`].
+/// The id of the element with the name of the text's template and the link [`REMOVE`].
 pub const TEMPLATE: &str = "template-name";
 pub const REMOVE: &str = "template-remove";
 
 struct Pick {
     live: LiveState,
     draft: Draft,
-    /// A text that would replace what somebody wrote, and the id of its template.
+    /// The text and template id that wait for confirmation.
     waiting: RefCell<Option<(String, String)>>,
-    /// The last text that came from a template: that is nobody's work.
+    /// The last text from a template, which may be replaced without confirmation.
     last: RefCell<String>,
 }
 
@@ -79,7 +79,7 @@ impl Pick {
         }
     }
 
-    /// Shows the templates as the page at `address` has them, and brings its text: one with placeholders once they `has_values`.
+    /// Fetches the page at `address`, shows its templates, and offers its text if it has no placeholders or `has_values`.
     fn open(self: Rc<Self>, address: String, has_values: bool) {
         spawn_local(async move {
             match self.live.fetch(&address).await {
@@ -89,13 +89,13 @@ impl Pick {
                         self.offer(&page);
                     }
                 }
-                // As without JavaScript; what is written is kept in this browser.
+                // Navigate, as without JavaScript; the draft stays in this browser.
                 Err(_) => browser::go(&address),
             }
         });
     }
 
-    /// Puts the text of `page` into the prompt, or asks first where that would replace what somebody wrote.
+    /// Applies the text of `page`, or asks first if that replaces typed text.
     fn offer(&self, page: &Document) {
         let part = |selector: &str| page.query_selector(selector).ok().flatten();
         let field = page.get_element_by_id(PROMPT).and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
@@ -121,7 +121,7 @@ impl Pick {
         self.waiting.replace(waiting);
     }
 
-    /// Says which template the text came from.
+    /// Shows the name of the text's template.
     fn name_template(&self) {
         let id = self.draft.template();
         let Some(place) = browser::by_id(TEMPLATE) else { return };

@@ -1,5 +1,5 @@
-//! What resembles the text that is being written. Asked for when the typing pauses and before sending; only where the same
-//! work is under way already does the form ask a person, once, and never more than that.
+//! Looks up similar jobs when typing pauses and before sending. Only if the same work is already in progress, the form
+//! asks once for confirmation.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,14 +16,14 @@ use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::{browser, morph};
 
-/// The id of the place for similar jobs, of the question whether to start all the same, and of the button that says yes.
+/// The ids of the element for similar jobs, of the question whether to start anyway, and of its confirm button.
 pub const SIMILAR: &str = "similar";
 pub const ASKING: &str = "similar-asking";
 pub const ANYWAY: &str = "start-anyway";
 
 type Written = (String, String);
 
-/// What a text and its pages are compared by: of a long text, its beginning and all its pages are enough.
+/// The text and pages sent for comparison: the beginning of the text, and all pages named in it or in the field.
 pub fn compared(prompt: &str, paths: &str) -> (String, String) {
     let pages = page_path::of_job(page_path::typed(paths).unwrap_or_default(), prompt);
     (prompt.chars().take(COMPARED_CHARS).collect(), pages.join(","))
@@ -36,10 +36,10 @@ struct State {
     project: String,
     draft: Draft,
     found: RefCell<Vec<SimilarJob>>,
-    /// What `found` is about.
+    /// The text and pages that `found` belongs to.
     checked: RefCell<Option<Written>>,
     is_checking: Cell<bool>,
-    /// What a person wants to start anyway.
+    /// The text and pages that the user confirmed.
     confirmed: RefCell<Option<Written>>,
 }
 
@@ -79,7 +79,7 @@ impl Similar {
             let (prompt, paths) = compared(prompt, paths);
             let fields =
                 browser::fields_of(&[("project", &self.0.project), ("prompt", &prompt), ("paths", &paths)]);
-            // What could not be found out keeps nobody from sending.
+            // A failed lookup does not prevent sending.
             browser::post(SimilarJobs::PATH, &fields).await.answer.unwrap_or_default()
         };
         if self.0.draft.written() != written {
@@ -92,7 +92,7 @@ impl Similar {
         }
     }
 
-    /// Whether the text can be sent now. If not, it is looked up first and then submitted again, or a person is asked.
+    /// Whether the form can be sent now. If not, a lookup starts and then submits it again, or the question is shown.
     pub(super) fn may_be_sent(&self) -> bool {
         let written = Some(self.0.draft.written());
         if written == *self.0.confirmed.borrow() {

@@ -1,10 +1,10 @@
-//! Times on the page, in the reader's own words: `<time data-age>` is an age that ticks, `<time data-exact>` the moment itself.
+//! Localizes times on the page: `<time data-age>` shows a relative time, `<time data-exact>` the full local time.
 
 use crate::model::time::Timestamp;
 use crate::ui::components::time::age;
 use crate::ui::islands::browser;
 
-/// Brings every time on the page up to date.
+/// Updates every time on the page.
 pub(super) fn tick() {
     let now = browser::now();
     for time in browser::all("time[data-age], time[data-exact]") {

@@ -1,4 +1,4 @@
-//! Says which jobs finished: in toasts, in the document's title, and in notifications for whoever looks elsewhere.
+//! Announces finished jobs in toasts, in the document's title, and in notifications while the page is out of view.
 
 use super::statuses::Finished;
 use super::{LiveState, title};
@@ -6,10 +6,10 @@ use crate::model::job::{JobBadge, JobState};
 use crate::model::links;
 use crate::ui::islands::browser;
 
-/// How many jobs that finish at once are named one by one.
+/// With more jobs at once, only their number is announced.
 const MOST_TOASTS: usize = 3;
 
-/// Says what finished: each job, or how many where that would be a flood.
+/// Announces each finished job, or their number if there are many.
 pub(super) fn announce(live: &LiveState, finished: Vec<Finished>) {
     let project = live.project();
     if finished.len() > MOST_TOASTS {
@@ -29,7 +29,7 @@ pub(super) fn announce(live: &LiveState, finished: Vec<Finished>) {
     }
 }
 
-/// Calls whoever looks elsewhere.
+/// Notifies unless the page is visible and focused.
 fn notify(live: &LiveState, jobs: u32, outcome: &str, title: &str, href: &str, tag: &str) {
     if browser::is_watched() {
         return;
@@ -41,7 +41,7 @@ fn notify(live: &LiveState, jobs: u32, outcome: &str, title: &str, href: &str, t
     }
 }
 
-/// What the end of a job is called.
+/// The words for a finished job's outcome; `None` for a state that is not final.
 fn outcome(status: &JobBadge) -> Option<&'static str> {
     Some(match status.state {
         JobState::Completed if status.pr_link.is_some() => "Pull request opened",

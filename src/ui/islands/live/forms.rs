@@ -1,12 +1,12 @@
-//! Plain forms of a page, posted without leaving it. The server renders the form; without JavaScript the browser posts it.
+//! Posts the page's plain forms without leaving it. Without JavaScript the browser posts them.
 //!
-//! - A refused post is said above its form, which keeps what was typed.
-//! - An answer that leads elsewhere is followed; after any other the page is refreshed where it stands.
-//! - `data-done` on a form or on the pressed button is said in a toast. With `data-undo`, the path of an endpoint, it is said of the jobs
-//!   in the answer ("2 jobs archived"), with a way to take it back.
-//! - `data-plain` leaves a form to the browser.
+//! - An error is shown above the form, which keeps its values.
+//! - A redirect is followed; after any other answer the page is refreshed.
+//! - `data-done` on the form or the pressed button is the text of a toast. With `data-undo`, the path of an endpoint,
+//!   the toast counts the jobs in the answer ("2 jobs archived") and offers to undo.
+//! - A form with `data-plain` is left to the browser.
 //!
-//! A form of the GET method is a link: fields without a value stay out of its address.
+//! A GET form becomes a navigation, without the empty fields.
 
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
@@ -62,7 +62,7 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
                 if let Some((done, undo)) = said {
                     say(&live, &form, &answer, &done, undo);
                 }
-                // What was typed and ticked has been done.
+                // The form's input has been processed.
                 form.reset();
                 if let Ok(Some(details)) = form.closest("details") {
                     browser::set(&details, "open", None);
@@ -74,7 +74,7 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
     });
 }
 
-/// Says why `form` was refused; who is signed out signs in and comes back.
+/// Shows the error above `form`. Without a session it goes to sign-in, which leads back here.
 pub fn refused(form: &HtmlFormElement, error: &AppError) {
     if error.code == ErrorCode::Unauthenticated {
         return browser::go(&links::login(&browser::here()));
@@ -104,7 +104,7 @@ fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo:
     live.toasts.say_with_undo(&text, move || state.undo(undo.clone()));
 }
 
-/// Says why `form` was refused, above it; without an error, takes that away.
+/// Shows the error above `form`, or removes it if there is none.
 pub fn problem(form: &HtmlFormElement, error: Option<&AppError>) {
     let place = form.previous_element_sibling().filter(|before| before.class_list().contains(PROBLEM));
     let Some(place) = place.or_else(|| error.and_then(|_| new_place(form))) else { return };
@@ -121,7 +121,7 @@ fn new_place(form: &HtmlFormElement) -> Option<Element> {
     Some(place)
 }
 
-/// `action` with those `fields` that have a value.
+/// `action` with the non-empty ones of `fields` as its query.
 pub fn with_given(action: &str, fields: &str) -> String {
     let given: Vec<_> =
         fields.split('&').filter(|field| !field.is_empty() && !field.ends_with('=')).collect();

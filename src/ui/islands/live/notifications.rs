@@ -1,10 +1,10 @@
-//! Notifications of the browser about jobs that finished, for whoever asked for them in this browser.
+//! Browser notifications about finished jobs, opt-in per browser.
 
 use std::cell::Cell;
 
 use crate::ui::islands::browser;
 
-/// Where the choice is kept in the browser.
+/// The key of the choice in `localStorage`.
 const CHOICE: &str = "docket.notify";
 
 pub struct Notifications {
@@ -18,12 +18,12 @@ impl Default for Notifications {
 }
 
 impl Notifications {
-    /// Whether they are shown.
+    /// Whether the user enabled them here.
     pub fn are_wanted(&self) -> bool {
         self.wanted.get()
     }
 
-    /// Begins to show them, if the browser allows it, or ends it; what came of that.
+    /// Turns notifications on, if the browser permits, or off. Returns the text of the toast.
     pub async fn toggle(&self) -> &'static str {
         if self.wanted.replace(false) {
             browser::store(CHOICE, "");

@@ -1,4 +1,4 @@
-//! Regions of the page, brought up to date by what the server renders now. Islands that are new are hydrated.
+//! Replaces regions of the page with what the server renders now, and hydrates new islands in them.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -10,14 +10,14 @@ use super::{LiveState, ages};
 use crate::ui::islands::browser;
 use crate::ui::islands::morph::morph;
 
-/// Why the page is refreshed, and with it which regions.
+/// Why the page is refreshed; decides which regions are replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// Time went by: those that ask for it.
+    /// The interval passed: regions with `data-every`.
     Time,
-    /// The state of a job changed: all but those with `data-when="posted"`.
+    /// A job changed its state: all regions but those with `data-when="posted"`.
     Change,
-    /// Somebody posted a form: all of them.
+    /// A form was posted: all regions.
     Post,
 }
 
@@ -36,11 +36,11 @@ pub(super) enum Progress {
     #[default]
     Idle,
     Fetching,
-    /// Something happened while the page was on its way: it is fetched again.
+    /// There was another reason during the fetch: the page is fetched again.
     Outdated(Reason),
 }
 
-/// The shortest time between two refreshes that a region of the page asks for, in seconds.
+/// The shortest `data-every` on the page, in seconds.
 pub(super) fn interval() -> Option<u32> {
     browser::all("[data-every]")
         .iter()
@@ -48,13 +48,13 @@ pub(super) fn interval() -> Option<u32> {
         .min()
 }
 
-/// Fetches the page and replaces its regions. One at a time; a page without regions is not fetched.
+/// Fetches the page and replaces its regions, one fetch at a time. A page without regions is not fetched.
 pub(super) fn refresh(live: &LiveState, reason: Reason) {
     if browser::find(reason.regions()).is_none() {
         return;
     }
     if live.refreshing.get() != Progress::Idle {
-        // Time will come again.
+        // The interval will pass again.
         if reason != Reason::Time {
             live.refreshing.set(Progress::Outdated(reason));
         }
@@ -63,7 +63,7 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
     live.refreshing.set(Progress::Fetching);
     let live = live.clone();
     spawn_local(async move {
-        // The last good content stays where none can be had.
+        // After a failure the last content stays.
         if let Ok(page) = browser::fetch_page(&browser::here()).await {
             live.show_connection_problem(None);
             replace(&live, &page, reason);
@@ -76,7 +76,7 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
     });
 }
 
-/// What has the focus, and the keyed element around it.
+/// The focused element, and the keyed element around it.
 struct Focus {
     element: HtmlElement,
     row: Option<Element>,
@@ -89,8 +89,8 @@ impl Focus {
         Some(Self { element: element.dyn_into().ok()?, row })
     }
 
-    /// Gives it back where it was lost: to the element itself, if that was only moved; else to what is marked with `data-focus` in its
-    /// row; else to the page.
+    /// Restores a lost focus: to the element itself if it was only moved, else to the element with `data-focus` in its
+    /// row, else to the page's content.
     fn restore(self) {
         if document().active_element().is_some_and(|element| element.local_name() != "body") {
             return;
@@ -126,7 +126,7 @@ pub(super) fn replace(live: &LiveState, page: &Document, reason: Reason) {
     let hydrate =
         Reflect::get(&window(), &"__hydrateIsland".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());
     let Some(hydrate) = hydrate else { return };
-    // As for the children of an island: what is hydrated now is no part of another island's view.
+    // As for the children of an island: hydrated now, and not part of another island's view.
     live.owner.with(|| {
         Owner::with_no_hydration(move || {
             for island in fresh {

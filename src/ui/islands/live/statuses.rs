@@ -1,4 +1,4 @@
-//! The status of every job on the page, and of those that still moved when the reader left another page of this tab.
+//! Polls the status of every job on the page, and of jobs that were still active on the tab's previous page.
 
 use leptos::server_fn::ServerFn;
 use leptos::web_sys::Event;
@@ -10,21 +10,21 @@ use crate::model::job::JobBadge;
 use crate::ui::components::job_status::{self, job_status};
 use crate::ui::islands::{browser, morph};
 
-/// How many jobs one question may name.
+/// The most jobs in one request.
 const MOST: usize = 200;
 
-/// A job that is on the page, or that was on an earlier page of this tab and still moves.
+/// A job on the page, or an active one of an earlier page of this tab.
 #[derive(Clone)]
 pub(super) struct WatchedJob {
     id: String,
     is_moving: bool,
-    /// What is known of it: see [`job_status::version`].
+    /// The status that is known: see [`job_status::version`].
     version: String,
-    /// What it was called on that earlier page.
+    /// Its title on the earlier page.
     title: String,
 }
 
-/// A job that finished since the last question.
+/// A job that finished since the last poll.
 pub(super) struct Finished {
     pub(super) title: String,
     pub(super) status: JobBadge,
@@ -35,7 +35,7 @@ pub(super) struct StatusChanges {
     pub(super) finished: Vec<Finished>,
 }
 
-/// Watches what the page shows, and is not watched yet.
+/// Adds the jobs on the page that are not watched yet.
 pub(super) fn collect(live: &LiveState) {
     let mut watched = live.watched.borrow_mut();
     for shown in browser::all("[data-live]") {
@@ -53,12 +53,12 @@ pub(super) fn collect(live: &LiveState) {
     }
 }
 
-/// Whether a watched job will still change by itself.
+/// Whether any watched job is active.
 pub(super) fn any_moving(live: &LiveState) -> bool {
     live.watched.borrow().iter().any(|job| job.is_moving)
 }
 
-/// Asks for all watched jobs at once, and shows the answers.
+/// Fetches the states of all watched jobs in one call and updates the page.
 pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
     let fields = browser::fields_of(&[("project", live.project()), ("jobs", &ids(live))]);
     let answer = browser::post::<Vec<JobBadge>>(JobStatuses::PATH, &fields).await.answer?;
@@ -78,12 +78,12 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
             changes.finished.push(Finished { title: job.title(), status });
         }
     }
-    // What is gone from the page is of interest until it has finished.
+    // A job that is no longer on the page is watched until it finishes.
     watched.retain(|job| job.is_moving || job.is_shown());
     Ok(changes)
 }
 
-/// Shows the status wherever the page has an older one.
+/// Replaces older versions of the status on the page.
 fn show(status: &JobBadge, version: &str) {
     for shown in browser::all(&selector("data-live", status.id.as_str())) {
         if shown.get_attribute(job_status::VERSION).as_deref() == Some(version) {
@@ -101,7 +101,7 @@ fn show(status: &JobBadge, version: &str) {
     }
 }
 
-/// Keeps what moves for the next page of this tab.
+/// Stores the active jobs for the next page of this tab.
 pub(super) fn store(live: &LiveState) {
     let watched = live.watched.borrow();
     let moving: Vec<_> = watched
@@ -112,7 +112,7 @@ pub(super) fn store(live: &LiveState) {
     browser::store_for_tab(&key(live), &moving.join("\n"));
 }
 
-/// Takes up what moved on the last page of this tab, and keeps what moves on this one when it is left.
+/// Restores the active jobs of the tab's last page, and stores this page's when it is left.
 pub(super) fn restore(live: &LiveState) {
     for line in browser::stored_for_tab(&key(live)).unwrap_or_default().lines() {
         let Some((id, title)) = line.split_once(' ') else { continue };
@@ -132,7 +132,7 @@ fn key(live: &LiveState) -> String {
     ["docket.moving/", live.project()].concat()
 }
 
-/// The ids to ask for, comma-separated.
+/// The ids to request, comma-separated.
 fn ids(live: &LiveState) -> String {
     let watched = live.watched.borrow();
     let ids: Vec<_> = watched.iter().rev().take(MOST).map(|job| job.id.as_str()).collect();
@@ -148,7 +148,7 @@ impl WatchedJob {
         browser::find(&selector("data-job", &self.id)).is_some()
     }
 
-    /// As the page calls it, or else as an earlier one did.
+    /// Its title on the page, or on the earlier one.
     fn title(&self) -> String {
         let shown = browser::find(&selector("data-title-of", &self.id));
         shown.and_then(|title| title.text_content()).unwrap_or_else(|| self.title.clone())

@@ -1,8 +1,8 @@
-//! The document's title counts the jobs that finished while nobody looked: `(2) Jobs · Docket`.
+//! The document's title counts the jobs that finished out of view: `(2) Jobs · Docket`.
 
 use leptos::prelude::*;
 
-/// Keeps the title current with the count of `unseen` jobs.
+/// Sets the count of `unseen` jobs in the title.
 pub(super) fn count(unseen: u32) {
     let title = document().title();
     let counted = counted(&title, unseen);
@@ -11,7 +11,7 @@ pub(super) fn count(unseen: u32) {
     }
 }
 
-/// `title`, which may have a count already, with the count `unseen`.
+/// `title` with the count `unseen` in place of any earlier one.
 fn counted(title: &str, unseen: u32) -> String {
     let name = match title.split_once(") ") {
         Some((count, name)) if count.strip_prefix('(').is_some_and(|count| count.parse::<u32>().is_ok()) => {
