@@ -1,5 +1,5 @@
-//! What can be done with many jobs at once: counts the chosen rows. The checkboxes in the rows are plain HTML of the form [`FORM`], which
-//! the browser can post by itself; [`super::live::forms`] posts it where there is JavaScript.
+//! Bulk selection: counts the selected rows. The checkboxes in the rows belong to the plain form [`FORM`], which
+//! [`super::live::forms`] posts; without JavaScript the browser does.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -8,28 +8,28 @@ use leptos::web_sys::{Event, HtmlInputElement};
 use crate::ui::charts::number::grouped;
 use crate::ui::islands::browser;
 
-/// The id of the form that the checkboxes belong to.
+/// The id of the checkboxes' form.
 pub const FORM: &str = "bulk";
-/// The id of the number of chosen rows.
+/// The id of the number of selected rows.
 pub const COUNT: &str = "bulk-count";
-/// The id of the button that chooses every row of the page, or none.
+/// The id of the button that selects every row of the page, or none.
 pub const ALL: &str = "bulk-all";
-/// The class of the checkboxes.
+/// The class of the rows' checkboxes.
 pub const CHECK: &str = "job-check";
 
-/// `children` are the bar with the form.
+/// `children` are the toolbar with the form.
 #[island]
 pub fn Bulk(children: Children) -> impl IntoView {
     if browser::IS_HERE {
         browser::on_window::<Event>("change", |_| count());
-        // A form is reset after it has said so.
+        // The event fires before the form is reset.
         browser::on_window::<Event>("reset", |_| browser::after(0, count));
         browser::on_window("click", |event: Event| {
             if browser::target(&event, &["#", ALL].concat()).is_some() {
                 choose_all();
             }
         });
-        // What was ticked before the page was interactive, or that the browser ticked again on the way back.
+        // Boxes may have been checked before hydration, or restored by the browser on back navigation.
         count();
     }
     children()

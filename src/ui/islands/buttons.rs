@@ -1,6 +1,5 @@
-//! Buttons of the frame and of any page that only the browser can answer: light or dark, notifications, the list of shortcuts, copying a
-//! text; and the drafts of this browser, which are forgotten on the way out. Those that need a [`super::live::LiveState`] do nothing
-//! without one.
+//! Buttons that need JavaScript: theme, notifications, list of shortcuts, copying a text. Also removes this browser's
+//! drafts on sign-out. Buttons that need a [`super::live::LiveState`] do nothing without one.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -9,14 +8,14 @@ use leptos::web_sys::{Element, Event};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, drafts, shortcuts};
 
-/// On a button: which of the following it is.
+/// Attribute with one of the following values.
 pub const BUTTON: &str = "data-button";
 pub const THEME: &str = "theme";
 pub const NOTIFY: &str = "notify";
 pub const HELP: &str = "help";
-/// Copies the text in its `data-copy`, and says the one in its `data-done`.
+/// Copies the text in its `data-copy` and shows `data-done` in a toast.
 pub const COPY: &str = "copy";
-/// On the form that signs out.
+/// Attribute of the sign-out form.
 pub const SIGN_OUT: &str = "data-sign-out";
 
 #[island]
@@ -30,7 +29,7 @@ fn listen(live: Option<LiveState>) {
     show_wanted(live.as_ref());
     browser::on_window("submit", |event: Event| {
         if browser::target(&event, &["[", SIGN_OUT, "]"].concat()).is_some() {
-            // Whoever signs in next at this browser must not read them.
+            // The next user of this browser must not read them.
             drafts::forget_all();
         }
     });
@@ -60,7 +59,7 @@ fn copy(button: &Element, live: Option<&LiveState>) {
     }
 }
 
-/// Shows whether notifications are wanted.
+/// Shows whether notifications are on.
 fn show_wanted(live: Option<&LiveState>) {
     let is_wanted = live.is_some_and(|live| live.notifications.are_wanted());
     if let Some(button) = browser::find("[data-button=notify]") {

@@ -1,4 +1,4 @@
-//! Keeps the meters of the hour's budget current. Needs [`super::live::LiveState`].
+//! Updates the meters of the hourly budget. Needs [`super::live::LiveState`].
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::ui::components::meters::{self, meters};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::morph;
 
-/// `has_details`: whether this person may look at the page about the platform. `children` are the meters.
+/// `has_details`: whether the user may open the page about the platform. `children` are the meters.
 #[island]
 pub fn Meters(project: String, has_details: bool, children: Children) -> impl IntoView {
     if let Some(live) = LiveState::here() {

@@ -1,6 +1,6 @@
-//! Makes elements of the page what they should be now, whether that was rendered by the server ([`morph`]) or is rendered here ([`show`]).
-//! Elements that stay the same stay as they are, with the focus, what is open, ticked and typed in them. What is in an element with
-//! `data-keep` and an id is never changed once it is there.
+//! Updates elements in place to match what the server ([`morph`]) or the browser ([`show`]) rendered. Unchanged
+//! elements stay, with their focus, open and checked state and typed text. The content of an element with `data-keep`
+//! and an id is never changed.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -8,28 +8,28 @@ use leptos::web_sys::{Element, Node};
 
 use crate::ui::islands::browser;
 
-/// On an element that keeps its content.
+/// Attribute of an element that keeps its content.
 const KEEP: &str = "data-keep";
 
-/// The class of what says why a form was refused: no page is rendered with it.
+/// The class of the error above a form. It is inserted in the browser, so morphing skips it.
 pub const PROBLEM: &str = "form-problem";
 
-/// What the reader changes, and the server does not know of.
+/// Attributes that change in the browser and that the server does not know.
 const OWN: [&str; 4] = ["open", "aria-busy", "data-hydrated", "data-listens"];
 
-/// Shows `view` as the content of the element with that id. It must hold no islands and no listeners.
+/// Renders `view` into the element with this id. It must hold no islands and no listeners.
 pub fn show<V: IntoView>(id: &str, view: impl FnOnce() -> V) {
     if let Some(element) = browser::by_id(id) {
         show_in(&element, view);
     }
 }
 
-/// As [`show`], in an element.
+/// As [`show`], for an element.
 pub fn show_in<V: IntoView>(element: &Element, view: impl FnOnce() -> V) {
     rendered(view, |now| morph_children(element, now, &mut Vec::new()));
 }
 
-/// Calls `action` with an element that holds `view`, and is no part of the page.
+/// Renders `view` into a detached element and passes it to `action`.
 pub fn rendered<V: IntoView>(view: impl FnOnce() -> V, action: impl FnOnce(&Element)) {
     let Ok(outside) = document().create_element("div") else { return };
     let owner = Owner::new();
@@ -41,7 +41,7 @@ pub fn rendered<V: IntoView>(view: impl FnOnce() -> V, action: impl FnOnce(&Elem
     owner.cleanup();
 }
 
-/// Makes `old` what `new` is. Islands that were put in are added to `fresh`.
+/// Morphs `old` into `new`. Inserted islands are added to `fresh`.
 pub fn morph(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
     let names = |element: &Element| {
         element.get_attribute_names().iter().filter_map(|name| name.as_string()).collect::<Vec<_>>()
@@ -72,7 +72,7 @@ fn morph_children(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
                 match (found.dyn_ref::<Element>(), wanted.dyn_ref::<Element>()) {
                     (Some(found), Some(_)) if found.has_attribute(KEEP) => {}
                     (Some(found), Some(wanted)) if is_island(found) => {
-                        // What it shows is its own; its children are the server's.
+                        // The island owns its element; its children come from the server.
                         if let (Some(found), Some(wanted)) = (children(found), children(wanted)) {
                             morph_children(&found, &wanted, fresh);
                         }
@@ -102,7 +102,7 @@ fn morph_children(old: &Element, new: &Element, fresh: &mut Vec<Element>) {
     }
 }
 
-/// What stands for `wanted` from `at` on: what has its id or is the very same island, or else the next of its kind that has no id.
+/// The first node from `at` on with the same name and key as `wanted`: the counterpart of `wanted`.
 fn matching(at: Option<Node>, wanted: &Node) -> Option<Node> {
     let wanted_key = key(wanted);
     let mut next = at;
@@ -115,7 +115,7 @@ fn matching(at: Option<Node>, wanted: &Node) -> Option<Node> {
     None
 }
 
-/// The first from `node` on that belongs to the page as it was rendered: not why a form was refused.
+/// The first node from `node` on that is not an error above a form.
 fn of_page(node: Option<Node>) -> Option<Node> {
     let mut next = node;
     while let Some(node) = next {
@@ -127,7 +127,7 @@ fn of_page(node: Option<Node>) -> Option<Node> {
     None
 }
 
-/// What tells an element from its neighbours: its id, or what an island is and shows.
+/// Identifies an element among its siblings: its id or `data-key`, or an island's component and props.
 fn key(node: &Node) -> Option<String> {
     let element = node.dyn_ref::<Element>()?;
     if is_island(element) {
@@ -137,7 +137,7 @@ fn key(node: &Node) -> Option<String> {
     element.get_attribute("id").or_else(|| element.get_attribute("data-key"))
 }
 
-/// What an island was given by the server to show.
+/// The children that the server rendered for an island.
 fn children(island: &Element) -> Option<Element> {
     island.query_selector("leptos-children").ok()?
 }

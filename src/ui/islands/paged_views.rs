@@ -1,6 +1,6 @@
-//! The table of pages with their bars, paged, sorted, searched and filed by folder in place: the browser asks for the rows and renders them
-//! ([`pages_table`]). Every control is a link or a GET form, which the server answers with a whole page where there is no JavaScript. The
-//! address is kept in step, and the rest of the page follows it. Needs [`super::live::LiveState`] for that.
+//! Paging, sorting, searching and folders of the pages table in place: fetches the rows and renders them
+//! ([`pages_table`]). Every control is a link or a GET form that also works without JavaScript. Updates the address,
+//! and with a [`super::live::LiveState`] the rest of the page.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -23,15 +23,15 @@ use crate::ui::islands::{browser, morph};
 
 struct State {
     about: About,
-    /// The address that is shown.
+    /// The address of the rows that are shown.
     shown: RefCell<String>,
-    /// What was asked for last.
+    /// The last query that was requested.
     asked: RefCell<AnalyticsQuery>,
     is_busy: Cell<bool>,
     live: Option<LiveState>,
 }
 
-/// `children` are the table as the server rendered it, of these `days`.
+/// `children` are the table as the server rendered it for `days`.
 #[island]
 pub fn PagedViews(project: String, days: (Day, Day), may_start: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {
@@ -58,7 +58,7 @@ impl State {
         browser::on_window::<Event>("popstate", move |_| self.clone().came_back());
     }
 
-    /// Follows a link of the table in place.
+    /// Opens a link of the table in place.
     fn clicked(self: Rc<Self>, event: &MouseEvent) {
         let Some(link) = browser::target(event, "a.in-place").filter(|_| browser::is_plain(event)) else {
             return;
@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    /// Searches, or asks the platform anew.
+    /// Searches, or refreshes the live figures.
     fn submitted(self: Rc<Self>, event: &SubmitEvent) {
         let Some(form) = browser::submitted(event).filter(|_| !event.default_prevented()) else { return };
         let Some(fields) = browser::fields(&form, event) else { return };
@@ -84,7 +84,7 @@ impl State {
         self.open(query, &href);
     }
 
-    /// Has the figures asked for upstream again, and shows what came of it.
+    /// Makes the server fetch the figures from the upstream again, and shows them.
     fn refresh(self: Rc<Self>, fields: String) {
         if self.is_busy.get() {
             return;
@@ -117,7 +117,7 @@ impl State {
         self.ask(query, true);
     }
 
-    /// The address changed by itself: somebody went back, or forward.
+    /// The address changed by back or forward navigation.
     fn came_back(self: Rc<Self>) {
         let here = browser::here();
         let query = asked_by(&here);
@@ -129,7 +129,7 @@ impl State {
         }
     }
 
-    /// `is_pressed`: whether somebody pressed a control of the table, which keeps the focus.
+    /// `is_pressed`: whether a control of the table was used, which then keeps the focus.
     fn ask(self: Rc<Self>, query: AnalyticsQuery, is_pressed: bool) {
         let pressed = is_pressed.then(browser::focused);
         self.asked.replace(query.clone());
@@ -137,7 +137,7 @@ impl State {
         let fields = browser::fields_of(&[("project", &self.about.project), ("query", &query.address())]);
         spawn_local(async move {
             let answer = browser::post::<PagesTable>(GetTable::PATH, &fields).await.answer;
-            // Something else was asked meanwhile.
+            // A newer query was requested meanwhile.
             if *self.asked.borrow() != query {
                 return;
             }
@@ -152,7 +152,7 @@ impl State {
         });
     }
 
-    /// Shows the answer. `pressed` is the id of the control that it was asked for with, if it has one.
+    /// Shows the answer. `pressed`: the id of the control that was used, if it has one.
     fn show(&self, shown: Shown, pressed: Option<Option<String>>) {
         let before = asked_by(&self.shown.replace(browser::here()));
         let query = &shown.query;
@@ -163,7 +163,7 @@ impl State {
         if let Some(pressed) = pressed {
             keep_focus(pressed, query.folder != before.folder);
         }
-        // Turning the pages of the table changes nothing else.
+        // Another page of the table changes nothing else.
         if let Some(live) = self.live.as_ref().filter(|_| query.on_page(1) != before.on_page(1)) {
             live.refresh();
         }
@@ -176,7 +176,7 @@ impl State {
         }
     }
 
-    /// Says why it could not be had, below what is shown.
+    /// Shows the error below the table.
     fn fail(&self, error: &AppError) {
         let href = self.asked.borrow().href(&self.about.project);
         morph::show(pages_table::PROBLEM, || {
@@ -186,8 +186,8 @@ impl State {
     }
 }
 
-/// Leaves the focus on the pressed control. One that is gone gives it to the name of the folder that was opened, or to the words that say
-/// which rows are shown.
+/// Keeps the focus on the pressed control. If that is gone, moves it to the name of the opened folder or to the range
+/// of rows.
 fn keep_focus(pressed: Option<String>, is_elsewhere: bool) {
     let is_kept = pressed.is_some_and(|id| browser::focus(&id)) || (is_elsewhere && browser::focus(FOLDER));
     if !is_kept && browser::has_no_focus() {
@@ -195,7 +195,7 @@ fn keep_focus(pressed: Option<String>, is_elsewhere: bool) {
     }
 }
 
-/// What an address of this page asks for.
+/// The query in an address of this page.
 fn asked_by(address: &str) -> AnalyticsQuery {
     let query = address.split_once('?').map_or("", |(_, query)| query);
     AnalyticsQuery::of(|name| browser::value_in(query, name))

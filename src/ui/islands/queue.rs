@@ -1,5 +1,5 @@
-//! What lets the queue be changed without leaving it, around the list that the server renders: posts its forms, says what they did, and
-//! asks in place before a prompt is cancelled. Needs [`super::live::LiveState`], which brings the list up to date and keeps the focus.
+//! Changes the queue in place, around the list that the server renders: posts its forms, announces the result, and asks
+//! for confirmation before a prompt is cancelled. Needs [`super::live::LiveState`] to refresh the list.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,12 +13,12 @@ use crate::ui::charts::number::counted;
 use crate::ui::islands::browser;
 use crate::ui::islands::live::LiveState;
 
-/// The id of what says what a change did, for those who do not see it.
+/// The id of the live region for screen readers that announces a change.
 pub const SAID: &str = "queue-said";
 /// The id of the element with the list.
 pub const LIST: &str = "queue-list";
 
-/// What is read of the queue that the server answers with.
+/// The part of the answer that is used here.
 #[derive(Deserialize)]
 struct Left {
     waiting: Vec<Entry>,
@@ -60,7 +60,7 @@ fn listen(live: &LiveState) {
                 }
                 Err(error) => live.toasts.say(&error.message, "", None),
             }
-            // The question is answered.
+            // Closes the confirmation.
             ask(&live, browser::here().split('?').next().unwrap_or_default());
         });
     });
@@ -73,13 +73,13 @@ fn listen(live: &LiveState) {
     });
 }
 
-/// Shows the queue of `address`, which names the prompt that is about to be cancelled.
+/// Shows the queue at `address`, which may name a prompt to confirm the cancellation of.
 fn ask(live: &LiveState, address: &str) {
     browser::replace_address(address);
     live.refresh_now();
 }
 
-/// What a change did: where the prompt is now, or what is left.
+/// The result of a change: the prompt's new position, or the number of prompts left.
 fn outcome(left: &Left, message: &str) -> String {
     let count = left.waiting.len();
     match left.waiting.iter().position(|entry| entry.message == message) {

@@ -1,4 +1,4 @@
-//! Says that the page is interactive. Needs to be the last island of the document: the others are hydrated by then.
+//! Marks the page as interactive. Needs to be the last island of the document: the others are hydrated before it.
 
 use leptos::prelude::*;
 

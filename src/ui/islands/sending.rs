@@ -1,5 +1,5 @@
-//! Sending a prompt from a form: one post at a time, why it was refused, and the choice to wait where the hour's budget is spent. The text
-//! stays until it was sent: an expired session leads to sign-in and back, an intent that was used is renewed.
+//! Sends a prompt from a form: one post at a time, its errors, and the choice to queue when the hourly budget is spent.
+//! The text stays until it is sent: an expired session leads to sign-in and back, a used intent is replaced.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,13 +13,12 @@ use crate::ui::islands::browser::{self, Reply};
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::live::{LiveState, forms};
 
-/// On the button that puts the prompt into the queue, which appears once it was refused for want of budget.
+/// Attribute of the button that queues the prompt, shown after a refusal because the budget is spent.
 pub const QUEUE_IT: &str = "data-queue-it";
-/// The class of the choice to let a prompt wait, which is there as long as the budget is known to have no room.
+/// The class of the checkbox to queue the prompt, shown while the budget has no room.
 pub const QUEUE_CHOICE: &str = "queue-choice";
 
-/// Posts the form of `draft` to `path` when it is submitted and `may_be_sent` says so. `sent` gets the answer, and where the server wants
-/// the browser to go.
+/// Posts the form of `draft` to `path` on submit, if `may_be_sent` allows it. `sent` gets the answer and the redirect.
 pub fn listen(
     path: &'static str,
     draft: &Draft,
@@ -65,7 +64,7 @@ fn refused(draft: &Draft, error: &AppError) {
     forms::refused(draft.form(), error);
 }
 
-/// Says on the button that sends what it does, or what is being done.
+/// Shows on the send buttons whether a post is pending.
 fn show_pending(draft: &Draft, is_pending: bool) {
     browser::set(draft.form(), "aria-busy", is_pending.then_some("true"));
     for button in draft.buttons() {
@@ -76,7 +75,7 @@ fn show_pending(draft: &Draft, is_pending: bool) {
     }
 }
 
-/// Keeps the choice to wait in step with the budget.
+/// Shows or hides the checkbox to queue as the budget changes.
 pub fn keep_choice(live: &LiveState, draft: &Draft, of: fn(&Budgets) -> Meter) {
     let form = draft.form().clone();
     live.on_budgets(move |budgets| {

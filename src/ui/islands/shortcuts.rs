@@ -1,5 +1,5 @@
-//! Keyboard shortcuts, and the dialog that lists them. Nothing happens while somebody types. Needs the project it is in; rows are
-//! what has the class [`ROW`] in it.
+//! Keyboard shortcuts and the dialog that lists them. They are ignored while an input has the focus. Rows are the `li`
+//! or `tr` around an element of the class [`ROW`].
 
 use std::cell::Cell;
 
@@ -10,12 +10,12 @@ use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, KeyboardEv
 use crate::model::links;
 use crate::ui::islands::browser;
 
-/// The class of the link that stands for its row.
+/// The class of a row's main link.
 const ROW: &str = "row-target";
 
 const DIALOG: &str = "shortcuts";
 
-/// In the fragment of an address: the page that comes puts the focus into its search.
+/// A fragment in the address that focuses the search field of the new page.
 const SEARCH: &str = "#search";
 
 const SHORTCUTS: [(&str, &str); 11] = [
@@ -32,7 +32,7 @@ const SHORTCUTS: [(&str, &str); 11] = [
     ("?", "This list"),
 ];
 
-/// `children` are the [`dialog`], which is the server's alone.
+/// `children` are the [`dialog`], which only the server renders.
 #[island]
 pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {
@@ -72,7 +72,7 @@ fn listen(project: String, may_start: bool) {
     }
 }
 
-/// The list, for the children of [`Shortcuts`].
+/// The list of shortcuts, for the children of [`Shortcuts`].
 pub fn dialog() -> impl IntoView + use<> {
     let rows = SHORTCUTS.map(|(keys, what)| {
         let keys = keys.split(' ').map(|key| view! { <kbd>{key}</kbd> }).collect_view();
@@ -117,7 +117,7 @@ fn is_typing(event: &Event) -> bool {
     browser::target(event, "input:not([type=checkbox]), textarea, select, dialog").is_some()
 }
 
-/// Moves the focus `by` rows; from outside the rows, to the first or the last.
+/// Moves the focus `by` rows; from outside the rows to the first or last one.
 fn step(by: i32) {
     let rows = document().get_elements_by_class_name(ROW);
     let focused = document().active_element();
@@ -135,7 +135,7 @@ fn step(by: i32) {
     }
 }
 
-/// Ticks the checkbox of the row that has the focus, or unticks it.
+/// Toggles the checkbox of the focused row.
 fn choose() {
     let row = document().active_element().and_then(|focused| row_of(&focused));
     let check = row.and_then(|row| browser::find_in(&row, "input[type=checkbox]"));

@@ -1,4 +1,4 @@
-//! Short messages about outcomes, shown for a while and read out politely. Part of [`super::live::Live`].
+//! Toasts: short messages in a polite live region. Part of [`super::live::Live`].
 
 use std::cell::{Cell, RefCell};
 
@@ -9,27 +9,27 @@ use leptos::web_sys::{Element, Event};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::{browser, morph};
 
-/// How long a toast stays, in milliseconds.
+/// How long a toast is shown, in milliseconds.
 const SHOWN_FOR: u32 = 10_000;
 
-/// What a toast offers to take back: a form of `fields` (url-encoded) for the endpoint `path`.
+/// The undo of a toast: url-encoded `fields` to post to the endpoint `path`.
 #[derive(Clone)]
 pub struct Undo {
     pub path: String,
     pub fields: String,
-    /// What is said once it is taken back.
+    /// The toast after the undo.
     pub done: String,
 }
 
 #[derive(Default)]
 pub struct Toasts {
     next_id: Cell<u32>,
-    /// What was said while nobody looked.
+    /// The ids of toasts whose time has not started.
     unseen: RefCell<Vec<String>>,
 }
 
 impl Toasts {
-    /// Says `text`, and after it what a person wrote. The toast's time begins when somebody looks at the page.
+    /// Shows `text` and the user content `quoted`. The toast's time starts when the page is visible and focused.
     pub fn say(&self, text: &str, quoted: &str, href: Option<String>) {
         let Some((id, _)) = self.show(text, quoted, href, false) else { return };
         self.unseen.borrow_mut().push(id);
@@ -38,7 +38,7 @@ impl Toasts {
         }
     }
 
-    /// Says `text` with a way to take it back. It stays until it is used, dismissed or followed by another of its kind.
+    /// Shows `text` with an undo button, until it is used, dismissed or replaced by another such toast.
     pub fn say_with_undo(&self, text: &str, undo: impl Fn() + 'static) {
         if let Some(before) = browser::find(".toast[data-undo]") {
             before.remove();
@@ -49,7 +49,7 @@ impl Toasts {
         }
     }
 
-    /// Puts a toast into the region; its id, and itself. Any of its buttons and links dismisses it.
+    /// Inserts a toast; returns its id and element. Any of its buttons and links dismisses it.
     fn show(
         &self,
         text: &str,
@@ -75,7 +75,7 @@ impl Toasts {
         Some((id, toast))
     }
 
-    /// Somebody looks at the page.
+    /// Starts the time of unseen toasts, now that the page is in view.
     pub(super) fn look(&self) {
         for id in self.unseen.take() {
             browser::after(SHOWN_FOR, move || {
@@ -109,7 +109,7 @@ fn toast(
     }
 }
 
-/// Where toasts appear. Always on the page, so that screen readers hear what is put into it.
+/// The live region for toasts. Always on the page, so that screen readers announce what is inserted.
 pub(super) fn region() -> impl IntoView + use<> {
     view! { <div class="toasts" role="status" aria-live="polite" aria-atomic="false"></div> }
 }

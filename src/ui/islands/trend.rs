@@ -1,5 +1,5 @@
-//! Lets a trend be pointed at: shows the numbers of the day that the pointer or the arrow keys point at. The chart is the server's, with the
-//! words for each day on its column.
+//! Shows the figures of the day under the pointer or the range input of a trend chart. The server renders the chart,
+//! with the text of each day on its column.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -8,17 +8,17 @@ use leptos::web_sys::{Event, HtmlInputElement, PointerEvent};
 use crate::ui::charts::columns;
 use crate::ui::islands::browser;
 
-/// On the column of a day: which days it is about.
+/// Attribute of a column: its day or days.
 pub const DAYS: &str = "data-days";
-/// On the column of a day: what is read out.
+/// Attribute of a column: the text of the readout.
 pub const READOUT: &str = "data-readout";
 
-/// On the range input once a day was pointed at.
+/// Attribute of a range input that has been used.
 const POINTED: &str = "data-pointed";
-/// On a chart that listens.
+/// Attribute of a chart with listeners.
 const LISTENS: &str = "data-listens";
 
-/// `children` are a chart, as [`crate::ui::charts`] makes it.
+/// `children` are a chart of [`crate::ui::charts`].
 #[island]
 pub fn Trend(children: Children) -> impl IntoView {
     if browser::IS_HERE {
@@ -36,14 +36,14 @@ fn input(event: &Event) -> Option<HtmlInputElement> {
     event.target()?.dyn_into().ok()
 }
 
-/// Shows the day that the range input is at.
+/// Shows the day at the range input's value.
 fn moved(event: &Event) {
     if let Some(input) = input(event) {
         point_at(&input);
     }
 }
 
-/// Points at the day below the pointer.
+/// Shows the day under the pointer.
 fn pointer_moved(event: &PointerEvent) {
     let Some(input) = input(event) else { return };
     let last: usize = input.max().parse().unwrap_or(0);

@@ -79,7 +79,7 @@ impl Pick {
         }
     }
 
-    /// Fetches the page at `address`, shows its templates, and offers its text if it has no placeholders or `has_values`.
+    /// Fetches the page at `address`, shows its templates, and offers its text if it has no placeholders or has values.
     fn open(self: Rc<Self>, address: String, has_values: bool) {
         spawn_local(async move {
             match self.live.fetch(&address).await {
