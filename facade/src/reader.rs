@@ -1,5 +1,5 @@
-//! Reads values that the browser parsed. Knows what the types of this project need: numbers, strings, lists, structs, and enums of plain
-//! names. Says of what cannot be read only that: the sentences of serde would bring the formatting of every kind of number with them.
+//! A serde deserializer for values of `JSON.parse`. Supports the types of this project: numbers, strings, lists,
+//! structs, and unit enums. Errors have no details, because serde's messages would add number formatting code.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use real::web_sys::js_sys::{Array, JSON, Reflect};
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// It is not JSON, or not that of the type that was asked for.
+/// The text is not JSON, or not that of the requested type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable;
 
@@ -54,7 +54,7 @@ impl de::Error for Unreadable {
     }
 }
 
-/// A value that the browser parsed.
+/// A value of `JSON.parse`.
 pub(crate) struct Reader(JsValue);
 
 impl Reader {
@@ -74,7 +74,7 @@ impl<'de> Deserializer<'de> for Reader {
         if let Some(text) = self.0.as_string() {
             visitor.visit_string(text)
         } else if let Some(number) = self.0.as_f64() {
-            // Of the numbers that a browser knows, whole ones up to 2^53 are exact.
+            // JavaScript numbers are exact for integers up to 2^53.
             match number as i64 {
                 whole if whole as f64 != number => visitor.visit_f64(number),
                 whole if whole < 0 => visitor.visit_i64(whole),
@@ -132,7 +132,7 @@ impl<'de> Deserializer<'de> for Reader {
     }
 }
 
-/// What is left of a list.
+/// Iterates over a list.
 struct List {
     list: Array,
     at: u32,
@@ -154,7 +154,7 @@ impl<'de> SeqAccess<'de> for List {
     }
 }
 
-/// The fields of an object that are still to be read, in the order of the struct.
+/// Iterates over an object's fields in the order of the struct.
 struct Fields {
     of: JsValue,
     left: &'static [&'static str],
@@ -163,7 +163,7 @@ struct Fields {
 impl<'de> SeqAccess<'de> for Fields {
     type Error = Unreadable;
 
-    /// Nothing of a field that the object has not: serde then takes its default, or refuses.
+    /// `None` for a missing field: serde then uses its default or fails.
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,

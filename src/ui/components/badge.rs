@@ -1,11 +1,11 @@
-//! A state as people see it: always a word, a shape and a colour together.
+//! The badge of a state: always a word, a shape and a color together.
 
 use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
 use crate::ui::components::icon::{self, icon};
 
-/// The state of a job as it is now.
+/// The badge of a job's current state.
 pub fn badge(status: &JobBadge) -> impl IntoView + use<> {
     view! {
         <span class="badge" data-job=status.id.to_string() data-status=status.state.as_str()>
@@ -15,7 +15,7 @@ pub fn badge(status: &JobBadge) -> impl IntoView + use<> {
     }
 }
 
-/// What became of handing one prompt to the agent.
+/// The badge of a prompt's delivery.
 pub fn delivery_badge(state: DeliveryState) -> impl IntoView + use<> {
     let (outline, word) = delivery(state);
     view! {
@@ -26,7 +26,7 @@ pub fn delivery_badge(state: DeliveryState) -> impl IntoView + use<> {
     }
 }
 
-/// The shape and the word for what became of handing over a prompt.
+/// The icon and the label of a delivery state.
 pub const fn delivery(state: DeliveryState) -> (&'static str, &'static str) {
     match state {
         DeliveryState::Queued => (icon::CLOCK, "Queued"),
@@ -51,7 +51,7 @@ pub const fn shape(state: JobState) -> &'static str {
     }
 }
 
-/// The name of a state, as filters and headings have it.
+/// The label of a state in filters and headings.
 pub const fn name(state: JobState) -> &'static str {
     match state {
         JobState::Queued => "Queued",
@@ -66,7 +66,7 @@ pub const fn name(state: JobState) -> &'static str {
     }
 }
 
-/// The word of a badge: the state's name, with what must not be overlooked.
+/// The label of a job's badge: the state, with details that matter.
 fn word(badge: &JobBadge) -> String {
     match badge.state {
         JobState::Completed if badge.pr_link.is_none() => "Completed, no changes".to_owned(),

@@ -1,10 +1,10 @@
-//! What starting a job costs of the hour's budget.
+//! The cost of starting a job, out of the hourly budget.
 
 use crate::model::budget::Meter;
 use crate::ui::clock;
 use crate::ui::components::time::until;
 
-/// `starts`: what is used of the hour's job starts.
+/// `starts`: the job starts used this hour.
 pub fn sentence(starts: Meter) -> String {
     said(starts, starts.next_fits_at.map(|at| until(at, clock::now())))
 }

@@ -1,8 +1,8 @@
-//! What is shown where there is nothing yet: why, and the first step.
+//! An empty state: why there is nothing yet, and the first step.
 
 use leptos::prelude::*;
 
-/// `heading` and `text` for an empty place; `step` is the link or button that changes it.
+/// `step`: the link or button that changes it.
 pub fn empty<S: IntoView>(heading: &'static str, text: &'static str, step: S) -> impl IntoView + use<S> {
     view! {
         <div class="empty">

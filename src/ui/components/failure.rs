@@ -1,11 +1,11 @@
-//! What is shown instead of what could not be had: a sentence, and a next step.
+//! An error in place of content that could not be loaded: a sentence and a next step.
 
 use leptos::prelude::*;
 
 use crate::error::{AppError, ErrorCode};
 use crate::ui::components::icon::{self, icon};
 
-/// What is the matter, in a few words.
+/// The heading of an error.
 pub const fn heading(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::NotFound => "Not found",
@@ -17,12 +17,12 @@ pub const fn heading(code: ErrorCode) -> &'static str {
     }
 }
 
-/// In place of a page that could not be loaded.
+/// The error in place of a whole page.
 pub fn page_failure(error: &AppError) -> AnyView {
     failed(error, view! { <h1>{heading(error.code)}</h1> })
 }
 
-/// In place of a part of a page that could not be loaded.
+/// The error in place of a part of a page.
 pub fn failure(error: &AppError) -> AnyView {
     failed(error, view! { <h2>{heading(error.code)}</h2> })
 }
@@ -31,7 +31,7 @@ fn failed(error: &AppError, heading: impl IntoView) -> AnyView {
     let (href, step) = match error.code {
         ErrorCode::NotFound | ErrorCode::Forbidden => ("/", "Go to the overview"),
         ErrorCode::Unauthenticated => ("/login", "Sign in"),
-        // The page again.
+        // Reloads the page.
         _ => ("", "Try again"),
     };
     view! {

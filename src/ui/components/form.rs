@@ -1,11 +1,11 @@
-//! Forms that post to a server function. Plain HTML: `islands::live::forms` posts them without leaving the page where there is JavaScript.
+//! Plain HTML forms that post to a server function; `islands::live::forms` posts them without leaving the page.
 
 use leptos::prelude::*;
 
 /// Names and values of hidden fields.
 pub type Hidden = Vec<(&'static str, String)>;
 
-/// `content` in a form that posts `hidden` along with it to `action`.
+/// A form with `content` that posts to `action`, with the `hidden` fields.
 pub fn post_form<C: IntoView>(
     class: &'static str,
     action: &'static str,
@@ -18,17 +18,17 @@ pub fn post_form<C: IntoView>(
     view! { <form class=class method="post" action=action>{hidden.collect_view()} {content.into_view()}</form> }
 }
 
-/// A button that shows `content`: what it would do is said before it is done. Works without JavaScript.
+/// A button that opens `content` to confirm an action. Works without JavaScript.
 pub fn confirm(name: &'static str, content: impl IntoView) -> AnyView {
     view! { <details class="confirm"><summary class="button">{name}</summary> {content.into_view()}</details> }.into_any()
 }
 
-/// The button that sends a form.
+/// The primary submit button of a form.
 pub fn submit_button<N: IntoView>(name: N) -> impl IntoView + use<N> {
     view! { <button type="submit" class="button button-primary">{name.into_view()}</button> }
 }
 
-/// Where the platform's own id of a job is typed.
+/// The field for the platform's id of a job.
 pub fn id_field(value: String) -> AnyView {
     view! {
         <label class="id-field">
@@ -39,8 +39,8 @@ pub fn id_field(value: String) -> AnyView {
     .into_any()
 }
 
-/// `text` as the content of a text area. Leptos does not escape what is between the tags, and a browser drops a line
-/// end that follows the start tag in a page (but not one set by a script).
+/// Escapes `text` as the content of a textarea: Leptos does not escape `inner_html`. In parsed HTML, browsers drop a
+/// newline after the start tag, so the server adds one.
 pub fn as_content(text: &str) -> String {
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
     if cfg!(feature = "ssr") { format!("\n{escaped}") } else { escaped }

@@ -1,4 +1,4 @@
-//! Icons: 16 × 16 outlines in the text's colour. Decoration only; the word beside one carries the meaning.
+//! Icons: 16 × 16 outlines in the text color. Decorative only; the text beside an icon carries the meaning.
 
 use leptos::prelude::*;
 
@@ -36,7 +36,7 @@ pub fn icon(outline: &'static str) -> impl IntoView + use<> {
     view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=outline /></svg> }
 }
 
-/// The product's mark: a docket with its last line ticked off.
+/// The logo: a list with its last line checked.
 pub fn mark() -> impl IntoView + use<> {
     view! {
         <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">

@@ -1,4 +1,4 @@
-//! One job as a row of a list.
+//! A job as a row of a list.
 
 use leptos::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::ui::components::time::ago;
 /// How many tags a row shows.
 const TAGS: usize = 1;
 
-/// `check` is what chooses the row, if anything.
+/// `check`: the checkbox of the row, if any.
 pub fn job_row(job: &Job, check: impl IntoView) -> impl IntoView {
     let project = job.project.as_str();
     let author = links::with_query(&links::jobs(project), &[("author", &job.author)]);
@@ -31,7 +31,7 @@ pub fn job_row(job: &Job, check: impl IntoView) -> impl IntoView {
     }
 }
 
-/// What a person has to know of the follow-ups, which the badge does not say.
+/// A warning about the follow-ups that the badge does not show.
 fn follow_up_problem(job: &Job) -> Option<&'static str> {
     let mut states = job.follow_ups.iter().map(|follow_up| follow_up.state);
     let last = states.clone().next_back();

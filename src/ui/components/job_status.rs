@@ -1,4 +1,4 @@
-//! The state of a job and, in a list, the link to its pull request. `islands::live` keeps every one of them current.
+//! The state of a job and, in a list, the link to its pull request. `islands::live` keeps it current.
 
 use leptos::prelude::*;
 
@@ -8,11 +8,11 @@ use crate::ui::components::pull_request::pull_request;
 
 /// The attribute with the id of the job.
 pub const LIVE: &str = "data-live";
-/// The attribute with what is shown: see [`version`].
+/// The attribute with the version that is shown: see [`version`].
 pub const VERSION: &str = "data-version";
-/// The attribute of a job that will still change by itself.
+/// The attribute of a job whose state will still change.
 pub const MOVING: &str = "data-moving";
-/// The attribute of one with a link.
+/// The attribute of a status that shows the link to the pull request.
 pub const LINKED: &str = "data-linked";
 
 /// `has_link`: whether the pull request is shown beside the state.
@@ -33,7 +33,7 @@ pub fn job_status(status: &JobBadge, has_link: bool) -> impl IntoView + use<> {
     }
 }
 
-/// What tells one status of a job from another.
+/// Differs between any two statuses of a job.
 pub fn version(status: &JobBadge) -> String {
     let tracked = if status.followed { "tracked" } else { "" };
     let link = if status.pr_link.is_some() { "link" } else { "" };

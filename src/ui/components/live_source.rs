@@ -1,11 +1,11 @@
-//! Says of figures that they come live from the platform, and how far they can be relied on.
+//! The source of live figures: when they were fetched, and warnings if they are stale or corrected.
 
 use leptos::prelude::*;
 
 use crate::model::time::Timestamp;
 use crate::ui::components::time::ago;
 
-/// `stale`: newer figures are asked for, or cannot be had. `corrected`: some made no sense as they came.
+/// `stale`: a refresh is pending or failed. `corrected`: invalid figures were corrected or left out.
 pub fn live_source(fetched_at: Timestamp, stale: bool, corrected: bool) -> impl IntoView + use<> {
     let warning =
         stale.then(|| view! { <strong>"Showing cached data; refresh pending or failed. "</strong> });

@@ -1,4 +1,4 @@
-//! The hour's budget as two thin bars.
+//! The hourly budget as two meters.
 
 use leptos::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::ui::components::waiting::waiting_link;
 /// The id of the element that holds the meters.
 pub const ID: &str = "meters";
 
-/// `has_details`: whether this person may look at the page about the platform.
+/// `has_details`: whether the user may open the page about the platform.
 pub fn meters(project: &str, budgets: &Budgets, has_details: bool) -> impl IntoView + use<> {
     let waiting = (budgets.waiting > 0)
         .then(|| view! { <p class="meter-text">{waiting_link(project, budgets.waiting)}</p> });

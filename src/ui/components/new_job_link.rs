@@ -1,4 +1,4 @@
-//! The primary action of pages with jobs, for those who may start them.
+//! The link to start a job: the primary action of pages with jobs.
 
 use leptos::prelude::*;
 

@@ -1,14 +1,14 @@
-//! A sentence in a frame: what happened, what it means, and what can be done.
+//! A notice: what happened, what it means, and what to do.
 
 use leptos::prelude::*;
 
 use crate::model::links;
 use crate::ui::components::icon::{self, icon};
 
-/// What the link to the page is called that a sentence names.
+/// The label of the link to the page that a sentence names.
 pub const NAMED_PAGE: &str = "View it";
 
-/// How loud a notice is.
+/// The severity of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Plain,
@@ -18,7 +18,7 @@ pub enum Tone {
     Bad,
 }
 
-/// `content` with the shape and colour of its `tone`. What is bad is read out at once, the rest when there is time for it.
+/// `content` with the icon and color of its `tone`. Screen readers announce [`Tone::Bad`] at once, others politely.
 pub fn notice<C: IntoView>(tone: Tone, content: C) -> impl IntoView + use<C> {
     let (class, outline, role) = match tone {
         Tone::Plain => ("notice", icon::CLOCK, "status"),
@@ -30,7 +30,7 @@ pub fn notice<C: IntoView>(tone: Tone, content: C) -> impl IntoView + use<C> {
     view! { <div class=class role=role>{icon(outline)} <div>{content.into_view()}</div></div> }
 }
 
-/// Why a form was refused, with a link to the page that the sentence names; nothing where it was not.
+/// The error of a form, with a link to the page that the sentence names; `None` without an error.
 pub fn problem(sentence: Option<String>) -> Option<impl IntoView + use<>> {
     sentence.map(|sentence| {
         let page = links::named_in(&sentence).map(str::to_owned);

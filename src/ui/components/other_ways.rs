@@ -1,4 +1,4 @@
-//! Further ways to come to jobs, for those who may start them.
+//! Links to import a job and to create a batch.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! "Start a job about this page" of the documentation, with its figures in the prompt.
+//! The link "Start a job about this page", which puts the page's figures into the prompt.
 
 use leptos::prelude::*;
 
@@ -8,17 +8,17 @@ use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{change, counted, grouped};
 use crate::ui::components::icon::{self, icon};
 
-/// A page of the documentation and its views.
+/// A documentation page and its views.
 pub struct PageFigures<'a> {
     pub path: &'a str,
     pub counts: ViewCounts,
     /// Total views now and in the previous period.
     pub change: Option<(u64, u64)>,
-    /// The first and the last day that they are of.
+    /// The first and the last day of the figures.
     pub days: (Day, Day),
 }
 
-/// `words` beside the icon; without any, the link says what it does to those who do not see it.
+/// `words`: the text beside the icon; may be empty, as the link has an accessible name.
 pub fn page_job_link(
     project: &str,
     page: &PageFigures,
@@ -30,7 +30,7 @@ pub fn page_job_link(
     view! { <a class=class href=href aria-label=label title="Start a job about this page">{icon(icon::PLUS)} {words}</a> }
 }
 
-/// What is known of the page, for the agent; what to do about it is for the person to write.
+/// The figures of the page, for the agent; the user adds the instructions.
 fn prompt(PageFigures { path, counts, change: changed, days }: &PageFigures) -> String {
     let changed = changed.filter(|(_, before)| *before > 0);
     let changed = changed.map(|(now, before)| format!(" ({} against the days before)", change(now, before)));

@@ -1,5 +1,5 @@
-//! The table of pages with their bars, and its controls: links and a GET form. Rendered by the server with the page, and by the island
-//! `paged_views` from each further answer.
+//! The table of page views and its controls: links and a GET form. The server renders it with the page, and the island
+//! `paged_views` renders each further answer.
 
 mod controls;
 mod pager;
@@ -12,22 +12,22 @@ use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::model::day::Day;
 
-/// Links of this class are followed in place.
+/// The class of links that the island opens in place.
 const IN_PLACE: &str = "in-place";
 /// The id of the element that holds the table.
 pub const ID: &str = "pages-table";
-/// The id of the heading, which is scrolled to when a page is turned.
+/// The id of the heading, which is scrolled to on a page change.
 pub const HEADING: &str = "table";
 /// The id of the name of the open folder.
 pub const FOLDER: &str = "folder";
 /// The id of the search field.
 pub const SEARCH: &str = "q";
-/// The id of the words that say which rows are shown.
+/// The id of the range of rows that is shown.
 pub const PLACE: &str = "place";
-/// The id of the place for what went wrong.
+/// The id of the element for errors.
 pub const PROBLEM: &str = "table-problem";
 
-/// What the table is about, whatever is paged and sorted.
+/// The properties of the table that do not depend on the query.
 #[derive(Clone)]
 pub struct About {
     pub project: String,
@@ -36,14 +36,14 @@ pub struct About {
     pub may_start: bool,
 }
 
-/// What is shown: the answer to `query`.
+/// The query and its answer.
 #[derive(Clone)]
 pub struct Shown {
     pub query: AnalyticsQuery,
     pub table: PagesTable,
 }
 
-/// To be put into the element [`ID`].
+/// The content of the element [`ID`].
 pub fn pages_table(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let empty = shown.table.rows.is_empty() && shown.query.page == 1;
     let table = match shown.table.source {

@@ -1,4 +1,4 @@
-//! A link to a pull request, if what the upstream sent is a link that a browser may follow; its text otherwise.
+//! A link to a pull request. A link from the upstream that is not safe to follow is shown as text.
 
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::model::job::safe_link;
 use crate::ui::components::icon::{self, icon};
 
-/// `class` says how loud it is.
+/// `class`: the link's style.
 pub fn pull_request(link: &str, class: &'static str) -> impl IntoView + use<> {
     match safe_link(link) {
         Some(href) => Either::Left(view! {
@@ -19,7 +19,7 @@ pub fn pull_request(link: &str, class: &'static str) -> impl IntoView + use<> {
     }
 }
 
-/// `Pull request #12` where the address ends so, else its host.
+/// `Pull request #12` if the address ends in a number, else `Pull request`.
 pub fn label(link: &str) -> String {
     let plain = link.split(['?', '#']).next().unwrap_or(link).trim_end_matches('/');
     let number = plain.rsplit('/').next().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What is shown to a viewer in place of a form that they may not send.
+//! The message that a viewer gets instead of a form.
 
 use leptos::prelude::*;
 
 use crate::model::links;
 use crate::ui::components::empty::empty;
 
-/// `what` needs a role that this person does not have.
+/// `what`: a sentence about the role that is required.
 pub fn read_only(project: &str, what: &'static str) -> AnyView {
     let back = view! { <a class="button" href=links::jobs(project)>"View jobs"</a> };
     empty("Your role is read-only", what, back).into_any()

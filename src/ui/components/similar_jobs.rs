@@ -1,4 +1,4 @@
-//! Jobs that resemble a text: who started them, when, and what became of them.
+//! Similar jobs with their state, author and age.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::ui::components::time::ago;
 
 use crate::model::links;
 
-/// Nothing where there are none.
+/// `None` without similar jobs.
 pub fn similar_jobs(
     project: &str,
     heading: &'static str,

@@ -1,11 +1,11 @@
-//! A table of states: words more than numbers. On small screens each row is a block, and `data-label` names its cells.
+//! A table of mostly text. On small screens each row is a block, and `data-label` names its cells.
 
 use leptos::prelude::*;
 
-/// The column of what can be done with a row; its head is only read out.
+/// The heading of the column with actions, for screen readers only.
 pub const ACTIONS: &str = "Actions";
 
-/// The table called `name`, with a column for each of `heads`.
+/// A table with the accessible name `name` and a column for each of `heads`.
 pub fn table(name: &'static str, heads: &[&'static str], rows: impl IntoView) -> AnyView {
     let heads = heads.iter().map(|head| match *head {
         ACTIONS => view! { <th scope="col"><span class="visually-hidden">{ACTIONS}</span></th> }.into_any(),

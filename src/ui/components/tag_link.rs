@@ -1,10 +1,10 @@
-//! A tag or page of a job, which leads to all jobs that have it.
+//! A tag or page of a job, which links to all jobs that have it.
 
 use leptos::prelude::*;
 
 use crate::model::links;
 
-/// `label` is a page where it begins with a slash, else a tag.
+/// `label`: a page if it begins with a slash, else a tag.
 pub fn tag_link(project: &str, label: &str) -> AnyView {
     let href = links::with_query(&links::jobs(project), &[("tag", label)]);
     let class = if label.starts_with('/') { "tag tag-page" } else { "tag" };

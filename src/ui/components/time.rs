@@ -1,4 +1,4 @@
-//! A moment as an age, or as the time itself. Browsers put both into the reader's own words and time zone (`islands::live`).
+//! A timestamp as a relative time or as the full time. `islands::live` localizes both in the browser.
 
 use leptos::prelude::*;
 
@@ -6,12 +6,12 @@ use crate::model::time::Timestamp;
 
 use crate::ui::clock;
 
-/// `3 min ago`, with the full time on hover.
+/// A relative time, such as `3 min ago`, with the full time on hover.
 pub fn ago(at: Timestamp) -> impl IntoView + use<> {
     view! { <time datetime=at.to_string() data-age="" title=utc_minute(at)>{age(at, clock::now())}</time> }
 }
 
-/// The full time itself.
+/// The full time.
 pub fn exact_time(at: Timestamp) -> impl IntoView + use<> {
     view! { <time datetime=at.to_string() data-exact="">{utc_minute(at)}</time> }
 }
@@ -22,7 +22,7 @@ pub fn utc_minute(at: Timestamp) -> String {
     format!("{} {} UTC", text.get(..10).unwrap_or(&text), text.get(11..16).unwrap_or_default())
 }
 
-/// How long ago, in the largest unit that fits; after a month, the day.
+/// The age in the largest unit that fits; after 30 days the date.
 pub fn age(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.seconds_since(at);
     let (number, unit) = match seconds {
@@ -38,7 +38,7 @@ pub fn age(at: Timestamp, now: Timestamp) -> String {
     format!("{number} {unit} ago")
 }
 
-/// How long until `at`, rounded up to minutes, for budgets: `4 min`.
+/// The time until `at`, rounded up to minutes: `4 min`.
 pub fn until(at: Timestamp, now: Timestamp) -> String {
     format!("{} min", (at.seconds_since(now) + 59) / 60)
 }

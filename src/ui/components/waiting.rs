@@ -1,4 +1,4 @@
-//! How many prompts are queued, as the way to the queue.
+//! The number of queued prompts, as a link to the queue.
 
 use leptos::prelude::*;
 

@@ -45,7 +45,7 @@ pub fn Frame() -> impl IntoView {
         let project = project.clone();
         Suspend::new(async move {
             let budgets = asked.await;
-            // The budget is no reason to disturb: what needs it says so when it is spent.
+            // Without budgets the meters are left out; forms report a spent budget themselves.
             let shown = budgets.map(|budgets| meters::meters(&project, &budgets, has_details));
             view! { <Meters project has_details><div id=meters::ID>{shown}</div></Meters> }
         })

@@ -1,5 +1,5 @@
-//! What the forms with a prompt are made of: the field, what is said about the text in it, the buttons that send it, and the choice to let
-//! it wait. Islands keep them alive (`islands::drafts`, `islands::sending`); without JavaScript they are plain forms.
+//! The parts of forms with a prompt: the field, notes about its text, send buttons, and the checkbox to queue it.
+//! Enhanced by the islands `islands::drafts` and `islands::sending`; without JavaScript they are plain forms.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -14,18 +14,18 @@ use crate::ui::islands::drafts::{self, DraftStart};
 use crate::ui::islands::morph::PROBLEM;
 use crate::ui::islands::sending::QUEUE_CHOICE;
 
-/// What differs between one field for a text and another.
+/// The properties of a prompt field.
 pub(super) struct PromptField<'a> {
     pub(super) id: &'static str,
     pub(super) name: &'static str,
     pub(super) label: &'static str,
     pub(super) placeholder: &'static str,
     pub(super) rows: &'static str,
-    /// What it begins with.
+    /// The initial text.
     pub(super) text: &'a str,
 }
 
-/// Where the draft of a form that begins with `text` stands. `goes_first`: the page was asked for with the text, or it was refused just now.
+/// The draft of a form rendered with `text`. `goes_first`: the text is from the address or a refused form.
 pub(super) fn draft_start(form: &JobForm, text: &str, goes_first: bool) -> DraftStart {
     DraftStart {
         saved_at: form.draft_saved_at,
@@ -35,7 +35,7 @@ pub(super) fn draft_start(form: &JobForm, text: &str, goes_first: bool) -> Draft
     }
 }
 
-/// Its text is never read as HTML.
+/// The field. Its text is escaped.
 pub(super) fn prompt_field(field: &PromptField) -> AnyView {
     let PromptField { id, name, label, placeholder, rows, text } = *field;
     view! {
@@ -56,7 +56,7 @@ pub(super) fn prompt_field(field: &PromptField) -> AnyView {
     .into_any()
 }
 
-/// What is said about the text: how long it is, near the limit, and where it is kept; with the ways to discard it and to take that back.
+/// The notes about the text: its length near the limit, whether the draft is saved, and buttons to discard and undo.
 pub(super) fn prompt_notes(start: &DraftStart) -> AnyView {
     let kept = if start.is_draft { drafts::SAVED } else { "" };
     // Without JavaScript the button posts an empty text for this form.
@@ -79,13 +79,13 @@ pub(super) fn prompt_notes(start: &DraftStart) -> AnyView {
     .into_any()
 }
 
-/// Why the form that follows was refused. Islands say it in the same place.
+/// The error of the form below. Islands show errors in the same element.
 pub(super) fn problem(refused: Option<&AppError>) -> AnyView {
     let shown = notice::problem(refused.map(|error| error.message.clone()));
     view! { <div class=PROBLEM>{shown}</div> }.into_any()
 }
 
-/// The button that sends, `busy` while it does, and one that puts the prompt into the queue once it was refused for want of budget.
+/// The send button, labeled `busy` while sending, and one to queue the prompt after a refusal for lack of budget.
 pub(super) fn send_buttons(idle: &'static str, busy: &'static str, refused: Option<&AppError>) -> AnyView {
     let is_spent = refused.is_some_and(|error| error.code == ErrorCode::BudgetSpent);
     view! {
@@ -95,7 +95,7 @@ pub(super) fn send_buttons(idle: &'static str, busy: &'static str, refused: Opti
     .into_any()
 }
 
-/// The choice to let a prompt wait, where the hour's budget has no room.
+/// The checkbox to queue the prompt, shown while the hourly budget has no room.
 pub(super) fn queue_choice(left: Option<Meter>) -> AnyView {
     let has_room = left.is_none_or(|meter| meter.left() > 0);
     view! {

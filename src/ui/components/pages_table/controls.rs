@@ -1,4 +1,4 @@
-//! Above the rows: flat or by folder, search, how many rows there are, and the same rows in a file. Of live figures, how old they are.
+//! The controls above the rows: flat or by folder, search, count of rows, exports. For live figures, their age.
 
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -27,7 +27,7 @@ pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
     }
 }
 
-/// A link among several of which one is chosen.
+/// One of several links, of which one is current.
 pub(super) fn choice(id: String, href: String, name: String, is_chosen: bool) -> impl IntoView + use<> {
     view! { <li><a id=id class=IN_PLACE href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }
 }
@@ -93,7 +93,7 @@ fn search(project: &str, query: &AnalyticsQuery) -> impl IntoView + use<> {
     }
 }
 
-/// The way to the folder that is open.
+/// The breadcrumbs of the open folder.
 fn open_folder(project: &str, query: &AnalyticsQuery) -> Option<impl IntoView + use<>> {
     let folder = query.folder.as_deref()?;
     let folder = folder.trim_end_matches("/*").trim_end_matches('/');
@@ -104,7 +104,7 @@ fn open_folder(project: &str, query: &AnalyticsQuery) -> Option<impl IntoView + 
     Some(view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> })
 }
 
-/// Asks the platform anew, whatever is in memory, and says what that costs.
+/// A form that fetches live figures again, bypassing the cache, and states its cost.
 fn refresh(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
     let mut hidden = vec![
         ("project", about.project.clone()),

@@ -1,4 +1,4 @@
-//! Below the rows: which of them these are (read out when they change), the pages before and after, and other page sizes.
+//! The pager below the rows: their range (a live region), previous and next page, and page sizes.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::ui::charts::number::grouped;
 
-/// The page sizes that are offered.
+/// The page sizes to choose from.
 const SIZES: [i64; 4] = [25, 50, 100, 250];
 
 pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoView + use<> {

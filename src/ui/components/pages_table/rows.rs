@@ -1,4 +1,4 @@
-//! The rows: of the daily history with heads that sort, of live figures in the order of the platform.
+//! The rows: of the daily history with sortable headings, or of live figures in the platform's order.
 
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -86,7 +86,7 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
     }
 }
 
-/// The bar of a row, and what it shows in numbers.
+/// The bar of a row and its numbers.
 fn numbers(row: &TableRow, longest: u64) -> impl IntoView + use<> {
     let counts = row.counts;
     view! {
@@ -97,14 +97,14 @@ fn numbers(row: &TableRow, longest: u64) -> impl IntoView + use<> {
     }
 }
 
-/// The head of a column: a link that sorts by it, or turns the order round.
+/// A column heading that sorts by the column, or reverses the order.
 fn head(
     project: &str,
     query: &AnalyticsQuery,
     (by, class, name): (Sort, &'static str, &'static str),
 ) -> impl IntoView + use<> {
     let order = query.order();
-    // Paths go up and numbers down, unless reversed.
+    // Paths sort ascending and numbers descending, unless reversed.
     let sorted = (order.by == by).then(|| match order.reversed == (by == Sort::Path) {
         true => ("descending", "↓"),
         false => ("ascending", "↑"),
@@ -121,7 +121,7 @@ fn job_head() -> impl IntoView + use<> {
     view! { <th scope="col" class="start"><span class="visually-hidden">"Job"</span></th> }
 }
 
-/// A page leads to its own report, a folder opens.
+/// A page links to its report, a folder to its content.
 fn name(project: &str, query: &AnalyticsQuery, row: &TableRow) -> impl IntoView + use<> {
     match (row.pages, row.path.strip_suffix("/*")) {
         (Some(pages), Some(folder)) => {

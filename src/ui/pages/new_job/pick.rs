@@ -1,5 +1,5 @@
-//! The templates beside the form for a new job: links that choose one, and a form of the GET method for its placeholders. Each leads to this
-//! page with the text in the form; the island `job_form` does that in place.
+//! The templates beside the form for a new job: links that choose one, and a GET form for its placeholders. Each leads
+//! to this page with the text in the form; the island `job_form` does the same in place.
 
 use leptos::prelude::*;
 
@@ -8,24 +8,24 @@ use crate::model::saved_template::{RESERVED_PLACEHOLDERS, SavedTemplate};
 use crate::model::template::{filled, placeholders};
 use crate::ui::islands::job_form::{FILL, PICKS, REMOVE, REPLACE, TEMPLATE};
 
-/// The placeholder that is about a page, as the address calls it.
+/// The placeholder for the page, and its name in the address.
 const PAGE: &str = "page";
 
-/// The page that the job is about, in the address.
+/// The name of the job's page in the address.
 const PATH: &str = "path";
 
-/// What is offered, and what the address says of it.
+/// The templates, and the parameters of the address.
 pub(super) struct Pick {
     project: String,
     templates: Vec<SavedTemplate>,
     /// The id of the template in the address.
     pub(super) asked: String,
-    /// The values of the placeholders in the address, and its page.
+    /// The values of placeholders in the address, and the page.
     given: Vec<(String, String)>,
 }
 
 impl Pick {
-    /// `given` are the fields of the address. Nothing of it is put into the page that the form has no use for.
+    /// `given`: the parameters of the address; unknown ones are dropped.
     pub(super) fn of(
         project: String,
         templates: Vec<SavedTemplate>,
@@ -40,7 +40,7 @@ impl Pick {
         Self { project, templates, asked, given }
     }
 
-    /// The text of the template in the address, with the values in the address; nothing if there is none.
+    /// The text of the chosen template, filled with the values in the address; `None` without a template.
     pub(super) fn filled(&self) -> Option<String> {
         let template = self.template(&self.asked)?;
         let values: Vec<_> =
@@ -52,7 +52,7 @@ impl Pick {
         self.templates.iter().find(|template| template.id.as_str() == id)
     }
 
-    /// What the address says of a placeholder. The page it is about is the one the job is about.
+    /// The value of a placeholder. `{{page}}` defaults to the job's page.
     fn value(&self, placeholder: &str) -> &str {
         match (self.given(placeholder), placeholder) {
             ("", PAGE) => self.given(PATH),
@@ -64,7 +64,7 @@ impl Pick {
         self.given.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value)
     }
 
-    /// In the form: which template the text came from, and how to say that it did not.
+    /// In the form: the name of the text's template, and a link to remove it.
     pub(super) fn field(&self, template: &str) -> AnyView {
         let name = self.template(template).map(|template| template.name.clone());
         let (is_none, id) = (name.is_none(), template.to_owned());
