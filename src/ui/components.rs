@@ -1,4 +1,4 @@
-//! Components shared by pages and islands. They use the model, but not `pages`.
+//! Components shared by pages and islands. They use the model and the endpoints' paths, but not `pages`.
 
 pub mod badge;
 pub mod cost;

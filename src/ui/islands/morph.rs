@@ -11,7 +11,7 @@ use crate::ui::islands::browser;
 /// Attribute of an element that keeps its content.
 const KEEP: &str = "data-keep";
 
-/// The class of the error above a form. It is inserted in the browser, so morphing skips it.
+/// The class of the error above a form. Morphing leaves it in place.
 pub const PROBLEM: &str = "form-problem";
 
 /// Attributes that change in the browser and that the server does not know.
