@@ -1,11 +1,11 @@
 //! A serde deserializer for values of `JSON.parse`. Supports the types of this project: numbers, strings, lists,
-//! structs, and unit enums. Errors have no details, because serde's messages would add number formatting code.
+//! structs, and enums of unit and struct variants. Errors have no details, because serde's messages would add number formatting code.
 
 use std::fmt;
 
 use real::wasm_bindgen::{JsCast, JsValue};
-use real::web_sys::js_sys::{Array, JSON, Reflect};
-use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, SeqAccess, Visitor};
+use real::web_sys::js_sys::{Array, JSON, Object, Reflect};
+use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, SeqAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// The text is not JSON, or not that of the requested type.
@@ -118,8 +118,13 @@ impl<'de> Deserializer<'de> for Reader {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unreadable> {
-        let name = self.0.as_string().ok_or(Unreadable)?;
-        visitor.visit_enum(name.into_deserializer())
+        if let Some(name) = self.0.as_string() {
+            return visitor.visit_enum(name.into_deserializer());
+        }
+        let object = self.0.dyn_ref::<Object>().ok_or(Unreadable)?;
+        let name = Object::keys(object).get(0).as_string().ok_or(Unreadable)?;
+        let content = Reflect::get(&self.0, &JsValue::from_str(&name)).map_err(|_| Unreadable)?;
+        visitor.visit_enum(Variant { name, content })
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
@@ -181,5 +186,45 @@ impl Fields {
         self.left = left;
         let value = Reflect::get(&self.of, &JsValue::from_str(name)).ok()?;
         (!value.is_undefined()).then_some(value)
+    }
+}
+
+/// A variant of an enum with its content: an object with the variant's name as its only key.
+struct Variant {
+    name: String,
+    content: JsValue,
+}
+
+impl<'de> EnumAccess<'de> for Variant {
+    type Error = Unreadable;
+    type Variant = Self;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), Unreadable> {
+        let name: de::value::StrDeserializer<'_, Unreadable> = self.name.as_str().into_deserializer();
+        Ok((seed.deserialize(name)?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant {
+    type Error = Unreadable;
+
+    fn unit_variant(self) -> Result<(), Unreadable> {
+        Err(Unreadable)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Unreadable> {
+        seed.deserialize(Reader(self.content))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Unreadable> {
+        Err(Unreadable)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        visitor.visit_seq(Fields { of: self.content, left: fields })
     }
 }

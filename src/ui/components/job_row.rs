@@ -37,7 +37,7 @@ fn follow_up_problem(job: &Job) -> Option<&'static str> {
     let last = states.clone().next_back();
     match last {
         _ if states.any(|state| state == DeliveryState::Unknown) => Some(" unknown"),
-        Some(DeliveryState::Rejected) => Some(" not taken"),
+        Some(DeliveryState::Rejected) => Some(" not accepted"),
         _ => None,
     }
 }
