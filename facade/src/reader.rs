@@ -5,7 +5,9 @@ use std::fmt;
 
 use real::wasm_bindgen::{JsCast, JsValue};
 use real::web_sys::js_sys::{Array, JSON, Object, Reflect};
-use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, SeqAccess, VariantAccess, Visitor};
+use serde::de::{
+    self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, SeqAccess, VariantAccess, Visitor,
+};
 use serde::forward_to_deserialize_any;
 
 /// The text is not JSON, or not that of the requested type.
