@@ -25,8 +25,6 @@ pub enum ErrorCode {
     NotFound,
     /// The daily history does not hold every day that was asked about.
     NotInHistory,
-    /// The same intent is being delivered right now.
-    IntentInFlight,
     /// The same intent came with another text.
     IntentReused,
     /// What was to be changed is not as it was any more.
@@ -94,7 +92,7 @@ impl ErrorCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::IntentInFlight | Self::Conflict | Self::NotInHistory | Self::SimilarJob => 409,
+            Self::Conflict | Self::NotInHistory | Self::SimilarJob => 409,
             Self::IntentReused => 422,
             Self::BudgetSpent | Self::TooManyAttempts => 429,
             Self::UpstreamFailed => 502,
