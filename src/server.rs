@@ -10,6 +10,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod emulator;
+pub mod error_response;
 pub mod flash;
 pub mod forms;
 pub mod history;
