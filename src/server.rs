@@ -9,6 +9,7 @@ pub mod auth;
 pub mod clock;
 pub mod commands;
 pub mod config;
+pub mod cookie;
 pub mod emulator;
 pub mod error_response;
 pub mod flash;
