@@ -15,6 +15,7 @@ pub mod error_response;
 pub mod flash;
 pub mod forms;
 pub mod history;
+pub mod http_client;
 pub mod jobs;
 pub mod listen;
 pub mod people;
