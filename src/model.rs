@@ -24,6 +24,7 @@ pub mod preset;
 pub mod queue;
 pub mod saved_template;
 pub mod saved_view;
+pub mod script;
 pub mod selection;
 pub mod similar;
 pub mod tag;
