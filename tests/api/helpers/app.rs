@@ -124,9 +124,7 @@ impl TestApp {
             running: None,
         };
         let store = app.open_store().await;
-        let hash = PASSWORD_HASH
-            .get_or_init(async || password::hash(SecretString::from(PASSWORD)).await.unwrap())
-            .await;
+        let hash = password_hash().await;
         for (name, role) in PEOPLE {
             store.add_user(name, role, hash, app.settings.clock.now()).await.unwrap();
         }
@@ -305,5 +303,8 @@ impl Drop for TestApp {
     }
 }
 
-/// Hashing is slow on purpose; once is enough.
-static PASSWORD_HASH: OnceCell<String> = OnceCell::const_new();
+/// The hash of [`PASSWORD`]. Hashing is slow on purpose; once is enough.
+pub(crate) async fn password_hash() -> &'static str {
+    static HASH: OnceCell<String> = OnceCell::const_new();
+    HASH.get_or_init(async || password::hash(SecretString::from(PASSWORD)).await.unwrap()).await
+}
