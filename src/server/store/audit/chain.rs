@@ -1,5 +1,6 @@
 //! What ties a row to the one before it: SHA-256 over a form of it that can be read in one way only. Pure.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::model::audit::Record;
@@ -29,7 +30,7 @@ pub fn hash(previous: &str, record: &Record) -> String {
     for field in fields {
         sum.update(format!("{}:{field}\n", field.len()));
     }
-    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&sum.finalize())
 }
 
 #[cfg(test)]

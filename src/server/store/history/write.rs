@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use data_encoding::HEXLOWER;
 use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
@@ -221,7 +222,7 @@ async fn summed(
     for count in [totals.human, totals.ai, totals.total] {
         digest.update(count.to_le_bytes());
     }
-    let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = HEXLOWER.encode(&digest.finalize());
     Ok((number, sums, digest))
 }
 
