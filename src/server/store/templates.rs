@@ -90,8 +90,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         let event = AuditEvent::new(Action::TemplateAdd).in_project(project).on(&id).with_detail(name);
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(id.parse().ok())
     }
 
@@ -120,8 +119,7 @@ impl Store {
             return Ok(false);
         }
         let event = AuditEvent::new(Action::TemplateChange).in_project(project).on(id).with_detail(name);
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 
@@ -142,8 +140,7 @@ impl Store {
                 .await?;
         let Some(name) = removed else { return Ok(false) };
         let event = AuditEvent::new(Action::TemplateRemove).in_project(project).on(id).with_detail(name);
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 
