@@ -1,6 +1,9 @@
 //! The words of the domain: plain data and pure logic, shared by server and browser.
 //! Must not know sqlx, axum, reqwest, leptos or the browser.
 
+/// Why a text is not one of the words of a type: a sentence for people.
+pub type ParseError = &'static str;
+
 pub mod account;
 pub mod address;
 pub mod analytics_query;

@@ -1,7 +1,9 @@
 //! What waits to be sent, and when it is expected to go. Pure.
 
 use serde::{Deserialize, Serialize};
+use strum::EnumString;
 
+use crate::model::ParseError;
 use crate::model::id::{BatchId, JobId, MessageId};
 use crate::model::time::Timestamp;
 
@@ -48,24 +50,16 @@ pub enum WaitReason {
 }
 
 /// Where to move a prompt in the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = ParseError, parse_err_fn = not_a_move)]
 pub enum Move {
     First,
     Up,
     Down,
 }
 
-impl std::str::FromStr for Move {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "first" => Ok(Self::First),
-            "up" => Ok(Self::Up),
-            "down" => Ok(Self::Down),
-            _ => Err("A prompt is moved to one of first, up, down."),
-        }
-    }
+fn not_a_move(_: &str) -> ParseError {
+    "A prompt is moved to one of first, up, down."
 }
 
 /// Milliseconds between two prompts of a queue, so that they use a limit per hour evenly.

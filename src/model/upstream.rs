@@ -1,12 +1,13 @@
 //! How the upstream is doing, as an administrator sees it.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use crate::model::budget::Meter;
 use crate::model::time::Timestamp;
 
 /// What the upstream can be asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     Create,
@@ -64,8 +65,4 @@ pub enum Notice {
     Failing,
     /// It refuses the key. For administrators.
     KeyRefused,
-}
-
-impl Operation {
-    pub const ALL: [Self; 4] = [Self::Create, Self::FollowUp, Self::Read, Self::Views];
 }

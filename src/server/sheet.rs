@@ -1,7 +1,6 @@
 //! Rows as CSV (RFC 4180) or as one JSON array, written piece by piece. What a spreadsheet would take for a formula is made a text.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use axum::body::Bytes;
 use csv::{Terminator, Writer, WriterBuilder};
@@ -12,7 +11,8 @@ use serde_json::Value;
 use crate::model::day::Day;
 use crate::server::store::StoreError;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Format {
     Csv,
     Json,
@@ -156,15 +156,6 @@ fn is_formula(text: &str) -> bool {
 fn rounded(share: f64) -> f64 {
     // Adding 0.0 makes a zero of minus zero.
     (share * 1e4).round() / 1e4 + 0.0
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Csv => "csv",
-            Self::Json => "json",
-        })
-    }
 }
 
 #[cfg(test)]
