@@ -26,8 +26,6 @@ pub enum ErrorCode {
     /// The daily history does not contain every requested day.
     NotInHistory,
     /// A delivery with the same intent is in progress.
-    IntentInFlight,
-    /// The same intent was submitted before with another text.
     IntentReused,
     /// The resource changed since it was read.
     Conflict,
@@ -94,7 +92,7 @@ impl ErrorCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::IntentInFlight | Self::Conflict | Self::NotInHistory | Self::SimilarJob => 409,
+            Self::Conflict | Self::NotInHistory | Self::SimilarJob => 409,
             Self::IntentReused => 422,
             Self::BudgetSpent | Self::TooManyAttempts => 429,
             Self::UpstreamFailed => 502,

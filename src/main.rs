@@ -7,12 +7,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use docket::model::user::Role;
+use docket::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use docket::server::commands::{self, user::Action};
 use docket::server::config::{
     Config, ConfigError, Database, KEYS, Log, LogFormat, Source, listen_address, parse_admin_password,
     parse_projects,
 };
-use docket::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use docket::server::store::audit::ChainLink;
 use tracing_subscriber::EnvFilter;
 

@@ -1,6 +1,9 @@
 //! Domain types: plain data and pure logic, shared by server and browser. Must not depend on sqlx, axum, reqwest,
 //! leptos or browser APIs.
 
+/// Why a text is not one of the words of a type: a sentence for people.
+pub type ParseError = &'static str;
+
 pub mod account;
 pub mod address;
 pub mod analytics_query;
@@ -24,6 +27,7 @@ pub mod preset;
 pub mod queue;
 pub mod saved_template;
 pub mod saved_view;
+pub mod script;
 pub mod selection;
 pub mod similar;
 pub mod tag;

@@ -106,8 +106,7 @@ impl AnalyticsQuery {
     /// The query of a saved view, with presets evaluated for `today`; `given` returns the value of a stored field.
     pub fn of_saved(given: impl Fn(&str) -> Option<String>, today: Day) -> Self {
         let query = Self::of(&given);
-        let preset =
-            given(DAYS).and_then(|word| Preset::ALL.into_iter().find(|preset| preset.word() == word));
+        let preset = given(DAYS).and_then(|word| word.parse::<Preset>().ok());
         match preset.map(|preset| preset.range(today)) {
             Some(range) => query.over(Some((range.from().to_string(), range.to().to_string()))),
             None => query,

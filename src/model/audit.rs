@@ -2,102 +2,101 @@
 //! that people write.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::error::AppError;
+use crate::model::ParseError;
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
 use crate::model::user::Project;
 
-/// Every audited action, in the order of [`WORDS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Every audited action, with its stored word (also used in addresses) and its display name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_an_action)]
 pub enum Action {
+    #[strum(message = "Sign-in")]
     SignIn,
+    #[strum(message = "Sign-out")]
     SignOut,
+    #[strum(message = "First administrator created")]
     SetUp,
+    #[strum(message = "Job started")]
     JobStart,
+    #[strum(message = "Follow-up sent")]
     FollowUp,
+    #[strum(message = "Prompt sent again")]
     Resend,
+    #[strum(message = "Delivery marked as accepted")]
     Resolve,
+    #[strum(message = "Prompt cancelled")]
     Cancel,
+    #[strum(serialize = "adopt", message = "Job imported")]
     Import,
+    #[strum(message = "Batch started")]
     BatchStart,
+    #[strum(message = "Analytics exported")]
     Export,
+    #[strum(message = "History requested")]
     HistoryFetch,
+    #[strum(message = "Template added")]
     TemplateAdd,
+    #[strum(message = "Template changed")]
     TemplateChange,
+    #[strum(message = "Template deleted")]
     TemplateRemove,
+    #[strum(message = "Webhook added")]
     WebhookAdd,
+    #[strum(message = "Webhook secret renewed")]
     WebhookSecret,
+    #[strum(message = "Webhook enabled")]
     WebhookEnable,
+    #[strum(message = "Webhook disabled")]
     WebhookDisable,
+    #[strum(message = "Webhook deleted")]
     WebhookRemove,
+    #[strum(message = "Webhook tested")]
     WebhookTest,
+    #[strum(message = "Webhook event sent again")]
     WebhookResend,
+    #[strum(message = "Account added")]
     UserAdd,
+    #[strum(message = "Person invited")]
     UserInvite,
+    #[strum(message = "Invitation renewed")]
     UserInviteAgain,
+    #[strum(message = "Invitation withdrawn")]
     UserWithdraw,
+    #[strum(message = "Invitation accepted")]
     UserJoin,
+    #[strum(message = "Role or projects changed")]
     UserAccess,
+    #[strum(message = "Password changed")]
     UserPassword,
+    #[strum(message = "Account disabled")]
     UserDisable,
+    #[strum(message = "Account enabled")]
     UserEnable,
+    #[strum(message = "Sessions ended")]
     SessionsEnd,
+    #[strum(message = "Second factor switched on")]
     SecondFactorOn,
+    #[strum(message = "Second factor switched off")]
     SecondFactorOff,
+    #[strum(message = "Recovery codes renewed")]
     RecoveryCodes,
+    #[strum(message = "Request refused")]
     Denied,
+    #[strum(message = "Audit log exported")]
     AuditExport,
+    #[strum(message = "Old records removed")]
     AuditRemove,
 }
 
 /// Each action, its stored word (also used in addresses), and its display name.
-const WORDS: &[(Action, &str, &str)] = &[
-    (Action::SignIn, "sign_in", "Sign-in"),
-    (Action::SignOut, "sign_out", "Sign-out"),
-    (Action::SetUp, "set_up", "First administrator created"),
-    (Action::JobStart, "job_start", "Job started"),
-    (Action::FollowUp, "follow_up", "Follow-up sent"),
-    (Action::Resend, "resend", "Prompt sent again"),
-    (Action::Resolve, "resolve", "Delivery marked as accepted"),
-    (Action::Cancel, "cancel", "Prompt cancelled"),
-    (Action::Import, "adopt", "Job imported"),
-    (Action::BatchStart, "batch_start", "Batch started"),
-    (Action::Export, "export", "Analytics exported"),
-    (Action::HistoryFetch, "history_fetch", "History requested"),
-    (Action::TemplateAdd, "template_add", "Template added"),
-    (Action::TemplateChange, "template_change", "Template changed"),
-    (Action::TemplateRemove, "template_remove", "Template deleted"),
-    (Action::WebhookAdd, "webhook_add", "Webhook added"),
-    (Action::WebhookSecret, "webhook_secret", "Webhook secret renewed"),
-    (Action::WebhookEnable, "webhook_enable", "Webhook enabled"),
-    (Action::WebhookDisable, "webhook_disable", "Webhook disabled"),
-    (Action::WebhookRemove, "webhook_remove", "Webhook deleted"),
-    (Action::WebhookTest, "webhook_test", "Webhook tested"),
-    (Action::WebhookResend, "webhook_resend", "Webhook event sent again"),
-    (Action::UserAdd, "user_add", "Account added"),
-    (Action::UserInvite, "user_invite", "Person invited"),
-    (Action::UserInviteAgain, "user_invite_again", "Invitation renewed"),
-    (Action::UserWithdraw, "user_withdraw", "Invitation withdrawn"),
-    (Action::UserJoin, "user_join", "Invitation accepted"),
-    (Action::UserAccess, "user_access", "Role or projects changed"),
-    (Action::UserPassword, "user_password", "Password changed"),
-    (Action::UserDisable, "user_disable", "Account disabled"),
-    (Action::UserEnable, "user_enable", "Account enabled"),
-    (Action::SessionsEnd, "sessions_end", "Sessions ended"),
-    (Action::SecondFactorOn, "second_factor_on", "Second factor switched on"),
-    (Action::SecondFactorOff, "second_factor_off", "Second factor switched off"),
-    (Action::RecoveryCodes, "recovery_codes", "Recovery codes renewed"),
-    (Action::Denied, "denied", "Request refused"),
-    (Action::AuditExport, "audit_export", "Audit log exported"),
-    (Action::AuditRemove, "audit_remove", "Old records removed"),
-];
-
-/// The outcome of the action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_an_outcome)]
 pub enum Outcome {
     Done,
     Refused,
@@ -171,25 +170,22 @@ pub struct AuditCheck {
 impl Action {
     /// In the order of the list.
     pub fn all() -> impl Iterator<Item = Self> {
-        WORDS.iter().map(|(action, _, _)| *action)
+        Self::VARIANTS.iter().copied()
     }
 
-    pub fn as_str(self) -> &'static str {
-        WORDS[self as usize].1
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
     }
 
     /// The display name.
     pub fn title(self) -> &'static str {
-        WORDS[self as usize].2
+        self.get_message().unwrap_or_default()
     }
 }
 
 impl Outcome {
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Refused => "refused",
-        }
+        self.into_str()
     }
 
     /// The display name.
@@ -242,34 +238,39 @@ impl AuditEvent {
     }
 }
 
-impl FromStr for Action {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = WORDS.iter().find(|(_, word, _)| *word == text);
-        found.map(|(action, _, _)| *action).ok_or("Unknown action. Choose one from the list.")
-    }
+fn not_an_action(_: &str) -> ParseError {
+    "Unknown action. Choose one from the list."
 }
 
-impl FromStr for Outcome {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = [Self::Done, Self::Refused].into_iter().find(|outcome| outcome.as_str() == text);
-        found.ok_or("The outcome must be done or refused.")
-    }
+fn not_an_outcome(_: &str) -> ParseError {
+    "The outcome must be done or refused."
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Ledgers have these words: another name of a variant must not change its word.
     #[test]
-    fn every_action_has_a_word_of_its_own_and_is_found_by_it() {
-        for (place, (action, word, _)) in WORDS.iter().enumerate() {
-            assert_eq!(*action as usize, place, "{word}");
-            assert_eq!(word.parse(), Ok(*action));
-            assert_eq!(action.as_str(), *word);
+    fn the_words_of_the_ledger_stay() {
+        let words: Vec<_> = Action::all().map(Action::as_str).collect();
+        assert_eq!(
+            words.join(" "),
+            "sign_in sign_out set_up job_start follow_up resend resolve cancel adopt batch_start export \
+             history_fetch template_add template_change template_remove webhook_add webhook_secret \
+             webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
+             user_invite user_invite_again user_withdraw user_join user_access user_password \
+             user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \
+             denied audit_export audit_remove"
+        );
+        assert_eq!([Outcome::Done, Outcome::Refused].map(Outcome::as_str), ["done", "refused"]);
+    }
+
+    #[test]
+    fn every_action_has_a_title_and_is_found_by_its_word() {
+        for action in Action::all() {
+            assert_eq!(action.as_str().parse(), Ok(action));
+            assert_ne!(action.title(), "", "{action:?}");
         }
         assert!("".parse::<Action>().is_err());
     }

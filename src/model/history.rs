@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::model::ParseError;
 use crate::model::day::Day;
 use crate::model::id::JobId;
 use crate::model::page_views::ViewCounts;
@@ -39,8 +41,9 @@ pub struct MarkedDay {
     pub mark: Mark,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Mark {
     /// Its rows do not add up to its totals.
     Uneven,
@@ -56,8 +59,21 @@ pub struct Missing {
 }
 
 /// The sort keys of a table of pages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_sort)]
 pub enum Sort {
     #[default]
     Total,
@@ -205,19 +221,14 @@ impl PageRow {
 }
 
 impl Sort {
-    pub const ALL: [Self; 6] = [Self::Total, Self::Human, Self::Ai, Self::Share, Self::Change, Self::Path];
-
-    /// The word in the address.
+    /// The word of the address.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Total => "total",
-            Self::Human => "human",
-            Self::Ai => "ai",
-            Self::Share => "share",
-            Self::Change => "change",
-            Self::Path => "path",
-        }
+        self.into_str()
     }
+}
+
+fn not_a_sort(_: &str) -> ParseError {
+    "Sort by total, human, ai, share, change or path; a leading - reverses the order."
 }
 
 impl fmt::Display for Order {
@@ -227,14 +238,11 @@ impl fmt::Display for Order {
 }
 
 impl FromStr for Order {
-    type Err = &'static str;
+    type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (reversed, word) = text.strip_prefix('-').map_or((false, text), |word| (true, word));
-        let by = Sort::ALL.into_iter().find(|sort| sort.as_str() == word);
-        let by =
-            by.ok_or("Sort by total, human, ai, share, change or path; a leading - reverses the order.")?;
-        Ok(Self { by, reversed })
+        Ok(Self { by: word.parse()?, reversed })
     }
 }
 
@@ -244,7 +252,7 @@ mod tests {
 
     #[test]
     fn every_order_survives_its_word() {
-        for by in Sort::ALL {
+        for by in Sort::VARIANTS.iter().copied() {
             for reversed in [false, true] {
                 let order = Order { by, reversed };
                 assert_eq!(order.to_string().parse(), Ok(order));

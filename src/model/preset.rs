@@ -1,20 +1,29 @@
 //! The most common ranges of days, so that a link can name them.
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use crate::model::day::{Day, DayRange};
 
 /// A range relative to today; all of them end today.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(const_into_str)]
 pub enum Preset {
+    #[strum(serialize = "today")]
     Today,
+    #[strum(serialize = "7")]
     Days7,
+    #[strum(serialize = "28")]
     Days28,
+    #[strum(serialize = "90")]
     Days90,
+    #[strum(serialize = "month")]
     MonthToDate,
 }
 
 impl Preset {
-    pub const ALL: [Self; 5] = [Self::Today, Self::Days7, Self::Days28, Self::Days90, Self::MonthToDate];
-    /// The range of a request without dates.
+    pub const ALL: [Self; Self::VARIANTS.len()] =
+        *Self::VARIANTS.first_chunk().expect("the length is its own");
+    /// What a question without dates means.
     pub const DEFAULT: Self = Self::Days28;
 
     pub fn range(self, today: Day) -> DayRange {
@@ -35,13 +44,7 @@ impl Preset {
 
     /// The name in saved views.
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::Today => "today",
-            Self::Days7 => "7",
-            Self::Days28 => "28",
-            Self::Days90 => "90",
-            Self::MonthToDate => "month",
-        }
+        self.into_str()
     }
 
     pub const fn label(self) -> &'static str {

@@ -1,7 +1,9 @@
 //! The queue of prompts, and when each is expected to be sent. Pure.
 
 use serde::{Deserialize, Serialize};
+use strum::EnumString;
 
+use crate::model::ParseError;
 use crate::model::id::{BatchId, JobId, MessageId};
 use crate::model::time::Timestamp;
 
@@ -48,24 +50,17 @@ pub enum WaitReason {
     Sending,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where to move a prompt in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = ParseError, parse_err_fn = not_a_move)]
 pub enum Move {
     First,
     Up,
     Down,
 }
 
-impl std::str::FromStr for Move {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "first" => Ok(Self::First),
-            "up" => Ok(Self::Up),
-            "down" => Ok(Self::Down),
-            _ => Err("A prompt can be moved first, up or down."),
-        }
-    }
+fn not_a_move(_: &str) -> ParseError {
+    "A prompt can be moved first, up or down."
 }
 
 /// The gap between two prompts of a queue in milliseconds, which spreads `per_hour` evenly over an hour.

@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
+use crate::model::ParseError;
 use crate::model::name::is_plain;
 
 /// The longest name, in characters.
@@ -30,7 +32,8 @@ pub struct SavedView {
 }
 
 /// The page that a saved view belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_page)]
 pub enum SavedViewPage {
     Jobs,
     Analytics,
@@ -42,20 +45,20 @@ pub struct SavedViewName(String);
 
 impl SavedViewPage {
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Jobs => "jobs",
-            Self::Analytics => "analytics",
-        }
+        self.into_str()
     }
 
     /// The list of jobs by default.
-    pub fn parse(word: Option<String>) -> Result<Self, &'static str> {
+    pub fn parse(word: Option<String>) -> Result<Self, ParseError> {
         match word.as_deref() {
-            None | Some("" | "jobs") => Ok(Self::Jobs),
-            Some("analytics") => Ok(Self::Analytics),
-            Some(_) => Err("Saved views are for jobs or analytics."),
+            None | Some("") => Ok(Self::Jobs),
+            Some(word) => word.parse(),
         }
     }
+}
+
+fn not_a_page(_: &str) -> ParseError {
+    "Saved views are for jobs or analytics."
 }
 
 impl SavedViewName {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
@@ -35,6 +36,11 @@ impl Timestamp {
         const LAST: i64 = 253_402_300_799_999;
         let millis = i128::from(self.0.clamp(FIRST, LAST));
         OffsetDateTime::from_unix_timestamp_nanos(millis * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    }
+
+    /// The instant `by` later; the last one there is where that is too late.
+    pub fn after(self, by: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
     pub fn plus_seconds(self, seconds: i64) -> Self {
@@ -185,6 +191,13 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Timestamp>(), Err(NotATimestamp), "{text}");
         }
+    }
+
+    #[test]
+    fn no_pause_is_too_long_for_an_instant() {
+        let at = Timestamp::from_millis(1);
+        assert_eq!(at.after(Duration::from_millis(1_500)), Timestamp::from_millis(1_501));
+        assert_eq!(at.after(Duration::MAX), Timestamp::from_millis(i64::MAX));
     }
 
     #[test]

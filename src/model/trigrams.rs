@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The Jaccard index from which two prompts are similar.
+use crate::model::script::is_unspaced;
+
+/// From this Jaccard index on, two prompts are similar.
 const SIMILAR_FROM: f64 = 0.6;
 
 /// The part of a prompt that is compared, in characters.
@@ -47,7 +49,7 @@ fn words(prompt: &str) -> Vec<String> {
     for c in prompt.chars().take(COMPARED_CHARS) {
         if !c.is_alphanumeric() {
             words.push(String::new());
-        } else if stands_alone(c) {
+        } else if is_unspaced(c) {
             words.extend([c.to_string(), String::new()]);
         } else if let Some(word) = words.last_mut() {
             word.extend(c.to_lowercase());
@@ -55,11 +57,6 @@ fn words(prompt: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
-}
-
-/// Characters of Chinese, Japanese and Thai.
-fn stands_alone(c: char) -> bool {
-    matches!(u32::from(c), 0x0E00..=0x0E7F | 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
 fn hash(words: &[String]) -> u64 {

@@ -1,12 +1,13 @@
 //! The state of the upstream, as administrators see it.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use crate::model::budget::Meter;
 use crate::model::time::Timestamp;
 
 /// The kinds of calls to the upstream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     Create,
@@ -63,8 +64,4 @@ pub enum Notice {
     Failing,
     /// It refuses the key. Only for administrators.
     KeyRefused,
-}
-
-impl Operation {
-    pub const ALL: [Self; 4] = [Self::Create, Self::FollowUp, Self::Read, Self::Views];
 }

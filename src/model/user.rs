@@ -1,15 +1,19 @@
 //! People, their roles and their session.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
+use crate::model::ParseError;
 use crate::model::id::ProjectId;
 
 /// What a person may do; each role includes the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, EnumString, IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_role)]
 pub enum Role {
     /// Read-only.
     Viewer,
@@ -43,23 +47,12 @@ impl CurrentSession {
 
 impl Role {
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Operator => "operator",
-            Self::Admin => "admin",
-        }
+        self.into_str()
     }
 }
 
-impl FromStr for Role {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Viewer, Self::Operator, Self::Admin]
-            .into_iter()
-            .find(|role| role.as_str() == text)
-            .ok_or("A role is viewer, operator or admin.")
-    }
+fn not_a_role(_: &str) -> ParseError {
+    "A role is viewer, operator or admin."
 }
 
 impl fmt::Display for Role {

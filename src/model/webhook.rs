@@ -1,17 +1,19 @@
 //! Outgoing webhooks, which notify other systems when a job finishes, and their deliveries.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
+use crate::model::ParseError;
 use crate::model::id::{JobId, ProjectId, WebhookId};
 use crate::model::job::{JobState, NO_END, NOT_FOUND};
 use crate::model::time::Timestamp;
 
 /// The format of a notification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_kind)]
 pub enum WebhookKind {
     /// Docket's own JSON, signed.
     Json,
@@ -68,8 +70,9 @@ pub struct WebhookDelivery {
 }
 
 /// The outcome of a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum WebhookOutcome {
     /// Not delivered yet; another attempt is due.
     Waiting,
@@ -98,20 +101,13 @@ pub fn event(state: JobState, status: Option<&str>) -> Option<&'static str> {
 
 impl WebhookKind {
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Slack => "slack",
-        }
+        self.into_str()
     }
 }
 
 impl WebhookOutcome {
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Delivered => "delivered",
-            Self::GivenUp => "given_up",
-        }
+        self.into_str()
     }
 }
 
@@ -121,20 +117,6 @@ impl fmt::Display for WebhookKind {
     }
 }
 
-impl FromStr for WebhookKind {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = [Self::Json, Self::Slack].into_iter().find(|kind| kind.as_str() == text);
-        found.ok_or("A webhook's kind is json or slack.")
-    }
-}
-
-impl FromStr for WebhookOutcome {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let all = [Self::Waiting, Self::Delivered, Self::GivenUp];
-        all.into_iter().find(|outcome| outcome.as_str() == text).ok_or("not an outcome")
-    }
+fn not_a_kind(_: &str) -> ParseError {
+    "A webhook's kind is json or slack."
 }

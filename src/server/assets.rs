@@ -9,6 +9,7 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use data_encoding::HEXLOWER;
 use rust_embed::{Embed, EmbeddedFile};
 use sha2::{Digest, Sha256};
 
@@ -34,7 +35,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         digest.update(name.as_bytes());
         digest.update(Site::get(&name).map(|file| file.metadata.sha256_hash()).unwrap_or_default());
     }
-    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&digest.finalize()[..8])
 });
 
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
@@ -69,9 +70,7 @@ fn serve(name: &str, caching: &'static str, request: &HeaderMap) -> Response {
     let Some((file, encoding)) = best_encoding(name, request) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let hash: String =
-        file.metadata.sha256_hash().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    let etag = format!("\"{hash}\"");
+    let etag = format!("\"{}\"", HEXLOWER.encode(&file.metadata.sha256_hash()[..16]));
     let validators = [
         (header::ETAG, etag.clone()),
         (header::CACHE_CONTROL, caching.to_owned()),

@@ -7,6 +7,8 @@ mod agent;
 mod allowance;
 mod analytics;
 mod faults;
+#[cfg(test)]
+mod isolation;
 mod key;
 mod noise;
 mod refusal;

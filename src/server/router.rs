@@ -12,7 +12,7 @@ mod panics;
 mod probes;
 mod request_id;
 mod server_fns;
-mod sign_in;
+mod sign_in_pages;
 
 pub use pages::paths as page_paths;
 
@@ -40,7 +40,7 @@ pub fn router(state: &AppState) -> Router {
         .merge(pages::routes(state))
         .merge(export::routes())
         .merge(audit_export::routes())
-        .merge(sign_in::routes())
+        .merge(sign_in_pages::routes())
         .method_not_allowed_fallback(server_fns::wrong_method)
         .fallback_service(pages::not_found(state).with_state(state.clone()))
         .layer(from_fn(server_fns::one_list))

@@ -2,7 +2,6 @@
 //! formula is escaped.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use axum::body::Bytes;
 use csv::{Terminator, Writer, WriterBuilder};
@@ -13,7 +12,8 @@ use serde_json::Value;
 use crate::model::day::Day;
 use crate::server::store::StoreError;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Format {
     Csv,
     Json,
@@ -157,15 +157,6 @@ fn is_formula(text: &str) -> bool {
 fn rounded(share: f64) -> f64 {
     // Adding 0.0 turns -0.0 into 0.0.
     (share * 1e4).round() / 1e4 + 0.0
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Csv => "csv",
-            Self::Json => "json",
-        })
-    }
 }
 
 #[cfg(test)]

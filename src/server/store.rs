@@ -37,9 +37,10 @@ pub mod webhook_events;
 pub mod webhooks;
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
-use sqlx::any::AnyPoolOptions;
+use sqlx::any::{AnyPoolOptions, AnyRow};
 use sqlx::migrate::Migrator;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
 use thiserror::Error;
@@ -184,8 +185,16 @@ fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {
 }
 
 /// Parses a column as a `T`.
-fn word<T: std::str::FromStr>(row: &sqlx::any::AnyRow, column: &str) -> Result<T, StoreError> {
-    let text: String = row.try_get(column)?;
+fn word<T: FromStr>(row: &AnyRow, column: &str) -> Result<T, StoreError> {
+    parsed(&row.try_get::<String, _>(column)?, column)
+}
+
+/// A column that holds one of the words of `T`, or nothing.
+fn optional_word<T: FromStr>(row: &AnyRow, column: &str) -> Result<Option<T>, StoreError> {
+    row.try_get::<Option<String>, _>(column)?.map(|text| parsed(&text, column)).transpose()
+}
+
+fn parsed<T: FromStr>(text: &str, column: &str) -> Result<T, StoreError> {
     text.parse().map_err(|_| StoreError::Corrupt(format!("“{text}” in {column}")))
 }
 

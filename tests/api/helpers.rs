@@ -19,7 +19,7 @@ mod upstream;
 
 use std::time::{Duration, Instant};
 
-pub(crate) use app::{Settings, TestApp};
+pub(crate) use app::{Settings, TestApp, password_hash};
 pub(crate) use archive::{Archive, Rows, Written, counts, day, days, rows};
 pub(crate) use browser::{Answer, Browser, fields};
 pub(crate) use emulator::EmulatedUpstream;

@@ -11,7 +11,8 @@ use crate::helpers::{KEY, PASSWORD, TestApp, intent, json, leaks, logged, remote
 fn the_watch_knows_a_secret_in_every_form() {
     use base64::Engine;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE};
-    let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+    use data_encoding::HEXLOWER;
+    let hex = HEXLOWER.encode(KEY.as_bytes());
     for text in [
         format!("a {KEY} b"),
         format!("{:?}", format!("Bearer {KEY}")),

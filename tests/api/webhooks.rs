@@ -6,6 +6,7 @@ mod delivery;
 
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use docket::model::time::Timestamp;
 use docket::server::clock::Clock;
 use docket::server::config::WebhookConfig;
@@ -81,7 +82,7 @@ fn hmac(key: &str, message: &str) -> String {
     let pad = |with: u8| block.map(|byte| byte ^ with).to_vec();
     let inner = Sha256::digest([pad(0x36), message.as_bytes().to_vec()].concat());
     let outer = Sha256::digest([pad(0x5c), inner.to_vec()].concat());
-    outer.iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&outer)
 }
 
 /// Verifies a request as its receiver would, and returns the event.

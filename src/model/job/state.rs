@@ -1,13 +1,16 @@
 //! The states of deliveries and jobs. Pure.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use crate::model::ParseError;
 
 /// The state of delivering one prompt to the upstream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_delivery_state)]
 pub enum DeliveryState {
     /// Committed, nothing sent yet.
     Queued,
@@ -22,8 +25,23 @@ pub enum DeliveryState {
 }
 
 /// The state of a job that people see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_job_state)]
 pub enum JobState {
     Queued,
     Sending,
@@ -40,17 +58,8 @@ pub enum JobState {
 }
 
 impl JobState {
-    pub const ALL: [Self; 9] = [
-        Self::Queued,
-        Self::Sending,
-        Self::Active,
-        Self::Completed,
-        Self::Archived,
-        Self::Failed,
-        Self::Rejected,
-        Self::Unknown,
-        Self::Other,
-    ];
+    pub const ALL: [Self; Self::VARIANTS.len()] =
+        *Self::VARIANTS.first_chunk().expect("the length is its own");
 
     /// Derives the state from the first prompt's delivery and the upstream's raw status.
     pub fn of(delivery: DeliveryState, status: Option<&str>) -> Self {
@@ -74,29 +83,13 @@ impl JobState {
 
     /// The name on the wire, in `data-status` and in URLs.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Sending => "sending",
-            Self::Active => "active",
-            Self::Completed => "completed",
-            Self::Archived => "archived",
-            Self::Failed => "failed",
-            Self::Rejected => "rejected",
-            Self::Unknown => "unknown",
-            Self::Other => "other",
-        }
+        self.into_str()
     }
 }
 
 impl DeliveryState {
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Sending => "sending",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-            Self::Unknown => "unknown",
-        }
+        self.into_str()
     }
 }
 
@@ -106,26 +99,12 @@ impl fmt::Display for JobState {
     }
 }
 
-impl FromStr for JobState {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|state| state.as_str() == text)
-            .ok_or("A status is one of queued, sending, active, completed, archived, failed, rejected, unknown, other.")
-    }
+fn not_a_job_state(_: &str) -> ParseError {
+    "A status is one of queued, sending, active, completed, archived, failed, rejected, unknown, other."
 }
 
-impl FromStr for DeliveryState {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Queued, Self::Sending, Self::Accepted, Self::Rejected, Self::Unknown]
-            .into_iter()
-            .find(|state| state.as_str() == text)
-            .ok_or("not a delivery state")
-    }
+fn not_a_delivery_state(_: &str) -> ParseError {
+    "not a delivery state"
 }
 
 #[cfg(test)]
@@ -139,10 +118,17 @@ mod tests {
         assert_eq!(JobState::of(DeliveryState::Unknown, None), JobState::Unknown);
     }
 
+    /// Ledgers, addresses and other programs have these words: another name of a variant must not change its word.
     #[test]
-    fn every_state_survives_its_name() {
+    fn every_state_keeps_its_word() {
         for state in JobState::ALL {
             assert_eq!(state.as_str().parse(), Ok(state));
         }
+        let words = JobState::ALL.map(JobState::as_str).join(", ");
+        let refused = "".parse::<JobState>().map_err(str::to_owned);
+        assert_eq!(refused, Err(format!("A status is one of {words}.")));
+        let words = "queued sending accepted rejected unknown";
+        let states = words.split(' ').map(|word| word.parse().map(DeliveryState::as_str));
+        assert!(states.eq(words.split(' ').map(Ok)));
     }
 }

@@ -1,16 +1,16 @@
 //! Exports all rows of a report as a file, streamed while it is read. Must not hold a database connection while a slow
 //! client receives, nor more rows than those of one day.
 
-use std::str::FromStr;
-
 use futures::Stream;
 use futures::stream;
+use strum::EnumString;
 
 use super::period::Period;
 use super::question::TableQuestion;
 use super::table::{Fraction, Table};
 use super::{Analytics, figures};
 use crate::error::AppError;
+use crate::model::ParseError;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::PageRow;
 use crate::model::page_views::ViewCounts;
@@ -20,7 +20,8 @@ use crate::server::store::history_queries::Paths;
 use crate::server::store::{Store, StoreError};
 
 /// Which rows to export.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::Display, EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = ParseError, parse_err_fn = not_a_kind)]
 pub enum ExportKind {
     /// The rows of the table: pages, or the entries of a folder.
     #[default]
@@ -192,25 +193,6 @@ fn numbers(counts: ViewCounts) -> [Cell<'static>; 3] {
     [counts.human, counts.ai, counts.total].map(Cell::Number)
 }
 
-impl FromStr for ExportKind {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "pages" => Ok(Self::Pages),
-            "daily" => Ok(Self::Daily),
-            "days" => Ok(Self::Days),
-            _ => Err("Export one of pages, daily, days."),
-        }
-    }
-}
-
-impl std::fmt::Display for ExportKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Pages => "pages",
-            Self::Daily => "daily",
-            Self::Days => "days",
-        })
-    }
+fn not_a_kind(_: &str) -> ParseError {
+    "Export one of pages, daily, days."
 }

@@ -72,7 +72,7 @@ async fn note_refusal(Caller { state, user, address, .. }: &Caller, path: &str) 
 
 /// The proxy authenticates people, so a sign-in page would only lead back to it.
 fn reject(request: &Request, error: AppError) -> Response {
-    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let status = StatusCode::from(error.code);
     match wants_html(request) {
         true => (status, error.message).into_response(),
         false => (status, axum::Json(error)).into_response(),

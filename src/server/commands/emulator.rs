@@ -6,7 +6,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::serve::stop_on_signal;
 use crate::server::clock::Clock;
-use crate::server::emulator::{Emulator, EmulatorConfig};
+use crate::server::emulator::Emulator;
+pub use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use crate::server::listen;
 
 /// Serves the emulator on `addr` until a signal. Prints its address to standard output.

@@ -1,5 +1,7 @@
 //! Log filter and format.
 
+use strum::EnumString;
+
 use super::source::{ConfigError, Source};
 
 pub struct Log {
@@ -10,7 +12,8 @@ pub struct Log {
     pub is_default: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = not_a_format)]
 pub enum LogFormat {
     Text,
     Json,
@@ -20,7 +23,7 @@ impl Log {
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
         Ok(Self {
             filter: source.or_default("log", filter)?,
-            format: source.or_default("log_format", format)?,
+            format: source.or_default("log_format", str::parse)?,
             is_default: source.optional("log", filter)?.is_none(),
         })
     }
@@ -32,10 +35,6 @@ fn filter(text: &str) -> Result<String, String> {
         .map_err(|error| format!("“{text}” is not a filter ({error})"))
 }
 
-fn format(text: &str) -> Result<LogFormat, String> {
-    match text {
-        "text" => Ok(LogFormat::Text),
-        "json" => Ok(LogFormat::Json),
-        _ => Err(format!("“{text}” is neither text nor json")),
-    }
+fn not_a_format(text: &str) -> String {
+    format!("“{text}” is neither text nor json")
 }

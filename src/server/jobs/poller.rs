@@ -40,7 +40,7 @@ impl Jobs {
     /// Polls every due job once. Returns the number of polls.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
-        let due = self.store.due_polls(now, later(now, self.longest_pause())).await?;
+        let due = self.store.due_polls(now, now.after(self.longest_pause())).await?;
         let polls = futures::stream::iter(due)
             .map(|due| async move {
                 let job = due.job.clone();
@@ -72,7 +72,7 @@ impl Jobs {
         let now = self.clock.now();
         let interval = i64::try_from(self.timing.poll_interval.as_millis()).unwrap_or(i64::MAX);
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
-        let next = later(now, self.timing.poll_interval);
+        let next = now.after(self.timing.poll_interval);
         if let Some(due) = self.store.claim_check(project, &id, not_since, next, now).await? {
             let answer = self.upstream.job(permit, project, &due.remote_id).await;
             if let Some(error) = self.record_answer(&due, answer).await.map_err(|error| {
@@ -94,7 +94,7 @@ impl Jobs {
             Ok(permit) => permit,
             Err(until) => {
                 // No plan is later than the longest pause: see `adjusted_for_downtime`.
-                let until = until.min(later(now, self.longest_pause()));
+                let until = until.min(now.after(self.longest_pause()));
                 self.store.postpone_poll(&due, next.max(until)).await?;
                 return Ok(false);
             }
@@ -181,7 +181,7 @@ impl Jobs {
     fn planned_poll(&self, due: &DuePoll, now: Timestamp) -> Timestamp {
         let pause = pause(now.seconds_since(due.tracked_since), self.timing.poll_interval);
         let jitter = pause.mul_f64(rand::rng().random_range(0.0..=JITTER));
-        later(now, pause + jitter)
+        now.after(pause + jitter)
     }
 
     /// The longest interval between two polls of a job.
@@ -190,11 +190,6 @@ impl Jobs {
             self.timing.poll_interval.max(SLOWEST).max(Duration::from_secs(CONFIRMING_SECONDS as u64));
         pause.mul_f64(1.0 + JITTER) + Duration::from_secs(1)
     }
-}
-
-fn later(now: Timestamp, by: Duration) -> Timestamp {
-    let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-    Timestamp::from_millis(now.as_millis().saturating_add(by))
 }
 
 /// The pause before the next poll of a job that has been tracked for `age_seconds`.

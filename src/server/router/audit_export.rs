@@ -8,12 +8,13 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use url::form_urlencoded;
 
-use super::export::{file, in_words};
+use super::export::file;
 use crate::error::AppError;
 use crate::model::audit_query::AuditQuery;
 use crate::model::user::Role;
 use crate::server::audit::export::export;
 use crate::server::auth::guard::Caller;
+use crate::server::error_response::in_words;
 use crate::server::sheet::Format;
 use crate::server::state::AppState;
 

@@ -3,12 +3,12 @@
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, Request};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn};
+use axum::extract::{Path, Query};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Extension, Json, Router};
+use axum::{Extension, Router};
 use serde::Deserialize;
 
 use crate::error::AppError;
@@ -17,7 +17,7 @@ use crate::server::analytics::Analytics;
 use crate::server::analytics::export::ExportKind;
 use crate::server::analytics::question::TableQuestion;
 use crate::server::auth::guard::Caller;
-use crate::server::forms::accepts_html;
+use crate::server::error_response::in_words;
 use crate::server::sheet::{Chunks, Format};
 use crate::server::state::AppState;
 use crate::server::upstream::page_views::PageViewsQuery;
@@ -85,23 +85,4 @@ pub(super) fn file(name: &str, format: Format, body: Chunks) -> Response {
         (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     ];
     (headers, Body::from_stream(body)).into_response()
-}
-
-/// People who follow a link get the error message as text instead of JSON.
-pub(super) async fn in_words(request: Request, next: Next) -> Response {
-    let person = accepts_html(request.headers());
-    let mut response = next.run(request).await;
-    match response.extensions_mut().remove::<AppError>() {
-        Some(error) if person => (response.status(), error.message).into_response(),
-        _ => response,
-    }
-}
-
-impl IntoResponse for AppError {
-    fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, Json(&self)).into_response();
-        response.extensions_mut().insert(self);
-        response
-    }
 }

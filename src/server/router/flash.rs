@@ -3,10 +3,9 @@
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum_login::tower_sessions::cookie::{Cookie, SameSite, time::Duration};
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
@@ -16,9 +15,12 @@ use crate::api::flash::{FlashMessage, PendingFlash};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;
+use crate::server::cookie::{self, CookieName};
 use crate::server::flash::{ConfirmationSlot, KEPT_FOR, kept};
 use crate::server::forms;
 use crate::server::state::AppState;
+
+const COOKIE: CookieName = CookieName { https: "__Host-docket-flash", http: "docket-flash" };
 
 pub(super) async fn carry(State(state): State<AppState>, request: Request, next: Next) -> Response {
     match *request.method() {
@@ -30,7 +32,9 @@ pub(super) async fn carry(State(state): State<AppState>, request: Request, next:
 
 /// Passes the pending message of this browser to the requested page. If the page does not show it, it stays pending.
 async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response {
-    let Some(id) = id_in(request.headers(), &state.public_url) else { return next.run(request).await };
+    let Some(id) = cookie::get(request.headers(), COOKIE.at(&state.public_url)) else {
+        return next.run(request).await;
+    };
     let person = person(&request);
     let pending = state.flash.take(person.as_deref(), &id).await.map(PendingFlash::new);
     if let Some(pending) = &pending {
@@ -39,7 +43,7 @@ async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response
     let mut response = next.run(request).await;
     match pending.and_then(|pending| pending.unshown()) {
         Some(message) => state.flash.put(person.as_deref(), &id, message).await,
-        None => set_cookie(&mut response, String::new(), 0, &state.public_url),
+        None => set_cookie(&mut response, "", 0, &state.public_url),
     }
     response
 }
@@ -65,7 +69,7 @@ async fn collect(state: &AppState, request: Request, next: Next) -> Response {
         (Ok(confirmation), Vec::new())
     };
     let id = state.flash.keep(person.as_deref(), FlashMessage { form, outcome, typed }).await;
-    set_cookie(&mut response, id, KEPT_FOR.as_secs() as i64, &state.public_url);
+    set_cookie(&mut response, &id, KEPT_FOR.as_secs() as i64, &state.public_url);
     response
 }
 
@@ -88,25 +92,6 @@ fn is_plain_form(request: &Request) -> bool {
     request.uri().path().starts_with("/api/") && forms::accepts_html(request.headers())
 }
 
-fn id_in(headers: &HeaderMap, public_url: &PublicUrl) -> Option<String> {
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let mut cookies = lines.flat_map(|line| Cookie::split_parse(line).filter_map(Result::ok));
-    cookies.find(|cookie| cookie.name() == name(public_url)).map(|cookie| cookie.value().to_owned())
-}
-
-fn set_cookie(response: &mut Response, id: String, seconds: i64, public_url: &PublicUrl) {
-    let cookie = Cookie::build((name(public_url), id))
-        .path("/")
-        .http_only(true)
-        .secure(public_url.is_https())
-        .same_site(SameSite::Lax)
-        .max_age(Duration::seconds(seconds));
-    if let Ok(cookie) = HeaderValue::from_str(&cookie.to_string()) {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
-}
-
-/// Browsers accept the prefix `__Host-` only over https.
-fn name(public_url: &PublicUrl) -> &'static str {
-    if public_url.is_https() { "__Host-docket-flash" } else { "docket-flash" }
+fn set_cookie(response: &mut Response, id: &str, seconds: i64, public_url: &PublicUrl) {
+    response.headers_mut().append(header::SET_COOKIE, cookie::set(COOKIE, id, seconds, public_url));
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::header::{CONTENT_SECURITY_POLICY, COOKIE};
+use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::IntoResponse;
@@ -16,6 +16,7 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 use crate::api::flash::PendingFlash;
 use crate::app::{App, shell};
 use crate::server::auth::guard::Caller;
+use crate::server::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::pages::login::Provider;
@@ -84,8 +85,6 @@ fn chosen_theme() -> Option<&'static str> {
 }
 
 pub(super) fn theme_of(headers: &HeaderMap) -> Option<&'static str> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let theme =
-        cookies.flat_map(|line| line.split(';')).find_map(|cookie| cookie.trim().strip_prefix("theme="))?;
+    let theme = cookie::get(headers, "theme")?;
     ["light", "dark"].into_iter().find(|known| *known == theme)
 }

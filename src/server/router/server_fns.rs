@@ -34,7 +34,7 @@ pub(super) async fn status_of_error(request: Request, next: Next) -> Response {
         return response;
     }
     let (mut parts, error) = error_in(response).await;
-    parts.status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    parts.status = error.code.into();
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
     (parts, axum::Json(error)).into_response()

@@ -7,7 +7,8 @@ mod listed;
 mod retention;
 pub mod verify;
 
-use sqlx::any::AnyRow;
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::QueryScalar;
 use sqlx::{Any, Row, Transaction};
 
 use super::users::User;
@@ -31,9 +32,23 @@ const REMOVED: &str = "removed";
 impl Store {
     /// Records an event that changes no other table.
     pub async fn record(&self, by: &Actor, event: &AuditEvent, now: Timestamp) -> Result<(), StoreError> {
+        let tx = self.begin().await?;
+        commit(tx, by, event, now).await
+    }
+
+    /// Makes a change of one row, for which the statement returns its subject, and records it in the same transaction;
+    /// `false` if there is no such row.
+    pub(super) async fn audited(
+        &self,
+        change: QueryScalar<'_, Any, String, AnyArguments>,
+        by: &Actor,
+        event: impl FnOnce(String) -> AuditEvent,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        record(&mut tx, by, event, now).await?;
-        Ok(tx.commit().await?)
+        let Some(subject) = change.fetch_optional(&mut *tx).await? else { return Ok(false) };
+        commit(tx, by, &event(subject), now).await?;
+        Ok(true)
     }
 }
 
@@ -41,6 +56,17 @@ impl User {
     pub fn actor(&self, address: &str) -> Actor {
         Actor { id: self.id.clone(), name: self.name.clone(), address: address.to_owned() }
     }
+}
+
+/// Commits a change together with its audit row.
+pub(super) async fn commit(
+    mut tx: Transaction<'static, Any>,
+    by: &Actor,
+    event: &AuditEvent,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    record(&mut tx, by, event, now).await?;
+    Ok(tx.commit().await?)
 }
 
 /// Adds a row for `event`, in the transaction of the change.

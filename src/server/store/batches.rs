@@ -124,8 +124,7 @@ impl Store {
         }
         let event = AuditEvent::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
         let event = event.with_detail(format!("{} jobs", entries.len()));
-        audit::record(&mut tx, author, &event, now).await?;
-        Ok(tx.commit().await?)
+        audit::commit(tx, author, &event, now).await
     }
 
     /// The jobs of a batch, as in lists, in the order of its lines.

@@ -7,6 +7,9 @@ use super::budget::LONGEST_PAUSE_MILLIS;
 use super::{Store, StoreError};
 use crate::model::time::Timestamp;
 
+/// The longest pause that the platform can have asked for.
+const LONGEST_PAUSE: Duration = Duration::from_millis(LONGEST_PAUSE_MILLIS.unsigned_abs());
+
 /// How far in the future each kind of timestamp can have been planned.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanningLimits {
@@ -29,27 +32,19 @@ impl Store {
             ("UPDATE upstream_calls SET at = $1 WHERE at > $2", now),
             (
                 "UPDATE messages SET due_at = $1 WHERE state = 'queued' AND (due_at > $2 OR created_at > $1)",
-                after(now, LONGEST_PAUSE_MILLIS),
+                now.after(LONGEST_PAUSE),
             ),
-            ("UPDATE jobs SET next_read_at = $1 WHERE next_read_at > $2", later(now, limits.poll)),
+            ("UPDATE jobs SET next_read_at = $1 WHERE next_read_at > $2", now.after(limits.poll)),
             ("UPDATE jobs SET followed_since = $1 WHERE followed_since > $2", now),
         ] {
             sqlx::query(statement).bind(now.as_millis()).bind(from.as_millis()).execute(&mut *tx).await?;
         }
         for (statement, latest) in [
-            ("DELETE FROM upstream_pauses WHERE ends_at > $1", after(now, LONGEST_PAUSE_MILLIS)),
-            ("UPDATE sessions SET expires_at = $1 WHERE expires_at > $1", later(now, limits.session)),
+            ("DELETE FROM upstream_pauses WHERE ends_at > $1", now.after(LONGEST_PAUSE)),
+            ("UPDATE sessions SET expires_at = $1 WHERE expires_at > $1", now.after(limits.session)),
         ] {
             sqlx::query(statement).bind(latest.as_millis()).execute(&mut *tx).await?;
         }
         Ok(tx.commit().await?)
     }
-}
-
-fn later(now: Timestamp, by: Duration) -> Timestamp {
-    after(now, i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
-}
-
-fn after(now: Timestamp, millis: i64) -> Timestamp {
-    Timestamp::from_millis(now.as_millis().saturating_add(millis))
 }

@@ -10,7 +10,7 @@ use sqlx::any::AnyRow;
 
 pub use self::partial_day::{FetchedPage, PartialDay};
 pub use self::write::{DayDecision, NewFetch, Written};
-use super::{Store, StoreError, audit, word};
+use super::{Store, StoreError, audit, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Mark, MarkedDay};
@@ -120,7 +120,7 @@ impl Store {
         .await?;
         let marked = rows.iter().map(|row| {
             let day = word(row, "day")?;
-            Ok(mark(row)?.map(|mark| MarkedDay { day, mark }))
+            Ok(optional_word(row, "mark")?.map(|mark| MarkedDay { day, mark }))
         });
         marked.filter_map(Result::transpose).collect()
     }
@@ -176,25 +176,8 @@ fn fetched_day(row: &AnyRow) -> Result<FetchedDay, StoreError> {
         fetched_at: Timestamp::from_millis(row.try_get("read_at")?),
         agreed: count(row, "agreed")?,
         final_at: row.try_get::<Option<i64>, _>("settled_at")?.map(Timestamp::from_millis),
-        mark: mark(row)?,
+        mark: optional_word(row, "mark")?,
     })
-}
-
-fn mark(row: &AnyRow) -> Result<Option<Mark>, StoreError> {
-    let text: Option<String> = row.try_get("mark")?;
-    match text.as_deref() {
-        None => Ok(None),
-        Some("uneven") => Ok(Some(Mark::Uneven)),
-        Some("recounted") => Ok(Some(Mark::Recounted)),
-        Some(other) => Err(StoreError::Corrupt(format!("“{other}” in mark"))),
-    }
-}
-
-fn mark_word(mark: Mark) -> &'static str {
-    match mark {
-        Mark::Uneven => "uneven",
-        Mark::Recounted => "recounted",
-    }
 }
 
 fn count(row: &AnyRow, column: &str) -> Result<u32, StoreError> {

@@ -9,7 +9,7 @@ use sqlx::{Any, Row, Transaction};
 
 pub use self::finished::FinishedJob;
 use super::rollups::{self, DayRow};
-use super::{Store, StoreError, jobs, word};
+use super::{Store, StoreError, jobs, optional_word, word};
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{Annotation, Mark};
 use crate::model::id::ProjectId;
@@ -69,7 +69,7 @@ impl Snapshot {
                     day: word(row, "day")?,
                     totals: counts(row)?,
                     read_at: jobs::instant(row, "read_at")?,
-                    mark: mark(row)?,
+                    mark: optional_word(row, "mark")?,
                 })
             })
             .collect()
@@ -262,13 +262,4 @@ pub(super) fn annotation(row: &AnyRow) -> Result<Annotation, StoreError> {
 fn counts(row: &AnyRow) -> Result<ViewCounts, StoreError> {
     let count = |column| Ok::<_, StoreError>(row.try_get::<i64, _>(column)?.unsigned_abs());
     Ok(ViewCounts { human: count("human")?, ai: count("ai")?, total: count("total")? })
-}
-
-fn mark(row: &AnyRow) -> Result<Option<Mark>, StoreError> {
-    match row.try_get::<Option<String>, _>("mark")?.as_deref() {
-        None => Ok(None),
-        Some("uneven") => Ok(Some(Mark::Uneven)),
-        Some("recounted") => Ok(Some(Mark::Recounted)),
-        Some(other) => Err(StoreError::Corrupt(format!("“{other}” as the mark of a day"))),
-    }
 }

@@ -50,8 +50,7 @@ impl Store {
         }
         let event =
             AuditEvent::new(Action::UserAdd).on(name).with_detail(format!("{role}, by single sign-on"));
-        audit::record(&mut tx, &Actor::docket(), &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, &Actor::docket(), &event, now).await?;
         Ok(true)
     }
 }

@@ -52,8 +52,7 @@ impl Store {
         jobs::track(&mut tx, &job, import.remote, next_poll_at, now).await?;
         jobs::record_event(&mut tx, &id, 0, now, DeliveryState::Accepted.as_str(), Some(import.note)).await?;
         let event = AuditEvent::new(Action::Import).in_project(import.project).on(&job);
-        audit::record(&mut tx, import.author, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, import.author, &event, now).await?;
         Ok(job)
     }
 }

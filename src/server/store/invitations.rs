@@ -82,8 +82,7 @@ impl Store {
             .execute(&mut *tx)
             .await?;
         let event = AuditEvent::new(Action::UserInvite).on(name).with_detail(access(role, projects));
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 
@@ -95,20 +94,14 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
-        let renewed: Option<String> = sqlx::query_scalar(
+        let renewal = sqlx::query_scalar(
             "UPDATE invitations SET token_hash = $2, expires_at = $3 WHERE user_id = $1
              RETURNING (SELECT name FROM users WHERE id = user_id)",
         )
         .bind(user)
         .bind(token_hash)
-        .bind(expires_at.as_millis())
-        .fetch_optional(&mut *tx)
-        .await?;
-        let Some(name) = renewed else { return Ok(false) };
-        audit::record(&mut tx, by, &AuditEvent::new(Action::UserInviteAgain).on(name), now).await?;
-        tx.commit().await?;
-        Ok(true)
+        .bind(expires_at.as_millis());
+        self.audited(renewal, by, |name| AuditEvent::new(Action::UserInviteAgain).on(name), now).await
     }
 
     /// Deletes an invitation and its person, who never signed in; `false` if there is none.
@@ -131,8 +124,7 @@ impl Store {
             .bind(user)
             .fetch_one(&mut *tx)
             .await?;
-        audit::record(&mut tx, by, &AuditEvent::new(Action::UserWithdraw).on(name), now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &AuditEvent::new(Action::UserWithdraw).on(name), now).await?;
         Ok(true)
     }
 
@@ -168,8 +160,7 @@ impl Store {
             .bind(&user.session_stamp)
             .execute(&mut *tx)
             .await?;
-        audit::record(&mut tx, &user.actor(address), &AuditEvent::new(Action::UserJoin), now).await?;
-        tx.commit().await?;
+        audit::commit(tx, &user.actor(address), &AuditEvent::new(Action::UserJoin), now).await?;
         Ok(Some(user))
     }
 }

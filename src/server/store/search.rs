@@ -5,6 +5,7 @@
 //! quotation marks must be adjacent. Scripts without spaces are searched by character.
 
 use super::select::{Select, Set, escape_like};
+use crate::model::script::is_unspaced;
 
 /// The words of a search, by how they are searched. Any text is valid.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -110,14 +111,6 @@ fn push(expression: &mut String, phrase: &str, is_beginning: bool) {
     if is_beginning {
         expression.push('*');
     }
-}
-
-/// Whether `c` belongs to a script that is written without spaces, or whose words are searched by their parts. The
-/// ranges equal those of the trigger `index_texts`.
-fn is_unspaced(c: char) -> bool {
-    matches!(u32::from(c),
-        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x2e80..=0xa4cf | 0xac00..=0xd7ff
-        | 0xf900..=0xfaff | 0xff66..=0xff9f | 0x20000..=0x3ffff)
 }
 
 #[cfg(test)]

@@ -93,8 +93,7 @@ impl Store {
             return Ok(false);
         }
         put_recovery_codes(&mut tx, &by.id, recovery).await?;
-        audit::record(&mut tx, by, &AuditEvent::new(Action::SecondFactorOn), now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &AuditEvent::new(Action::SecondFactorOn), now).await?;
         Ok(true)
     }
 
@@ -137,8 +136,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         put_recovery_codes(&mut tx, &by.id, hashes).await?;
-        audit::record(&mut tx, by, &AuditEvent::new(Action::RecoveryCodes), now).await?;
-        Ok(tx.commit().await?)
+        audit::commit(tx, by, &AuditEvent::new(Action::RecoveryCodes), now).await
     }
 
     /// Deletes a person's second factor, confirmed or not, and the sign-ins that wait for it; `false` if there was

@@ -131,35 +131,21 @@ impl Store {
 
     /// Ends one of the actor's own sessions; `false` if they have none with that id.
     pub async fn end_session(&self, id_hash: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
-        let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2")
-            .bind(&by.id)
-            .bind(id_hash)
-            .execute(&mut *tx)
-            .await?;
-        if ended.rows_affected() != 1 {
-            return Ok(false);
-        }
+        let end =
+            sqlx::query_scalar("DELETE FROM sessions WHERE user_id = $1 AND id_hash = $2 RETURNING id_hash")
+                .bind(&by.id)
+                .bind(id_hash);
         let event = AuditEvent::new(Action::SessionsEnd).on(&by.name).with_detail("one session");
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
-        Ok(true)
+        self.audited(end, by, |_| event, now).await
     }
 
     /// Ends all sessions of a person; `false` if there is no such person.
     pub async fn end_all_sessions(&self, user: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
-        let stamped: Option<String> =
-            sqlx::query_scalar("UPDATE users SET session_stamp = $2 WHERE id = $1 RETURNING name")
-                .bind(user)
-                .bind(new_id())
-                .fetch_optional(&mut *tx)
-                .await?;
-        let Some(name) = stamped else { return Ok(false) };
-        let event = AuditEvent::new(Action::SessionsEnd).on(name).with_detail("all sessions");
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
-        Ok(true)
+        let stamp = sqlx::query_scalar("UPDATE users SET session_stamp = $2 WHERE id = $1 RETURNING name")
+            .bind(user)
+            .bind(new_id());
+        let event = |name| AuditEvent::new(Action::SessionsEnd).on(name).with_detail("all sessions");
+        self.audited(stamp, by, event, now).await
     }
 
     /// Ends all sessions of the actor but one, and returns how many.

@@ -91,8 +91,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         let event = AuditEvent::new(Action::TemplateAdd).in_project(project).on(&id).with_detail(name);
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(id.parse().ok())
     }
 
@@ -121,8 +120,7 @@ impl Store {
             return Ok(false);
         }
         let event = AuditEvent::new(Action::TemplateChange).in_project(project).on(id).with_detail(name);
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 
@@ -144,8 +142,7 @@ impl Store {
                 .await?;
         let Some(name) = removed else { return Ok(false) };
         let event = AuditEvent::new(Action::TemplateRemove).in_project(project).on(id).with_detail(name);
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 

@@ -84,8 +84,7 @@ impl Store {
             .bind(delivery.job.as_str())
             .execute(&mut *tx)
             .await?;
-        audit::record(&mut tx, delivery.by, &delivery.event(Action::Resend), now).await?;
-        tx.commit().await?;
+        audit::commit(tx, delivery.by, &delivery.event(Action::Resend), now).await?;
         Ok(true)
     }
 
@@ -115,8 +114,7 @@ impl Store {
                 .await?;
             webhook_events::job_finished(&mut tx, delivery.job, now).await?;
         }
-        audit::record(&mut tx, delivery.by, &delivery.event(Action::Resolve), now).await?;
-        tx.commit().await?;
+        audit::commit(tx, delivery.by, &delivery.event(Action::Resolve), now).await?;
         Ok(true)
     }
 }

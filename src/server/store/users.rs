@@ -52,8 +52,7 @@ impl Store {
             return Ok(false);
         }
         let event = AuditEvent::new(Action::UserAdd).on(name).with_detail(access(role, projects));
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 
@@ -83,19 +82,13 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
-        let changed = sqlx::query("UPDATE users SET password_hash = $2, session_stamp = $3 WHERE name = $1")
-            .bind(name)
-            .bind(password_hash)
-            .bind(new_id())
-            .execute(&mut *tx)
-            .await?;
-        if changed.rows_affected() != 1 {
-            return Ok(false);
-        }
-        audit::record(&mut tx, by, &AuditEvent::new(Action::UserPassword).on(name), now).await?;
-        tx.commit().await?;
-        Ok(true)
+        let change = sqlx::query_scalar(
+            "UPDATE users SET password_hash = $2, session_stamp = $3 WHERE name = $1 RETURNING name",
+        )
+        .bind(name)
+        .bind(password_hash)
+        .bind(new_id());
+        self.audited(change, by, |name| AuditEvent::new(Action::UserPassword).on(name), now).await
     }
 
     /// Stores the same password hashed with other parameters, unless another one was set meanwhile. Sessions stay
@@ -142,8 +135,7 @@ impl Store {
         let change =
             format!("{} → {}", access(before.role, before.projects.as_deref()), access(role, projects));
         let event = AuditEvent::new(Action::UserAccess).on(&before.name).with_detail(change);
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 
@@ -156,26 +148,19 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
-        let changed = sqlx::query(
+        let change = sqlx::query_scalar(
             "UPDATE users SET disabled_at = $2, session_stamp = $3
              WHERE name = $1 AND ($4 = 1 OR role <> 'admin' OR EXISTS (
                  SELECT 1 FROM users other WHERE other.name <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
-                 AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))",
+                 AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))
+             RETURNING name",
         )
         .bind(name)
         .bind(disabled.then_some(now.as_millis()))
         .bind(new_id())
-        .bind(i64::from(!disabled))
-        .execute(&mut *tx)
-        .await?;
-        if changed.rows_affected() != 1 {
-            return Ok(false);
-        }
+        .bind(i64::from(!disabled));
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };
-        audit::record(&mut tx, by, &AuditEvent::new(action).on(name), now).await?;
-        tx.commit().await?;
-        Ok(true)
+        self.audited(change, by, |name| AuditEvent::new(action).on(name), now).await
     }
 
     /// Replaces all set-up links by the one with this token hash.
@@ -216,8 +201,7 @@ impl Store {
             return Ok(false);
         };
         let by = Actor { id, name: name.to_owned(), address: address.to_owned() };
-        audit::record(&mut tx, &by, &AuditEvent::new(Action::SetUp), now).await?;
-        tx.commit().await?;
+        audit::commit(tx, &by, &AuditEvent::new(Action::SetUp), now).await?;
         Ok(true)
     }
 }

@@ -35,8 +35,7 @@ impl Store {
         .await?;
         let event =
             AuditEvent::new(Action::WebhookAdd).in_project(project).on(&id).with_detail(kind.as_str());
-        audit::record(&mut tx, by, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, by, &event, now).await?;
         id.parse().map_err(|_| StoreError::Corrupt(id))
     }
 

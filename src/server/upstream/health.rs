@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use strum::VariantArray;
+
 use super::UpstreamError;
 use super::breaker::Breaker;
 use crate::model::time::Timestamp;
@@ -113,7 +115,7 @@ impl Health {
                 rests_until: record.breakers.get(&group(operation)).and_then(Breaker::open_until),
             }
         };
-        Operation::ALL.into_iter().map(status).collect()
+        Operation::VARIANTS.iter().copied().map(status).collect()
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {

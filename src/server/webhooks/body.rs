@@ -1,5 +1,6 @@
 //! The body of a notification and its signature. It contains the prompt's title, never its whole text.
 
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
 use sha2::Sha256;
@@ -36,9 +37,7 @@ pub(super) fn signature(secret: &str, timestamp: i64, body: &str) -> String {
     // HMAC accepts keys of any length, so this never fails.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return String::new() };
     mac.update(format!("{timestamp}.{body}").as_bytes());
-    let code = mac.finalize().into_bytes();
-    let digits: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("v1={digits}")
+    format!("v1={}", HEXLOWER.encode(&mac.finalize().into_bytes()))
 }
 
 fn url(due: &DueEvent, job: &EventJob, public_url: &PublicUrl) -> String {

@@ -5,13 +5,14 @@ use std::error::Error;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
-use reqwest::{Certificate, Response};
 use rustls::pki_types::CertificateDer;
 use url::Url;
 
 use super::address::Allowed;
 use super::network::{PublicOnly, REFUSED, Refused};
+use crate::server::http_client;
 
 /// For a whole exchange.
 pub(super) const DEADLINE: Duration = Duration::from_secs(10);
@@ -61,29 +62,17 @@ impl Client {
         }
     }
 
-    fn client(&self, encrypted: bool) -> Option<reqwest::Client> {
-        // Fails if a provider is installed already, which is fine.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = reqwest::Client::builder()
-            .timeout(DEADLINE)
-            .connect_timeout(DEADLINE / 2)
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
+    fn client(&self, is_https: bool) -> Option<reqwest::Client> {
+        let mut client = http_client::builder(DEADLINE)
             .no_proxy()
             .no_gzip()
             .no_brotli()
-            // Every connection resolves and checks the address again.
-            .pool_max_idle_per_host(0)
-            .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")));
-        if !encrypted {
-            return builder.tls_certs_only([]).build().ok();
+            // Each connection is made to an address that was looked at just then.
+            .pool_max_idle_per_host(0);
+        if is_https && !self.allowed.private {
+            client = client.dns_resolver(Arc::new(PublicOnly));
         }
-        let trusted = self.authorities.iter().map(|certificate| Certificate::from_der(certificate));
-        let builder = builder.tls_certs_merge(trusted.collect::<Result<Vec<_>, _>>().ok()?);
-        match self.allowed.private {
-            true => builder.build().ok(),
-            false => builder.dns_resolver(Arc::new(PublicOnly)).build().ok(),
-        }
+        http_client::build(client, is_https, &self.authorities).ok()
     }
 }
 

@@ -33,7 +33,7 @@ impl Webhooks {
     pub async fn deliver_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
         let longest = Duration::from_secs(PAUSES[PAUSES.len() - 1]).mul_f64(1.0 + JITTER);
-        let due = self.store.due_events(now, later(now, longest + LEASE)).await?;
+        let due = self.store.due_events(now, now.after(longest + LEASE)).await?;
         let tries = futures::stream::iter(due)
             .map(|due| async move {
                 let attempt = self.attempt_event(&due).await;
@@ -73,7 +73,7 @@ impl Webhooks {
         };
         let next_try_at = pause.map(|seconds| {
             let pause = Duration::from_secs(*seconds);
-            later(self.clock.now(), pause.mul_f64(1.0 + rand::rng().random_range(0.0..=JITTER)))
+            self.clock.now().after(pause.mul_f64(1.0 + rand::rng().random_range(0.0..=JITTER)))
         });
         let outcome = match (delivered, next_try_at) {
             (true, _) => WebhookOutcome::Delivered,
@@ -123,10 +123,5 @@ fn headers(due: &DueEvent, now: Timestamp, body: &str) -> HeaderMap {
 
 /// When a claim made now ends.
 pub(super) fn leased(now: Timestamp) -> Timestamp {
-    later(now, LEASE)
-}
-
-fn later(now: Timestamp, by: Duration) -> Timestamp {
-    let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-    Timestamp::from_millis(now.as_millis().saturating_add(by))
+    now.after(LEASE)
 }

@@ -124,9 +124,7 @@ impl TestApp {
             running: None,
         };
         let store = app.open_store().await;
-        let hash = PASSWORD_HASH
-            .get_or_init(async || password::hash(SecretString::from(PASSWORD)).await.unwrap())
-            .await;
+        let hash = password_hash().await;
         for (name, role) in PEOPLE {
             store.add_user(name, role, hash, app.settings.clock.now()).await.unwrap();
         }
@@ -306,4 +304,7 @@ impl Drop for TestApp {
 }
 
 /// Hashing is slow on purpose, so it is done once.
-static PASSWORD_HASH: OnceCell<String> = OnceCell::const_new();
+pub(crate) async fn password_hash() -> &'static str {
+    static HASH: OnceCell<String> = OnceCell::const_new();
+    HASH.get_or_init(async || password::hash(SecretString::from(PASSWORD)).await.unwrap()).await
+}

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use data_encoding::HEXLOWER;
 
 /// The upstream's admin key. Its characters make each encoding of it different.
 pub(crate) const KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4";
@@ -27,7 +28,7 @@ pub(crate) fn secrets_in(text: &str) -> Vec<&'static str> {
 
 /// Plain, as in JSON and Rust, URL-encoded, hexadecimal, and in base64 at any offset.
 fn forms(secret: &str) -> Vec<String> {
-    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = HEXLOWER.encode(secret.as_bytes());
     let encoded: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let percent: String = secret
         .bytes()

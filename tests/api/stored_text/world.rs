@@ -1,9 +1,7 @@
 //! An app filled with one text.
 
 use docket::model::user::Role;
-use docket::server::auth::password;
 use reqwest::header::USER_AGENT;
-use secrecy::SecretString;
 use serde_json::Value;
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -12,7 +10,8 @@ use super::{encoded, path_of};
 use crate::analytics_pages::{NOON, at};
 use crate::gate::pages;
 use crate::helpers::{
-    Answer, Archive, Browser, PASSWORD, Settings, TestApp, Written, days, intent, job_with, json, rows,
+    Answer, Archive, Browser, PASSWORD, Settings, TestApp, Written, days, intent, job_with, json,
+    password_hash, rows,
 };
 
 /// An app in which every text that people can provide is `text`, including a username.
@@ -20,8 +19,13 @@ pub(super) async fn world_of(text: &str) -> (TestApp, Browser, MockServer) {
     let one_line = text.replace(',', ";");
     let settings = Settings { projects: format!("docs={one_line},api={one_line}"), ..at(NOON) };
     let app = TestApp::with(settings).await;
-    let hash = password::hash(SecretString::from(PASSWORD)).await.unwrap();
-    app.state().store.add_user(text, Role::Admin, &hash, app.clock().now()).await.unwrap();
+    assert!(
+        app.state()
+            .store
+            .add_user(text, Role::Admin, password_hash().await, app.clock().now())
+            .await
+            .unwrap()
+    );
     let person = app.stranger();
     let pairs = [("username", text), ("password", PASSWORD)];
     let signed_in = person.send(person.call("/api/session/login", &pairs).header(USER_AGENT, text)).await;

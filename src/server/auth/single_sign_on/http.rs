@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use openidconnect::http::Response;
 use openidconnect::{HttpRequest, HttpResponse};
-use reqwest::{Certificate, Client};
+use reqwest::Client;
 use rustls::pki_types::CertificateDer;
 use thiserror::Error;
+
+use crate::server::http_client;
 
 /// The deadline of one whole exchange.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -27,22 +28,7 @@ pub(super) enum ExchangeError {
 
 /// The HTTP client for a provider with an https issuer, or one on this machine.
 pub(super) fn client(is_https: bool, authorities: &[CertificateDer<'static>]) -> anyhow::Result<Client> {
-    // Fails if a cryptography provider is already installed, which is fine.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = Client::builder()
-        .timeout(DEADLINE)
-        .connect_timeout(DEADLINE / 2)
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")));
-    if !is_https {
-        return Ok(client.no_proxy().tls_certs_only([]).build()?);
-    }
-    let authorities = authorities.iter().map(|certificate| Certificate::from_der(certificate));
-    client
-        .tls_certs_merge(authorities.collect::<Result<Vec<_>, _>>()?)
-        .build()
-        .context("no certificates to trust: install the system's (ca-certificates), or set DOCKET_CA_FILE")
+    http_client::build(http_client::builder(DEADLINE), is_https, authorities)
 }
 
 /// One exchange, in the form the library requires.

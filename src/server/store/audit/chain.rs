@@ -1,5 +1,6 @@
 //! The hash chain of the audit log: SHA-256 over an unambiguous encoding of each row. Pure.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::model::audit::Record;
@@ -30,7 +31,7 @@ pub fn hash(previous: &str, record: &Record) -> String {
     for field in fields {
         sum.update(format!("{}:{field}\n", field.len()));
     }
-    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&sum.finalize())
 }
 
 #[cfg(test)]

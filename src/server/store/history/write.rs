@@ -3,12 +3,13 @@
 
 use std::collections::HashSet;
 
+use data_encoding::HEXLOWER;
 use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::partial_day::page;
-use super::{FetchedDay, fetched_day, mark_word};
+use super::{FetchedDay, fetched_day};
 use crate::model::day::Day;
 use crate::model::history::Mark;
 use crate::model::id::ProjectId;
@@ -221,7 +222,7 @@ async fn summed(
     for count in [totals.human, totals.ai, totals.total] {
         digest.update(count.to_le_bytes());
     }
-    let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = HEXLOWER.encode(&digest.finalize());
     Ok((number, sums, digest))
 }
 
@@ -250,7 +251,7 @@ async fn write_day(
     .bind(day.fetched_at.as_millis())
     .bind(i64::from(day.agreed))
     .bind(day.final_at.map(Timestamp::as_millis))
-    .bind(day.mark.map(mark_word))
+    .bind(day.mark.map(|mark| mark.into_str()))
     .execute(&mut **tx)
     .await?;
     Ok(())

@@ -50,8 +50,7 @@ impl Store {
         let Some((message, job)) = insert(&mut tx, &new, scheduling, now).await? else { return Ok(None) };
         let action = if new.job.is_some() { Action::FollowUp } else { Action::JobStart };
         let event = AuditEvent::new(action).in_project(new.project).on(job);
-        audit::record(&mut tx, new.author, &event, now).await?;
-        tx.commit().await?;
+        audit::commit(tx, new.author, &event, now).await?;
         Ok(Some(message))
     }
 }

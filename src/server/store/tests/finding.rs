@@ -4,6 +4,7 @@ use super::*;
 use sqlx::AssertSqlSafe;
 
 use crate::model::id::JobId;
+use crate::model::script::is_unspaced;
 use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart, Sort, counts, positions};
 
 impl Ledger {
@@ -112,6 +113,29 @@ async fn a_part_of_a_text_without_spaces_is_found() {
     }
     assert_eq!(ledger.found("更新").await.len(), 2);
     assert_eq!(ledger.found("更新 plain").await.len(), 0);
+}
+
+/// The trigger chooses the texts that the index of characters has, and `is_unspaced` the words that are looked for there.
+#[tokio::test]
+async fn the_trigger_and_the_search_agree_on_the_scripts_without_spaces() {
+    let ledger = Ledger::new().await;
+    let characters: Vec<char> = ('\u{1}'..=char::MAX).collect();
+    let edges = characters.windows(2).filter(|pair| is_unspaced(pair[0]) != is_unspaced(pair[1]));
+    let edges: Vec<char> = edges.flatten().copied().collect();
+    assert_eq!(edges.len(), 32, "the ends of eight ranges and what is beside them");
+    for edge in edges {
+        let text = edge.to_string();
+        let code = format!("{:04x}", u32::from(edge));
+        ledger.commit(&code, &text).await.unwrap();
+        let unspaced: i64 = sqlx::query_scalar(
+            "SELECT unspaced FROM listed_jobs l JOIN messages m ON m.job_id = l.job_id WHERE m.prompt = $1",
+        )
+        .bind(&text)
+        .fetch_one(&ledger.store.pool)
+        .await
+        .unwrap();
+        assert_eq!(unspaced == 1, is_unspaced(edge), "U+{code}");
+    }
 }
 
 #[tokio::test]

@@ -129,7 +129,7 @@ async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
 }
 
 fn refused(state: &AppState, headers: &HeaderMap, error: &AppError) -> Response {
-    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let status = StatusCode::from(error.code);
     shown(status, sign_in_step::refused(&document(state, headers), &error.message))
 }
 

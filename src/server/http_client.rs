@@ -1,0 +1,38 @@
+//! What all HTTP clients of the server have in common: a deadline, no redirects, no retries, and whom to trust.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, ClientBuilder};
+use rustls::pki_types::CertificateDer;
+
+/// A client whose exchanges end after `deadline`. A connection that takes half of that was never made: told apart from an
+/// answer that never came.
+pub fn builder(deadline: Duration) -> ClientBuilder {
+    // Fails if a cryptography provider is already installed, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .timeout(deadline)
+        .connect_timeout(deadline / 2)
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")))
+}
+
+/// For https the client trusts the system's authorities and `authorities`. For plain http it uses no proxy, and needs no
+/// certificates on its machine.
+pub fn build(
+    client: ClientBuilder,
+    is_https: bool,
+    authorities: &[CertificateDer<'static>],
+) -> anyhow::Result<Client> {
+    if !is_https {
+        return Ok(client.no_proxy().tls_certs_only([]).build()?);
+    }
+    let authorities = authorities.iter().map(|certificate| Certificate::from_der(certificate));
+    client
+        .tls_certs_merge(authorities.collect::<Result<Vec<_>, _>>()?)
+        .build()
+        .context("no certificates to trust: install the system's (ca-certificates), or set DOCKET_CA_FILE")
+}
