@@ -6,6 +6,7 @@
 
 pub mod annotations;
 pub mod archive_and_tags;
+mod as_json;
 pub mod audit;
 pub mod batches;
 pub mod budget;
@@ -21,6 +22,7 @@ pub mod invitations;
 mod job_filter;
 pub mod job_list;
 pub mod jobs;
+mod listed_job;
 pub mod polls;
 pub mod queue;
 pub mod rollups;
@@ -37,6 +39,7 @@ pub mod webhook_events;
 pub mod webhooks;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
@@ -53,6 +56,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 #[derive(Clone)]
 pub struct Store {
     pool: AnyPool,
+    states: Arc<job_list::KnownStates>,
 }
 
 /// Why the database did not do as asked.
@@ -92,7 +96,7 @@ impl Store {
             .await?;
         migrate(&pool).await?;
         ids::go_on_after(&pool).await?;
-        Ok(Self { pool })
+        Ok(Self { pool, states: Arc::default() })
     }
 
     /// Opens a database that is there, of this version, and only to read it: nothing is created or changed.
@@ -105,7 +109,7 @@ impl Store {
             .acquire_timeout(Duration::from_secs(5))
             .connect(&format!("sqlite://{}?mode=ro", path.display()))
             .await?;
-        Ok(Self { pool })
+        Ok(Self { pool, states: Arc::default() })
     }
 
     /// Whether the database answers and is migrated.
