@@ -2,12 +2,14 @@
 //! and what a folder is, is decided by its callers.
 
 mod finished;
+mod summary;
 
 use futures::TryStreamExt;
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 pub use self::finished::FinishedJob;
+pub use self::summary::{Summary, SummaryRanges};
 use super::rollups::{self, DayRow};
 use super::{Store, StoreError, jobs, word};
 use crate::model::day::{Day, DayRange};
@@ -34,6 +36,8 @@ pub struct StoredDay {
     pub totals: ViewCounts,
     pub read_at: Timestamp,
     pub mark: Option<Mark>,
+    /// Equal for equal rows.
+    pub digest: String,
 }
 
 /// Every path of a project that was ever read, in the order of their numbers.
@@ -56,7 +60,7 @@ impl Snapshot {
     /// Those days of the range that are here, oldest first.
     pub async fn days(&mut self, range: DayRange) -> Result<Vec<StoredDay>, StoreError> {
         let rows = sqlx::query(
-            "SELECT day, human, ai, total, read_at, mark FROM history_days
+            "SELECT day, human, ai, total, read_at, mark, digest FROM history_days
              WHERE project = $1 AND day BETWEEN $2 AND $3 ORDER BY day",
         )
         .bind(self.project.as_str())
@@ -71,6 +75,7 @@ impl Snapshot {
                     totals: counts(row)?,
                     read_at: jobs::instant(row, "read_at")?,
                     mark: mark(row)?,
+                    digest: row.try_get("digest")?,
                 })
             })
             .collect()
