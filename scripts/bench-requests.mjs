@@ -1,8 +1,8 @@
-// Measures how many requests a second the pages and the list call take, with wrk: 4 connections, and the median time with one. The
-// project has 50 jobs and 60 days of page views. Prints results beside the targets; it never fails on them. Given several binaries,
-// it measures them by turns, for a comparison on a machine that others use.
+// Measures how many requests a second the pages and the list call take, with wrk: 4 connections, the CPU time of the server for each
+// request (which other processes change little), and the median time with one connection. The project has 50 jobs and 60 days of
+// page views. Prints results beside the targets; it never fails on them. Given several binaries, it measures them by turns.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,13 +42,16 @@ try {
     // Without the daily history, which would go on fetching.
     const panel = start(binary, ["serve"], copy, { ...environment(copy, settings), DOCKET_ANALYTICS_RESERVE: PLENTY });
     const [, url] = await panel.says(/"listening".*"public_url":"([^"]+)"/);
-    panels.push({ panel, url, cookie: await signIn(url), results: TARGETS.map(() => ({ rates: [], medians: [] })) });
+    panels.push({ panel, url, cookie: await signIn(url), results: TARGETS.map(() => ({ rates: [], medians: [], costs: [] })) });
   }
   for (let round = 0; round < ROUNDS; round++) {
     for (const [at, target] of TARGETS.entries()) {
-      for (const { url, cookie, results } of panels) {
+      for (const { panel, url, cookie, results } of panels) {
         wrk(target, url, cookie, 4, 1);
-        results[at].rates.push(wrk(target, url, cookie, 4, SECONDS).rate);
+        const before = panel.cpu();
+        const { rate, requests } = wrk(target, url, cookie, 4, SECONDS);
+        results[at].costs.push((panel.cpu() - before) / requests);
+        results[at].rates.push(rate);
         results[at].medians.push(wrk(target, url, cookie, 1, SECONDS / 2).median);
       }
     }
@@ -57,8 +60,8 @@ try {
     for (const [n, { results }] of panels.entries()) {
       const which = panels.length > 1 ? ` (${binaries[n].split("/").at(-1)})` : "";
       const aims = aim ? `   (aim ${aim}/s, ${AIM_P50} ms)` : "";
-      const [rate, p50] = [middle(results[at].rates), middle(results[at].medians)];
-      console.log(`${name.padEnd(22)}  ${rate.toFixed(0)} requests/s with 4 connections, p50 ${p50.toFixed(2)} ms with one${which}${aims}`);
+      const [rate, p50, cost] = ["rates", "medians", "costs"].map((key) => middle(results[at][key]));
+      console.log(`${name.padEnd(22)}  ${rate.toFixed(0)} requests/s with 4 connections, ${cost.toFixed(2)} ms of CPU each, p50 ${p50.toFixed(2)} ms with one${which}${aims}`);
     }
   }
   for (const [n, { panel }] of panels.entries()) {
@@ -112,7 +115,7 @@ function wrk({ path, form, headers = {} }, url, cookie, connections, seconds) {
   const said = execFileSync("wrk", ["-t1", `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`, "--latency", "-s", script, `${url}${path}`], { encoding: "utf8" });
   if (/Non-2xx/.test(said)) throw new Error(`${path}: ${said}`);
   const [, median, unit] = /50%\s+([\d.]+)(us|ms|s)/.exec(said);
-  return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(said)[1]), median: Number(median) * { us: 0.001, ms: 1, s: 1000 }[unit] };
+  return { requests: Number(/(\d+) requests in/.exec(said)[1]), rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(said)[1]), median: Number(median) * { us: 0.001, ms: 1, s: 1000 }[unit] };
 }
 
 async function signIn(url) {
@@ -155,8 +158,13 @@ function start(binary, args, folder, environment) {
       }
       throw new Error(`docket ${args[0]} does not print ${pattern}: ${output}`);
     },
+    /** Milliseconds of CPU so far, at the usual 100 ticks a second. */
+    cpu() {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1].split(" ");
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    },
     memory() {
-      return /^VmRSS:\s+(.*)/m.exec(execFileSync("cat", [`/proc/${child.pid}/status`], { encoding: "utf8" }))[1];
+      return /^VmRSS:\s+(.*)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))[1];
     },
     stop() {
       child.kill("SIGTERM");

@@ -26,9 +26,9 @@ pub(super) fn values(value: &str, from: &str) -> String {
     format!("(SELECT JSON_GROUP_ARRAY({value}) FROM {from})")
 }
 
-/// An expression for an element of a list, or of a list in it: `[0][2]`.
-pub(super) fn element(list: &str, place: &str) -> String {
-    format!("JSON_EXTRACT({list}, '${place}')")
+/// An expression for the element of a list at `index`, from 0 on.
+pub(super) fn element(list: &str, index: usize) -> String {
+    format!("JSON_EXTRACT({list}, '$[{index}]')")
 }
 
 /// What a column holds that one of the above is in.

@@ -93,9 +93,16 @@ impl Store {
         loop {
             let asked: Vec<JobState> = states.iter().copied().collect();
             let row = statement(&asked).query().fetch_one(&self.pool).await?;
-            let (total, attention, by_state): (u64, u64, Vec<u64>) = as_json::read(&row, 0)?;
+            let counted: Vec<u64> = as_json::read(&row, 0)?;
+            let ([total, attention], by_state) = (
+                match counted[..] {
+                    [total, attention, ..] => [total, attention],
+                    _ => return Err(StoreError::Corrupt("counts without a total".to_owned())),
+                },
+                &counted[2..],
+            );
             if by_state.iter().sum::<u64>() == total || states.len() == JobState::ALL.len() {
-                let by_state = asked.into_iter().zip(by_state);
+                let by_state = asked.into_iter().zip(by_state.iter().copied());
                 let by_state: BTreeMap<_, _> = by_state.filter(|(_, jobs)| *jobs > 0).collect();
                 self.states.add(project, by_state.keys().copied());
                 return Ok((row, (by_state, attention)));
@@ -172,10 +179,7 @@ fn page_statement(project: &ProjectId, filter: &JobFilter, states: &[JobState]) 
     let jobs = match state {
         // To look for jobs of which there are none takes as long as counting all others.
         Some(at) => {
-            format!(
-                "CASE WHEN {} > 0 THEN {jobs} ELSE '[]' END",
-                as_json::element("c.counts", &format!("[2][{at}]"))
-            )
+            format!("CASE WHEN {} > 0 THEN {jobs} ELSE '[]' END", as_json::element("c.counts", at + 2))
         }
         None => jobs,
     };
@@ -208,8 +212,8 @@ pub(super) fn positions(project: &ProjectId, filter: &JobFilter, before: usize, 
     select.statement(&columns, &format!("ORDER BY {order} LIMIT {most} OFFSET {offset}"))
 }
 
-/// Counts all jobs whatever the state filter, up to the newest one of the first page; those that need a person; and, as a list, those
-/// in each of `states`. To group by state would sort whatever a search finds.
+/// Counts all jobs whatever the state filter, up to the newest one of the first page; those that need a person; and those in
+/// each of `states`. To group by state would sort whatever a search finds.
 pub(super) fn counts(
     project: &ProjectId,
     filter: &JobFilter,
@@ -220,13 +224,11 @@ pub(super) fn counts(
     if let PageStart::At(cursor) = filter.page_start {
         up_to(&mut select, cursor.top);
     }
-    let by_state: Vec<_> = states
-        .iter()
-        .map(|state| format!("COUNT(*) FILTER (WHERE l.state = '{}')", state.as_str()))
-        .collect();
-    let by_state = as_json::list(&by_state.join(", "));
-    let counts = as_json::list(&format!("COUNT(*), COUNT(*) FILTER (WHERE l.attention = 1), {by_state}"));
-    select.statement(&format!("{counts} AS counts"), "")
+    let conditions = states.iter().map(|state| format!("l.state = '{}'", state.as_str()));
+    let columns = ["l.attention = 1".to_owned()].into_iter().chain(conditions);
+    let columns = columns.map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"));
+    let columns: Vec<_> = ["COUNT(*)".to_owned()].into_iter().chain(columns).collect();
+    select.statement(&format!("{} AS counts", as_json::list(&columns.join(", "))), "")
 }
 
 /// An expression for the jobs at `positions`, each with its number and when it changed.
