@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Measures target/release/docket: time from start to the first answer, idle memory, time to serve a page, the overhead
-# on an upstream call, the cost of fetching a day of history, queries over a history of a million rows, and pages of a list of
+# Measures target/release/docket: time from start to the first answer, idle memory, time to serve a page, requests
+# per second, the overhead on an upstream call, the cost of fetching a day of history, queries over a history of a million rows, and pages of a list of
 # 100,000 jobs. Prints results beside the targets; it never fails on them, since a busy machine is not a defect.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 [[ -x $ROOT/target/release/docket ]] || fail "there is no target/release/docket: make build"
 node "$ROOT/scripts/bench.mjs" "$ROOT/target/release/docket"
+node "$ROOT/scripts/bench-requests.mjs" "$ROOT/target/release/docket"
 "$ROOT/scripts/setup.sh" test
 node "$ROOT/scripts/bench-pages.mjs" "$ROOT/target/release/docket"
 node "$ROOT/scripts/bench-upstream.mjs" "$ROOT/target/release/docket"

@@ -3,6 +3,7 @@
 pub mod annotations;
 mod effect;
 pub mod export;
+mod known_figures;
 mod movers;
 mod period;
 pub mod question;
@@ -12,6 +13,7 @@ mod table;
 mod trend;
 
 use self::effect::Effects;
+use self::known_figures::{KnownFigures, KnownFiguresCache};
 use self::period::{Comparable, Period};
 use self::question::TableQuestion;
 use self::table::{Figures, Table};
@@ -23,46 +25,67 @@ use crate::model::page_views::ViewCounts;
 use crate::model::selection::Selection;
 use crate::server::state::AppState;
 use crate::server::store::Store;
-use crate::server::store::history_queries::{Paths, Snapshot};
+use crate::server::store::history_queries::{Paths, Snapshot, SummaryRanges};
 
 /// Reports on the daily history. Each answer is a consistent snapshot of the database.
 #[derive(Clone)]
 pub struct Analytics {
     store: Store,
+    known: KnownFiguresCache,
 }
 
 impl Analytics {
     pub fn new(store: Store) -> Self {
-        Self { store }
+        Self { store, known: KnownFiguresCache::new() }
     }
 
     pub fn of(state: &AppState) -> Self {
-        Self::new(state.store.clone())
+        state.analytics.clone()
     }
 
-    /// A table of pages or of the entries of a folder.
+    /// The table of pages, with the trend and (if there is a period to compare with, and where they are wanted) the movers of the
+    /// whole project.
     ///
     /// # Errors
-    /// `NotInHistory`, here and below, if a day of the range is not stored.
+    /// `NotInHistory`, here and below, where not every day of the range is here.
+    pub async fn report(&self, question: &TableQuestion, has_movers: bool) -> Result<Report, AppError> {
+        let (project, range) = (question.project(), question.views.range);
+        // The period that this one is compared with is directly before it.
+        let days = DayRange::ending(range.to(), range.days() * 2);
+        let ranges = SummaryRanges { days, shown: range, jobs_max: trend::MARKERS_MAX };
+        let summary = self.store.summary(project, ranges).await?;
+        let (summary, known) = match self.known.get(project, range, &summary.days).await {
+            Some(known) => (summary, known),
+            None => {
+                let mut snapshot = self.store.snapshot(project).await?;
+                let summary = snapshot.summary(ranges).await?;
+                let known = KnownFigures::read(&mut snapshot, range, summary.days.clone()).await?;
+                (summary, self.known.put(project, range, known).await)
+            }
+        };
+        let KnownFigures { period, comparable, paths, figures, .. } = &*known;
+        let movers = (has_movers && comparable.is_some()).then(|| movers::of(paths, figures));
+        let days: Vec<_> = period.days().iter().map(|day| (day.day, day.totals)).collect();
+        let trend = Trend {
+            points: trend::points(period, &days),
+            markers: trend::markers(summary.finished),
+            annotations: summary.annotations,
+        };
+        Ok(Report {
+            pages: pages_report(period, comparable.as_ref(), paths, figures, question),
+            trend,
+            movers,
+        })
+    }
+
+    /// A table of pages or of what lies in a folder.
     pub async fn pages(&self, question: &TableQuestion) -> Result<PagesReport, AppError> {
         let mut snapshot = self.store.snapshot(question.project()).await?;
         let period = Period::read(&mut snapshot, question.views.range).await?;
         let comparable = period.comparable(&mut snapshot).await?;
         let paths = snapshot.paths().await?;
         let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
-        let mut table = Table::of(&paths, &figures, question);
-        table.sort(question.order);
-        let offset = usize::try_from(question.views.offset).unwrap_or(usize::MAX);
-        Ok(PagesReport {
-            totals: period.totals(),
-            matching: table.matching(),
-            rows: table.rows(offset).take(question.views.limit.get() as usize).collect(),
-            rows_total: table.len() as u64,
-            comparison: comparable.map(Comparison::from),
-            read_at: period.read_at(),
-            marked: period.marked(),
-            unfinished: period.is_unfinished(),
-        })
+        Ok(pages_report(&period, comparable.as_ref(), &paths, &figures, question))
     }
 
     /// Views by day or week: of the whole project, of the page `path`, or of a folder (`/guides/*`).
@@ -118,7 +141,37 @@ impl Analytics {
     }
 }
 
-/// The views of every page over the range and over its previous period.
+/// What the analytics page shows of a range.
+pub struct Report {
+    pub pages: PagesReport,
+    pub trend: Trend,
+    pub movers: Option<Movers>,
+}
+
+/// The rows that a question leaves of the figures, with what is said of the range.
+fn pages_report(
+    period: &Period,
+    comparable: Option<&Comparable>,
+    paths: &Paths,
+    figures: &Figures,
+    question: &TableQuestion,
+) -> PagesReport {
+    let mut table = Table::of(paths, figures, question);
+    table.sort(question.order);
+    let offset = usize::try_from(question.views.offset).unwrap_or(usize::MAX);
+    PagesReport {
+        totals: period.totals(),
+        matching: table.matching(),
+        rows: table.rows(offset).take(question.views.limit.get() as usize).collect(),
+        rows_total: table.len() as u64,
+        comparison: comparable.cloned().map(Comparison::from),
+        read_at: period.read_at(),
+        marked: period.marked(),
+        unfinished: period.is_unfinished(),
+    }
+}
+
+/// The views of every page over the range and over what it is compared with.
 async fn figures(
     snapshot: &mut Snapshot,
     period: &Period,

@@ -30,7 +30,7 @@ use crate::server::auth::address;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
-use crate::server::auth::session_store::Sessions;
+use crate::server::auth::session_store::{Sessions, with_owner};
 use crate::server::config::PublicUrl;
 use crate::server::state::AppState;
 
@@ -51,6 +51,7 @@ pub fn router(state: &AppState) -> Router {
         .layer(from_fn_with_state(state.clone(), gate))
         .layer(from_fn_with_state(state.clone(), same_origin))
         .layer(AuthManagerLayerBuilder::new(Backend::new(state.store.clone()), sessions(state)).build())
+        .layer(from_fn(with_owner))
         .layer(from_fn_with_state(state.clone(), address::find_out))
         .layer(from_fn(outage::explain))
         .layer(DefaultBodyLimit::disable())

@@ -1,5 +1,7 @@
-//! The application state: what every request may need, created once at startup. Cheap to clone.
+//! The application state: what every request may need, created once at startup. Cheap to clone: each layer around a request
+//! clones it.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::extract::FromRef;
@@ -7,6 +9,7 @@ use leptos::config::{Env, LeptosOptions};
 
 use crate::model::day::Day;
 use crate::model::user::Project;
+use crate::server::analytics::Analytics;
 use crate::server::assets;
 use crate::server::auth::attempts::Attempts;
 use crate::server::auth::presence::Presence;
@@ -27,7 +30,10 @@ use crate::server::upstream::page_views::PageViewsCache;
 use crate::server::webhooks::Webhooks;
 
 #[derive(Clone)]
-pub struct AppState {
+pub struct AppState(Arc<Shared>);
+
+/// What a state is a handle on.
+pub struct Shared {
     /// Never empty.
     pub projects: Arc<[Project]>,
     pub public_url: PublicUrl,
@@ -37,6 +43,7 @@ pub struct AppState {
     pub jobs: Jobs,
     pub page_views: PageViewsCache,
     pub history: History,
+    pub analytics: Analytics,
     /// The maximum length of a prompt, in characters.
     pub prompt_max: u32,
     pub webhooks: Webhooks,
@@ -91,9 +98,10 @@ impl AppState {
         let single_sign_on = identity
             .single_sign_on
             .map(|config| SingleSignOn::new(config, authorities, &public_url, store.clone(), clock.clone()));
-        Ok(Self {
+        Ok(Self(Arc::new(Shared {
             projects,
             history,
+            analytics: Analytics::new(store.clone()),
             jobs,
             webhooks: Webhooks::new(webhooks, authorities, public_url.clone(), store.clone(), clock.clone()),
             second_factors,
@@ -110,7 +118,7 @@ impl AppState {
             store,
             clock,
             leptos: leptos_options(),
-        })
+        })))
     }
 
     /// The current UTC day.
@@ -120,6 +128,14 @@ impl AppState {
 
     pub fn leptos(&self) -> &LeptosOptions {
         &self.leptos
+    }
+}
+
+impl Deref for AppState {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
     }
 }
 

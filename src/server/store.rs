@@ -6,6 +6,7 @@
 
 pub mod annotations;
 pub mod archive_and_tags;
+mod as_json;
 pub mod audit;
 pub mod batches;
 pub mod budget;
@@ -21,6 +22,7 @@ pub mod invitations;
 mod job_filter;
 pub mod job_list;
 pub mod jobs;
+mod listed_job;
 pub mod polls;
 pub mod queue;
 pub mod rollups;
@@ -38,6 +40,7 @@ pub mod webhooks;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::{AnyPoolOptions, AnyRow};
@@ -54,6 +57,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 #[derive(Clone)]
 pub struct Store {
     pool: AnyPool,
+    states: Arc<job_list::KnownStates>,
 }
 
 /// A database error.
@@ -94,7 +98,7 @@ impl Store {
             .await?;
         migrate(&pool).await?;
         ids::go_on_after(&pool).await?;
-        Ok(Self { pool })
+        Ok(Self { pool, states: Arc::default() })
     }
 
     /// Opens an existing database of this version read-only; nothing is created or migrated.
@@ -107,7 +111,7 @@ impl Store {
             .acquire_timeout(Duration::from_secs(5))
             .connect(&format!("sqlite://{}?mode=ro", path.display()))
             .await?;
-        Ok(Self { pool })
+        Ok(Self { pool, states: Arc::default() })
     }
 
     /// Whether the database responds and is migrated.

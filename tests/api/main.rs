@@ -67,6 +67,7 @@ mod set_up;
 mod sign_in_limits;
 mod similar;
 mod single_sign_on;
+mod statements;
 mod storage;
 mod stored_text;
 mod templates;

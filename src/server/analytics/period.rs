@@ -30,7 +30,14 @@ impl Period {
     /// # Errors
     /// `NotInHistory` if a day of the range is not stored.
     pub(super) async fn read(snapshot: &mut Snapshot, range: DayRange) -> Result<Self, AppError> {
-        let days = snapshot.days(range).await?;
+        Self::of(range, snapshot.days(range).await?)
+    }
+
+    /// The same of days that were read before.
+    ///
+    /// # Errors
+    /// `NotInHistory` where a day of the range is missing.
+    pub(super) fn of(range: DayRange, days: Vec<StoredDay>) -> Result<Self, AppError> {
         match days.len() as i64 == range.days() {
             true => Ok(Self { range, days }),
             false => Err(not_in_history(range, days.len() as i64)),
@@ -68,15 +75,21 @@ impl Period {
 
     /// What this period can be compared with, if that is stored.
     pub(super) async fn comparable(&self, snapshot: &mut Snapshot) -> Result<Option<Comparable>, AppError> {
-        let Some((current, previous)) = self.halves() else { return Ok(None) };
-        let before = snapshot.days(previous).await?;
-        let whole = before.len() as i64 == previous.days() && before.iter().all(is_complete);
-        Ok(whole.then(|| Comparable {
+        let Some((_, previous)) = self.halves() else { return Ok(None) };
+        Ok(self.comparable_with(&snapshot.days(previous).await?))
+    }
+
+    /// The same, where `earlier` are the days before the range that are here.
+    pub(super) fn comparable_with(&self, earlier: &[StoredDay]) -> Option<Comparable> {
+        let (current, previous) = self.halves()?;
+        let before: Vec<_> = earlier.iter().filter(|day| previous.contains(day.day)).collect();
+        let whole = before.len() as i64 == previous.days() && before.iter().all(|day| is_complete(day));
+        whole.then(|| Comparable {
             current,
             previous,
             current_totals: totals(&self.days, current),
-            previous_totals: totals(&before, previous),
-        }))
+            previous_totals: totals(earlier, previous),
+        })
     }
 
     /// # Errors
@@ -159,6 +172,7 @@ mod tests {
             totals: ViewCounts::default(),
             read_at,
             mark: None,
+            digest: String::new(),
         };
         Period { range, days: (0..range.days()).map(stored).collect() }
     }

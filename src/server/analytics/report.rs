@@ -7,7 +7,7 @@ use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, O
 use crate::model::id::ProjectId;
 use crate::model::page_views::FetchedPageViews;
 use crate::server::analytics::question::TableQuestion;
-use crate::server::analytics::{Analytics, saved};
+use crate::server::analytics::{Analytics, Report, saved};
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 
@@ -56,12 +56,13 @@ impl ReportRequest<'_> {
     ) -> Result<Option<T>, AppError> {
         let state = &self.caller.state;
         let Some(range) = self.query.range(state.today()) else { return Ok(None) };
-        if state.history.missing(self.project, range).await?.days > 0 {
-            return Ok(None);
-        }
         match answer.await {
-            // A day was deleted meanwhile.
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
+            // A question that only the history understands is no reason not to show what the upstream says.
+            Err(error) if state.history.missing(self.project, range).await?.days > 0 => {
+                tracing::debug!(error = error.message, "not a question for the history");
+                Ok(None)
+            }
             answer => answer.map(Some),
         }
     }
@@ -69,17 +70,17 @@ impl ReportRequest<'_> {
     async fn daily(&self, part: Part) -> Result<AnalyticsReport, AppError> {
         let (analytics, question) = (self.analytics(), self.table_question()?);
         let range = question.views.range;
-        let pages = analytics.pages(&question).await?;
         if let Some(path) = &self.query.path {
+            let pages = analytics.pages(&question).await?;
             let page = analytics.page(self.project, range, path).await?;
             return Ok(AnalyticsReport::OnePage(Box::new(OnePageReport { pages, page })));
         }
+        let has_movers = part == Part::Whole && self.query.has_movers();
+        let Report { pages, trend, movers } = analytics.report(&question, has_movers).await?;
         let folder = self.query.folder.as_deref().filter(|folder| *folder != "/");
-        let folder = folder.map(|folder| format!("{folder}/*"));
-        let trend = analytics.trend(self.project, range, folder.as_deref()).await?;
-        let movers = match part == Part::Whole && pages.comparison.is_some() && self.query.has_movers() {
-            true => Some(analytics.movers(self.project, range).await?),
-            false => None,
+        let trend = match folder {
+            Some(folder) => analytics.trend(self.project, range, Some(&format!("{folder}/*"))).await?,
+            None => trend,
         };
         Ok(AnalyticsReport::Daily(Box::new(DailyReport { pages, trend, movers })))
     }

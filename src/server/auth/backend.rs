@@ -5,6 +5,7 @@ use secrecy::SecretString;
 use thiserror::Error;
 
 use super::password::{self, PasswordCheck};
+use super::session_store;
 use crate::server::store::users::User;
 use crate::server::store::{Store, StoreError};
 
@@ -67,6 +68,10 @@ impl AuthnBackend for Backend {
 
     /// The person of a session; `None` once they are disabled.
     async fn get_user(&self, id: &UserId<Self>) -> Result<Option<User>, BackendError> {
-        Ok(self.store.user_by_id(id).await?.filter(|user| !user.disabled))
+        let user = match session_store::owner(id) {
+            Some(owner) => Some(owner),
+            None => self.store.user_by_id(id).await?,
+        };
+        Ok(user.filter(|user| !user.disabled))
     }
 }

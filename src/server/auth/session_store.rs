@@ -1,7 +1,12 @@
-//! The tower-sessions store on the database. Session ids are stored hashed.
+//! The tower-sessions store on the database. Session ids are stored hashed. A session is read together with the person it is of,
+//! whom the login layer asks for next.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
 use axum_login::tower_sessions::cookie::time::OffsetDateTime;
 use axum_login::tower_sessions::session::{Id, Record};
 use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
@@ -11,6 +16,23 @@ use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::state::AppState;
 use crate::server::store::Store;
+use crate::server::store::users::User;
+
+tokio::task_local! {
+    /// Whose the session of the request is, from its being read until somebody asks.
+    static OWNER: RefCell<Option<User>>;
+}
+
+/// Around the session layers: within it, [`owner`] knows the person whose session was read.
+pub async fn with_owner(request: Request, next: Next) -> Response {
+    OWNER.scope(RefCell::default(), next.run(request)).await
+}
+
+/// The person with this id, if the session that the request read last is theirs. Told once.
+pub(super) fn owner(id: &str) -> Option<User> {
+    let owner = OWNER.try_with(RefCell::take).ok().flatten();
+    owner.filter(|owner| owner.id == id)
+}
 
 #[derive(Clone)]
 pub struct Sessions {
@@ -66,7 +88,9 @@ impl SessionStore for Sessions {
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
         let found = self.store.session(&key(id), self.clock.now(), self.idle_since()).await;
-        let Some((data, expires_at)) = found.map_err(backend)? else { return Ok(None) };
+        let Some((data, expires_at, owner)) = found.map_err(backend)? else { return Ok(None) };
+        // Outside of a request nobody asks for them.
+        _ = OWNER.try_with(|slot| slot.replace(owner));
         let data = serde_json::from_str(&data).map_err(|error| Error::Decode(error.to_string()))?;
         let expiry_date: OffsetDateTime = expires_at.to_datetime();
         Ok(Some(Record { id: *id, data, expiry_date }))

@@ -53,7 +53,7 @@ impl History {
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
         let Some(range) = begun(range, self.clock.now()) else { return Ok(Missing { days: 0, calls: 0 }) };
         let days = self.days_missing(project, range).await?;
-        let calls = self.calls_of(project, days).await?;
+        let calls = if days == 0 { 0 } else { self.calls_of(project, days).await? };
         Ok(Missing { days, calls: u32::try_from(calls).unwrap_or(u32::MAX) })
     }
 

@@ -3,7 +3,8 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::intents::{NewIntent, Scheduling, insert};
-use super::{Store, StoreError, audit, jobs, new_id, word};
+use super::listed_job::{ListedJob, columns};
+use super::{Store, StoreError, as_json, audit, jobs, new_id, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
@@ -129,11 +130,15 @@ impl Store {
 
     /// The jobs of a batch, as in lists, in the order of its lines.
     pub async fn jobs_of_batch(&self, batch: &BatchId) -> Result<Vec<Job>, StoreError> {
-        let sql = format!("{} WHERE j.batch_id = $1 ORDER BY j.id", jobs::SELECT_JOB);
-        let rows = sqlx::query(AssertSqlSafe(sql)).bind(batch.as_str()).fetch_all(&self.pool).await?;
-        let mut page = rows.iter().map(jobs::job).collect::<Result<Vec<Job>, _>>()?;
-        self.attach(&mut page).await?;
-        Ok(page)
+        let jobs = as_json::rows(
+            &columns(),
+            "jobs j CROSS JOIN messages m WHERE j.batch_id = $1 AND m.job_id = j.id AND m.position = 0",
+        );
+        let row = sqlx::query(AssertSqlSafe(format!("SELECT {jobs}")));
+        let jobs: Vec<ListedJob> = as_json::read(&row.bind(batch.as_str()).fetch_one(&self.pool).await?, 0)?;
+        let mut jobs: Vec<Job> = jobs.into_iter().map(Job::from).collect();
+        jobs.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        Ok(jobs)
     }
 
     /// How many prompts of a batch were sent, and which are queued.

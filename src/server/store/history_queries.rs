@@ -2,12 +2,14 @@
 //! compared and what a folder is.
 
 mod finished;
+mod summary;
 
 use futures::TryStreamExt;
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 pub use self::finished::FinishedJob;
+pub use self::summary::{Summary, SummaryRanges};
 use super::rollups::{self, DayRow};
 use super::{Store, StoreError, jobs, optional_word, word};
 use crate::model::day::{Day, DayRange};
@@ -33,6 +35,8 @@ pub struct StoredDay {
     pub totals: ViewCounts,
     pub read_at: Timestamp,
     pub mark: Option<Mark>,
+    /// Equal for equal rows.
+    pub digest: String,
 }
 
 /// Every known path of a project, in the order of their ids.
@@ -55,7 +59,7 @@ impl Snapshot {
     /// The stored days of the range, oldest first.
     pub async fn days(&mut self, range: DayRange) -> Result<Vec<StoredDay>, StoreError> {
         let rows = sqlx::query(
-            "SELECT day, human, ai, total, read_at, mark FROM history_days
+            "SELECT day, human, ai, total, read_at, mark, digest FROM history_days
              WHERE project = $1 AND day BETWEEN $2 AND $3 ORDER BY day",
         )
         .bind(self.project.as_str())
@@ -70,6 +74,7 @@ impl Snapshot {
                     totals: counts(row)?,
                     read_at: jobs::instant(row, "read_at")?,
                     mark: optional_word(row, "mark")?,
+                    digest: row.try_get("digest")?,
                 })
             })
             .collect()

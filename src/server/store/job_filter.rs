@@ -61,14 +61,21 @@ impl Default for PageStart {
     }
 }
 
-/// The conditions of the filter, without its state and position.
-pub(super) fn select(project: &ProjectId, filter: &JobFilter, scan_by: ScanBy) -> Select {
-    let mut select = Select::of(project.as_str(), scan_by);
+impl PageStart {
+    pub(super) fn is_backward(self) -> bool {
+        matches!(self, Self::At(cursor) if cursor.backward)
+    }
+}
+
+/// The filter as conditions, all but its state and place. `before` is how many values the statement has that this one is a part of.
+pub(super) fn select(project: &ProjectId, filter: &JobFilter, scan_by: ScanBy, before: usize) -> Select {
+    let mut select = Select::of(project.as_str(), scan_by, before);
     if let Some(text) = &filter.text {
         Search::parse(text).narrow(&mut select);
     }
     if let Some(label) = &filter.label {
-        let condition = format!("s.project = {} AND s.label = {}", select.project(), select.bind(label));
+        let label = select.bind(label);
+        let condition = format!("s.project = {} AND s.label = {label}", select.project());
         select.within(&Set { table: "listed_labels", number: "s.number", condition });
     }
     if let Some(archived) = filter.archived {

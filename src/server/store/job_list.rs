@@ -1,15 +1,17 @@
 //! Many jobs at once: the list with its filters, pages and counts, and the badges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 
 use sqlx::any::AnyRow;
-use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+use sqlx::{AssertSqlSafe, Row};
 
 use super::job_filter::{after, in_state, order, select, up_to};
+use super::listed_job::{ListedJob, columns};
 use super::select::{ScanBy, Statement, sql_placeholders};
-use super::{Store, StoreError, jobs, word};
+use super::{Store, StoreError, as_json, jobs, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{EXCERPT_CHARS, Job, JobBadge, JobState, cut};
+use crate::model::job::{Job, JobBadge, JobState};
 
 pub use super::job_filter::{Cursor, JobFilter, PageStart, Sort};
 
@@ -29,34 +31,27 @@ pub struct Listed {
     pub attention: u64,
 }
 
-/// A job's position in the list.
-struct JobPosition {
-    job: JobId,
-    number: i64,
-    changed_at: i64,
-}
+/// The states that jobs of each project were seen in: to count by a state takes time, and few projects know all of them.
+#[derive(Default)]
+pub(super) struct KnownStates(Mutex<HashMap<ProjectId, BTreeSet<JobState>>>);
+
+/// A job with its number and when it changed: its place in the list.
+type PlacedJob = (i64, i64, ListedJob);
+
+/// How many jobs there are in each state, and how many of them need a person.
+type Counts = (BTreeMap<JobState, u64>, u64);
 
 impl Store {
     /// A page of jobs with truncated prompts, and the counts, as of one moment.
     pub async fn jobs(&self, project: &ProjectId, filter: &JobFilter) -> Result<Listed, StoreError> {
-        let mut tx = self.pool.begin().await?;
+        let (row, counts) =
+            self.counted(project, filter, |states| page_statement(project, filter, states)).await?;
+        let jobs = as_json::read(&row, 1)?;
         let top = match filter.page_start {
             PageStart::At(cursor) => cursor.top,
-            PageStart::Start(_) => top(&mut tx).await?,
+            PageStart::Start(_) => row.try_get(2)?,
         };
-        let (counts, attention) = count(&mut tx, project, filter, top).await?;
-        // Searching for jobs in a state without jobs would take as long as counting all others.
-        let is_empty = filter.state.is_some_and(|state| !counts.contains_key(&state));
-        let positions = if is_empty {
-            Vec::new()
-        } else {
-            positions_in(&mut tx, project, filter, top, PAGE_JOBS + 1).await?
-        };
-        let mut listed = page(&mut tx, filter, top, positions).await?;
-        (listed.counts, listed.attention) = (counts, attention);
-        tx.commit().await?;
-        self.attach(&mut listed.jobs).await?;
-        Ok(listed)
+        Ok(page(filter, top, jobs, counts))
     }
 
     /// For each filter its first jobs with truncated prompts, and how many jobs of the project are in each state and
@@ -66,24 +61,55 @@ impl Store {
         project: &ProjectId,
         sections: [(&JobFilter, usize); 3],
     ) -> Result<([Vec<Job>; 3], BTreeMap<JobState, u64>, u64), StoreError> {
-        let mut tx = self.pool.begin().await?;
-        let top = top(&mut tx).await?;
         let everything = JobFilter { archived: Some(false), ..JobFilter::default() };
-        let (counts, attention) = count(&mut tx, project, &everything, top).await?;
-        let (mut positions, mut lengths) = (Vec::new(), [0; 3]);
-        for (length, (filter, most)) in lengths.iter_mut().zip(sections) {
-            let found = positions_in(&mut tx, project, filter, top, most).await?;
-            *length = found.len();
-            positions.extend(found);
+        let statement = |states: &[JobState]| {
+            let mut parts = vec![counts(project, &everything, 0, states)];
+            for (filter, most) in sections {
+                let before = parts.iter().map(Statement::values).sum();
+                parts.push(positions(project, filter, before, most));
+            }
+            let lists = parts[1..].iter().map(jobs_at).collect::<Vec<_>>().join(", ");
+            Statement::around(format!("SELECT ({}), {lists}", parts[0].sql()), parts)
+        };
+        let (row, (counts, attention)) = self.counted(project, &everything, statement).await?;
+        let mut found: [Vec<Job>; 3] = Default::default();
+        for (column, (section, (filter, _))) in found.iter_mut().zip(sections).enumerate() {
+            let mut jobs: Vec<PlacedJob> = as_json::read(&row, column + 1)?;
+            sort(&mut jobs, filter);
+            *section = jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect();
         }
-        let mut jobs = jobs_at(&mut tx, &positions).await?;
-        tx.commit().await?;
-        self.attach(&mut jobs).await?;
-        // A job may be in two sections; it is fetched once.
-        let mut places =
-            positions.iter().map(|position| jobs.iter().find(|job| job.id == position.job).cloned());
-        let sections = lengths.map(|length| places.by_ref().take(length).flatten().collect());
-        Ok((sections, counts, attention))
+        Ok((found, counts, attention))
+    }
+
+    /// Runs a statement whose first column is [`counts`] of the states that it is given, and gives its row and what was counted.
+    async fn counted(
+        &self,
+        project: &ProjectId,
+        filter: &JobFilter,
+        statement: impl Fn(&[JobState]) -> Statement,
+    ) -> Result<(AnyRow, Counts), StoreError> {
+        let mut states = self.states.of(project);
+        states.extend(filter.state);
+        loop {
+            let asked: Vec<JobState> = states.iter().copied().collect();
+            let row = statement(&asked).query().fetch_one(&self.pool).await?;
+            let counted: Vec<u64> = as_json::read(&row, 0)?;
+            let ([total, attention], by_state) = (
+                match counted[..] {
+                    [total, attention, ..] => [total, attention],
+                    _ => return Err(StoreError::Corrupt("counts without a total".to_owned())),
+                },
+                &counted[2..],
+            );
+            if by_state.iter().sum::<u64>() == total || states.len() == JobState::ALL.len() {
+                let by_state = asked.into_iter().zip(by_state.iter().copied());
+                let by_state: BTreeMap<_, _> = by_state.filter(|(_, jobs)| *jobs > 0).collect();
+                self.states.add(project, by_state.keys().copied());
+                return Ok((row, (by_state, attention)));
+            }
+            // Some job is in a state that no job was in before.
+            states = JobState::ALL.into();
+        }
     }
 
     /// The badges of those jobs that exist in the project, in no particular order.
@@ -110,37 +136,7 @@ impl Store {
             .collect()
     }
 
-    /// Adds follow-ups, paths and tags to jobs, and truncates all prompts.
-    pub(super) async fn attach(&self, page: &mut [Job]) -> Result<(), StoreError> {
-        let follow_ups = self
-            .rows_of(
-                "SELECT m.job_id, m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
-                 JOIN users u ON u.id = m.author_id WHERE m.position > 0 AND m.job_id IN (",
-                page.iter().map(|job| &job.id),
-                ") ORDER BY m.position",
-            )
-            .await?;
-        for row in &follow_ups {
-            let mut follow_up = jobs::follow_up(row)?;
-            cut(&mut follow_up.prompt);
-            if let Some(job) = owner(page, row)? {
-                job.follow_ups.push(follow_up);
-            }
-        }
-        for (select, field) in LABELS {
-            let ids = page.iter().map(|job| &job.id);
-            for row in &self.rows_of(select, ids, ") ORDER BY label").await? {
-                let label = row.try_get("label")?;
-                if let Some(job) = owner(page, row)? {
-                    field(job).push(label);
-                }
-            }
-        }
-        page.iter_mut().for_each(|job| cut(&mut job.prompt));
-        Ok(())
-    }
-
-    /// Runs a statement with `ids` between `before` and `after`.
+    /// Rows of a statement whose one list in parentheses holds `ids`.
     pub(super) async fn rows_of<'a>(
         &self,
         before: &str,
@@ -159,166 +155,133 @@ impl Store {
     }
 }
 
-/// The statement for a list of texts per job, and the field it fills.
-type Labels = (&'static str, fn(&mut Job) -> &mut Vec<String>);
+impl KnownStates {
+    fn of(&self, project: &ProjectId) -> BTreeSet<JobState> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(project).cloned().unwrap_or_default()
+    }
 
-const LABELS: [Labels; 2] = [
-    ("SELECT job_id, path AS label FROM job_paths WHERE job_id IN (", |job| &mut job.paths),
-    ("SELECT job_id, tag AS label FROM job_tags WHERE job_id IN (", |job| &mut job.tags),
-];
-
-/// The number of the newest job of all projects.
-async fn top(tx: &mut Transaction<'static, Any>) -> Result<i64, StoreError> {
-    Ok(sqlx::query_scalar("SELECT COALESCE(MAX(number), 0) FROM listed_jobs").fetch_one(&mut **tx).await?)
+    fn add(&self, project: &ProjectId, states: impl Iterator<Item = JobState>) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.get_mut(project) {
+            Some(known) => known.extend(states),
+            None => _ = known.insert(project.clone(), states.collect()),
+        }
+    }
 }
 
-/// The first `most` positions of the filter from its start. A page asks for one more, to know whether there is another
-/// page.
-pub(super) fn positions(project: &ProjectId, filter: &JobFilter, top: i64, most: usize) -> Statement {
-    // A set is in the order of the numbers; for the last changed, the scan of the index ends with the page.
+/// Counts, a page and the newest job of all, in one row.
+fn page_statement(project: &ProjectId, filter: &JobFilter, states: &[JobState]) -> Statement {
+    let counts = counts(project, filter, 0, states);
+    let positions = positions(project, filter, counts.values(), PAGE_JOBS + 1);
+    let state = filter.state.and_then(|wanted| states.iter().position(|state| *state == wanted));
+    let jobs = jobs_at(&positions);
+    let jobs = match state {
+        // To look for jobs of which there are none takes as long as counting all others.
+        Some(at) => {
+            format!("CASE WHEN {} > 0 THEN {jobs} ELSE '[]' END", as_json::element("c.counts", at + 2))
+        }
+        None => jobs,
+    };
+    let sql = format!(
+        "SELECT c.counts, {jobs}, (SELECT COALESCE(MAX(number), 0) FROM listed_jobs) FROM ({}) c",
+        counts.sql()
+    );
+    Statement::around(sql, [counts, positions])
+}
+
+/// The first `most` positions of the filter, or those at its place. A page reads one more than it has, to know whether there is another.
+/// `before` is how many values the statement has that this one is a part of.
+pub(super) fn positions(project: &ProjectId, filter: &JobFilter, before: usize, most: usize) -> Statement {
+    // A set has the order of the numbers; what changed last is found by its index, which ends with the page.
     let scan_by = if filter.sort == Sort::Changed { ScanBy::Index } else { ScanBy::Set };
-    let mut select = select(project, filter, scan_by);
-    up_to(&mut select, top);
+    let mut select = select(project, filter, scan_by, before);
     if let Some(state) = filter.state {
         in_state(&mut select, state);
     }
-    let (offset, backward) = match filter.page_start {
-        PageStart::Start(before) => (before, false),
+    let offset = match filter.page_start {
+        PageStart::Start(before) => before,
         PageStart::At(cursor) => {
+            up_to(&mut select, cursor.top);
             after(&mut select, filter.sort, cursor);
-            (0, cursor.backward)
+            0
         }
     };
-    let order = order(&select, filter.sort, backward);
+    let order = order(&select, filter.sort, filter.page_start.is_backward());
     let columns = format!("{} AS number, l.job_id, l.changed_at", select.number());
     select.statement(&columns, &format!("ORDER BY {order} LIMIT {most} OFFSET {offset}"))
 }
 
-/// Counts the jobs in each of `states`, ignoring the state filter, and then those that need attention. Grouping by
-/// state would sort everything a search finds.
-pub(super) fn counts(project: &ProjectId, filter: &JobFilter, top: i64, states: &[JobState]) -> Statement {
-    let mut select = select(project, filter, ScanBy::Set);
-    up_to(&mut select, top);
-    let conditions = states.iter().map(|state| format!("l.state = '{}'", state.as_str()));
-    let columns: Vec<_> = conditions
-        .chain(["l.attention = 1".to_owned()])
-        .map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"))
-        .collect();
-    select.statement(&columns.join(", "), "")
-}
-
-async fn positions_in(
-    tx: &mut Transaction<'static, Any>,
+/// Counts all jobs whatever the state filter, up to the newest one of the first page; those that need a person; and those in
+/// each of `states`. To group by state would sort whatever a search finds.
+pub(super) fn counts(
     project: &ProjectId,
     filter: &JobFilter,
-    top: i64,
-    most: usize,
-) -> Result<Vec<JobPosition>, StoreError> {
-    positions(project, filter, top, most).query().fetch_all(&mut **tx).await?.iter().map(position).collect()
+    before: usize,
+    states: &[JobState],
+) -> Statement {
+    let mut select = select(project, filter, ScanBy::Set, before);
+    if let PageStart::At(cursor) = filter.page_start {
+        up_to(&mut select, cursor.top);
+    }
+    let conditions = states.iter().map(|state| format!("l.state = '{}'", state.as_str()));
+    let columns = ["l.attention = 1".to_owned()].into_iter().chain(conditions);
+    let columns = columns.map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"));
+    let columns: Vec<_> = ["COUNT(*)".to_owned()].into_iter().chain(columns).collect();
+    select.statement(&format!("{} AS counts", as_json::list(&columns.join(", "))), "")
 }
 
-/// The page that starts with `positions`, without counts.
-async fn page(
-    tx: &mut Transaction<'static, Any>,
-    filter: &JobFilter,
-    top: i64,
-    mut positions: Vec<JobPosition>,
-) -> Result<Listed, StoreError> {
-    let backward = matches!(filter.page_start, PageStart::At(cursor) if cursor.backward);
-    let has_more = positions.len() > PAGE_JOBS;
-    positions.truncate(PAGE_JOBS);
-    if backward {
-        positions.reverse();
+/// An expression for the jobs at `positions`, each with its number and when it changed.
+fn jobs_at(positions: &Statement) -> String {
+    // The planner keeps to the order in which a cross join names its tables.
+    as_json::rows(
+        &format!("p.number, p.changed_at, {}", as_json::list(&columns())),
+        &format!(
+            "({}) p CROSS JOIN jobs j CROSS JOIN messages m
+             WHERE j.id = p.job_id AND m.job_id = j.id AND m.position = 0",
+            positions.sql()
+        ),
+    )
+}
+
+/// Brings jobs into the order of the filter's page.
+fn sort(jobs: &mut [PlacedJob], filter: &JobFilter) {
+    if filter.sort == Sort::Changed {
+        jobs.sort_unstable_by_key(|(number, changed_at, _)| (*changed_at, *number));
+    } else {
+        jobs.sort_unstable_by_key(|(number, ..)| *number);
     }
+    if filter.sort != Sort::Oldest {
+        jobs.reverse();
+    }
+}
+
+/// The page of these jobs, of which there is one too many if there is another page.
+fn page(filter: &JobFilter, top: i64, mut jobs: Vec<PlacedJob>, (counts, attention): Counts) -> Listed {
+    let backward = filter.page_start.is_backward();
+    let has_more = jobs.len() > PAGE_JOBS;
+    sort(&mut jobs, filter);
+    if backward && has_more {
+        jobs.remove(0);
+    }
+    jobs.truncate(PAGE_JOBS);
     let before = match filter.page_start {
         PageStart::Start(before) => before,
         PageStart::At(cursor) if !cursor.backward => cursor.before,
         PageStart::At(cursor) if has_more => cursor.before.saturating_sub(PAGE_JOBS as u64),
         PageStart::At(_) => 0,
     };
-    let beside = |position: Option<&JobPosition>, backward: bool| {
-        let before = if backward { before } else { before + positions.len() as u64 };
-        position.map(|position| Cursor {
-            backward,
-            top,
-            changed_at: position.changed_at,
-            number: position.number,
-            before,
-        })
+    let beside = |job: Option<&PlacedJob>, backward: bool| {
+        let before = if backward { before } else { before + jobs.len() as u64 };
+        job.map(|&(number, changed_at, _)| Cursor { backward, top, changed_at, number, before })
     };
     let (has_next, has_previous) = if backward { (true, has_more) } else { (has_more, before > 0) };
-    Ok(Listed {
-        next: beside(positions.last(), false).filter(|_| has_next),
-        previous: beside(positions.first(), true).filter(|_| has_previous),
+    Listed {
+        next: beside(jobs.last(), false).filter(|_| has_next),
+        previous: beside(jobs.first(), true).filter(|_| has_previous),
         before,
-        counts: BTreeMap::new(),
-        attention: 0,
-        jobs: jobs_at(tx, &positions).await?,
-    })
-}
-
-/// Counts the jobs of the filter by state, ignoring the state filter, up to `top`; and how many of them need attention.
-async fn count(
-    tx: &mut Transaction<'static, Any>,
-    project: &ProjectId,
-    filter: &JobFilter,
-    top: i64,
-) -> Result<(BTreeMap<JobState, u64>, u64), StoreError> {
-    let states = states(tx, project).await?;
-    let row = counts(project, filter, top, &states).query().fetch_one(&mut **tx).await?;
-    let count = |column: usize| Ok::<_, StoreError>(row.try_get::<i64, _>(column)?.unsigned_abs());
-    let mut by_state = BTreeMap::new();
-    for (column, state) in states.iter().enumerate() {
-        by_state.insert(*state, count(column)?);
+        counts,
+        attention,
+        jobs: jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect(),
     }
-    by_state.retain(|_, jobs| *jobs > 0);
-    Ok((by_state, count(states.len())?))
-}
-
-/// The states that any job of the project is in.
-async fn states(
-    tx: &mut Transaction<'static, Any>,
-    project: &ProjectId,
-) -> Result<Vec<JobState>, StoreError> {
-    let all = JobState::ALL.map(|state| format!("('{}')", state.as_str())).join(", ");
-    // Archived or not: so that the index of states is searched instead of scanned.
-    let sql = format!(
-        "SELECT s.column1 AS state FROM (VALUES {all}) s WHERE EXISTS (
-            SELECT 1 FROM listed_jobs WHERE project = $1 AND archived IN (0, 1) AND state = s.column1)"
-    );
-    let rows = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str()).fetch_all(&mut **tx).await?;
-    rows.iter().map(|row| word(row, "state")).collect()
-}
-
-/// The jobs in the order of their positions.
-async fn jobs_at(
-    tx: &mut Transaction<'static, Any>,
-    positions: &[JobPosition],
-) -> Result<Vec<Job>, StoreError> {
-    // One character more than is shown, so that truncation is detected.
-    let excerpt = format!("SUBSTR(m.prompt, 1, {}) AS prompt", EXCERPT_CHARS + 1);
-    let select = jobs::SELECT_JOB.replacen("m.prompt", &excerpt, 1);
-    let sql = format!("{select} WHERE j.id IN ({})", sql_placeholders(1, positions.len()));
-    let mut query = sqlx::query(AssertSqlSafe(sql));
-    for position in positions {
-        query = query.bind(position.job.as_str());
-    }
-    let rows = query.fetch_all(&mut **tx).await?;
-    let mut jobs = rows.iter().map(jobs::job).collect::<Result<Vec<Job>, _>>()?;
-    jobs.sort_by_key(|job| positions.iter().position(|position| position.job == job.id));
-    Ok(jobs)
-}
-
-fn position(row: &AnyRow) -> Result<JobPosition, StoreError> {
-    Ok(JobPosition {
-        job: word(row, "job_id")?,
-        number: row.try_get("number")?,
-        changed_at: row.try_get("changed_at")?,
-    })
-}
-
-/// The job on the page that a row with a `job_id` belongs to.
-fn owner<'a>(page: &'a mut [Job], row: &AnyRow) -> Result<Option<&'a mut Job>, StoreError> {
-    let id: JobId = word(row, "job_id")?;
-    Ok(page.iter_mut().find(|job| job.id == id))
 }

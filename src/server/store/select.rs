@@ -15,6 +15,9 @@ pub(super) struct Select {
     scan_by: ScanBy,
     has_set: bool,
     conditions: String,
+    project: String,
+    /// How many values stand before these in the statement that this is a part of.
+    before: usize,
     values: Vec<Value>,
 }
 
@@ -46,18 +49,20 @@ enum Value {
 }
 
 impl Select {
-    /// All listed jobs of `project`.
-    pub(super) fn of(project: &str, scan_by: ScanBy) -> Self {
+    /// All listed jobs of `project`. `before` is how many values the statement has that this one will be a part of.
+    pub(super) fn of(project: &str, scan_by: ScanBy, before: usize) -> Self {
         let mut select = Self {
             source: "listed_jobs l".to_owned(),
             number: "l.number",
             scan_by,
             has_set: false,
             conditions: String::new(),
+            project: String::new(),
+            before,
             values: Vec::new(),
         };
-        let project = select.bind(project.to_owned());
-        select.conditions = format!("l.project = {project}");
+        select.project = select.bind(project.to_owned());
+        select.conditions = format!("l.project = {}", select.project);
         select
     }
 
@@ -88,8 +93,8 @@ impl Select {
     }
 
     /// The placeholder of the project.
-    pub(super) fn project(&self) -> &'static str {
-        "$1"
+    pub(super) fn project(&self) -> &str {
+        &self.project
     }
 
     pub(super) fn and(&mut self, condition: &str) {
@@ -115,11 +120,25 @@ impl Select {
 
     fn placeholder(&mut self, value: Value) -> String {
         self.values.push(value);
-        format!("${}", self.values.len())
+        format!("${}", self.before + self.values.len())
     }
 }
 
 impl Statement {
+    pub(super) fn sql(&self) -> &str {
+        &self.sql
+    }
+
+    /// How many values it has.
+    pub(super) fn values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// A statement that `parts` stand in, with their values in this order.
+    pub(super) fn around(sql: String, parts: impl IntoIterator<Item = Self>) -> Self {
+        Self { sql, values: parts.into_iter().flat_map(|part| part.values).collect() }
+    }
+
     pub(super) fn query(self) -> Query<'static, Any, AnyArguments> {
         let query = sqlx::query(AssertSqlSafe(self.sql));
         self.values.into_iter().fold(query, |query, value| match value {

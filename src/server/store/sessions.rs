@@ -3,6 +3,7 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+use super::users::{User, user};
 use super::{Store, StoreError, audit, new_id};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
@@ -50,23 +51,26 @@ impl Store {
         Ok(())
     }
 
-    /// The data of a session that has not expired and was used after `idle_since`, and when it expires.
+    /// The data of a session that has not expired and was used after `idle_since`, when it expires, and whose it is.
     pub async fn session(
         &self,
         id_hash: &str,
         now: Timestamp,
         idle_since: Timestamp,
-    ) -> Result<Option<(String, Timestamp)>, StoreError> {
+    ) -> Result<Option<(String, Timestamp, Option<User>)>, StoreError> {
         let row = sqlx::query(
-            "SELECT data, expires_at FROM sessions WHERE id_hash = $1 AND expires_at > $2 AND last_used_at > $3",
+            "SELECT s.data, s.expires_at, u.* FROM sessions s LEFT JOIN users u ON u.id = s.user_id
+             WHERE s.id_hash = $1 AND s.expires_at > $2 AND s.last_used_at > $3",
         )
         .bind(id_hash)
         .bind(now.as_millis())
         .bind(idle_since.as_millis())
         .fetch_optional(&self.pool)
         .await?;
-        row.map(|row| Ok((row.try_get("data")?, Timestamp::from_millis(row.try_get("expires_at")?))))
-            .transpose()
+        let Some(row) = row else { return Ok(None) };
+        let has_owner = row.try_get::<Option<String>, _>("name")?.is_some();
+        let owner = has_owner.then(|| user(&row)).transpose()?;
+        Ok(Some((row.try_get("data")?, Timestamp::from_millis(row.try_get("expires_at")?), owner)))
     }
 
     /// Sets the person of a session, and the device and address it was started from.

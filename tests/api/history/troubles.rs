@@ -165,7 +165,7 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
     };
     let (stop, first) = begin(app.state().history.clone());
     here(3).await;
-    let other = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await.history;
+    let other = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await.history.clone();
     let (stop_other, second) = begin(other.clone());
     let days = |from: &str, to: &str| DayRange::parse(from, to).unwrap();
     // The other process wakes up, but does not hold the lease.

@@ -3,8 +3,9 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::Snapshot;
-use crate::model::day::{Day, DayRange};
+use crate::model::day::DayRange;
 use crate::model::id::JobId;
+use crate::model::job::EXCERPT_CHARS;
 use crate::model::selection::Selection;
 use crate::model::time::Timestamp;
 use crate::server::store::{StoreError, jobs, word};
@@ -13,6 +14,7 @@ use crate::server::store::{StoreError, jobs, word};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedJob {
     pub job: JobId,
+    /// Its beginning.
     pub prompt: String,
     /// When it last completed.
     pub finished_at: Timestamp,
@@ -54,21 +56,12 @@ impl Snapshot {
                 folder.prefix(),
             ),
         };
-        // A job imported after it completed, or archived before any poll saw it complete, has no such event.
-        let sql = format!(
-            "SELECT id, prompt, finished_at FROM (
-                 SELECT j.id, m.prompt, COALESCE(
-                     (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
-                 ) AS finished_at
-                 FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
-                 WHERE j.project = $1 AND j.state IN ('completed', 'archived') AND j.changed_at >= $3 AND {about}
-             ) AS finished WHERE finished_at >= $3 AND finished_at < $4 ORDER BY finished_at DESC, id DESC LIMIT $5"
-        );
+        let sql = format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(about));
         let rows = sqlx::query(AssertSqlSafe(sql))
             .bind(self.project.as_str())
             .bind(text)
-            .bind(range.map_or(i64::MIN, |range| start(range.from())))
-            .bind(range.map_or(i64::MAX, |range| start(range.to().plus_days(1))))
+            .bind(range.map_or(i64::MIN, |range| range.from().start().as_millis()))
+            .bind(range.map_or(i64::MAX, |range| range.to().plus_days(1).start().as_millis()))
             .bind(limit)
             .fetch_all(&mut *self.tx)
             .await?;
@@ -84,7 +77,17 @@ impl Snapshot {
     }
 }
 
-/// The start of a day, in Unix milliseconds.
-fn start(day: Day) -> i64 {
-    day.days_since(Day::of(Timestamp::from_millis(0))) * 24 * 60 * 60 * 1000
+/// Selects `id`, `prompt` (its beginning, as lists show it) and `finished_at` of the finished jobs of project `$1` that `about` holds
+/// for, which ended from `$3` on and before `$4`.
+pub(super) fn select(about: &str) -> String {
+    // A job that was done when the upstream took it has no line about it: then it has changed at that time.
+    format!(
+        "SELECT id, prompt, finished_at FROM (
+             SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
+                 (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
+             ) AS finished_at
+             FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
+             WHERE j.project = $1 AND j.state IN ('completed', 'archived') AND j.changed_at >= $3 AND {about}
+         ) AS finished WHERE finished_at >= $3 AND finished_at < $4"
+    )
 }

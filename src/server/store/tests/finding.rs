@@ -32,8 +32,8 @@ impl Ledger {
     async fn plans(&self, filter: &JobFilter) -> Vec<String> {
         let mut lines = Vec::new();
         for statement in [
-            positions(&self.project, filter, 1_000, PAGE_JOBS + 1),
-            counts(&self.project, filter, 1_000, &JobState::ALL),
+            positions(&self.project, filter, 0, PAGE_JOBS + 1),
+            counts(&self.project, filter, 0, &JobState::ALL),
         ] {
             let rows = statement.explained().query().fetch_all(&self.store.pool).await.unwrap();
             lines.extend(rows.iter().map(|row| row.try_get::<String, _>("detail").unwrap()));

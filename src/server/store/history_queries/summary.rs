@@ -1,0 +1,114 @@
+//! What a report says of a range besides the views of each page, read in one statement.
+
+use std::cmp::Reverse;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use sqlx::{Any, AssertSqlSafe, Executor};
+
+use super::{ANNOTATIONS_MAX, FinishedJob, Snapshot, StoredDay, finished};
+use crate::model::day::{Day, DayRange};
+use crate::model::history::{Annotation, Mark};
+use crate::model::id::{JobId, ProjectId};
+use crate::model::page_views::ViewCounts;
+use crate::model::time::Timestamp;
+use crate::server::store::{Store, StoreError, as_json};
+
+/// The days of one range; finished jobs and annotations of another.
+#[derive(Debug)]
+pub struct Summary {
+    /// Those that are here, oldest first.
+    pub days: Vec<StoredDay>,
+    /// The newest end first.
+    pub finished: Vec<FinishedJob>,
+    pub annotations: Vec<Annotation>,
+}
+
+/// Which days are summed up, of which range finished jobs and annotations are shown, and how many jobs at most.
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryRanges {
+    pub days: DayRange,
+    pub shown: DayRange,
+    pub jobs_max: i64,
+}
+
+#[derive(Deserialize)]
+struct DayRow(Day, u64, u64, u64, i64, Option<Mark>, String);
+
+#[derive(Deserialize)]
+struct FinishedRow(JobId, String, i64);
+
+static SUMMARY: LazyLock<String> = LazyLock::new(|| {
+    let days = as_json::rows(
+        "h.day, h.human, h.ai, h.total, h.read_at, h.mark, h.digest",
+        "history_days h WHERE h.project = $1 AND h.day BETWEEN $6 AND $7",
+    );
+    let jobs = as_json::rows(
+        "f.id, f.prompt, f.finished_at",
+        &format!("({} ORDER BY finished_at DESC, id DESC LIMIT $5) f", finished::select("$2 = ''")),
+    );
+    let annotations = as_json::rows(
+        "n.id, n.day, n.text, n.author",
+        "(SELECT a.id, a.day, a.text, u.name AS author FROM annotations a JOIN users u ON u.id = a.author_id
+          WHERE a.project = $1 AND a.day BETWEEN $8 AND $9 ORDER BY a.day, a.id LIMIT $10) n",
+    );
+    format!("SELECT {days}, {jobs}, {annotations}")
+});
+
+impl Store {
+    pub async fn summary(&self, project: &ProjectId, of: SummaryRanges) -> Result<Summary, StoreError> {
+        read(&self.pool, project, of).await
+    }
+}
+
+impl Snapshot {
+    pub async fn summary(&mut self, of: SummaryRanges) -> Result<Summary, StoreError> {
+        read(&mut *self.tx, &self.project, of).await
+    }
+}
+
+async fn read(
+    database: impl Executor<'_, Database = Any>,
+    project: &ProjectId,
+    SummaryRanges { days, shown, jobs_max }: SummaryRanges,
+) -> Result<Summary, StoreError> {
+    let row = sqlx::query(AssertSqlSafe(SUMMARY.as_str()))
+        .bind(project.as_str())
+        .bind("")
+        .bind(shown.from().start().as_millis())
+        .bind(shown.to().plus_days(1).start().as_millis())
+        .bind(jobs_max)
+        .bind(days.from().to_string())
+        .bind(days.to().to_string())
+        .bind(shown.from().to_string())
+        .bind(shown.to().to_string())
+        .bind(ANNOTATIONS_MAX)
+        .fetch_one(database)
+        .await?;
+    let days: Vec<DayRow> = as_json::read(&row, 0)?;
+    let finished: Vec<FinishedRow> = as_json::read(&row, 1)?;
+    let mut summary = Summary {
+        days: days.into_iter().map(StoredDay::from).collect(),
+        finished: finished.into_iter().map(FinishedJob::from).collect(),
+        annotations: as_json::read(&row, 2)?,
+    };
+    summary.days.sort_unstable_by_key(|day| day.day);
+    summary
+        .finished
+        .sort_unstable_by(|a, b| Reverse((a.finished_at, &a.job)).cmp(&Reverse((b.finished_at, &b.job))));
+    summary.annotations.sort_unstable_by(|a, b| (a.day, &a.id).cmp(&(b.day, &b.id)));
+    Ok(summary)
+}
+
+impl From<DayRow> for StoredDay {
+    fn from(DayRow(day, human, ai, total, read_at, mark, digest): DayRow) -> Self {
+        let read_at = Timestamp::from_millis(read_at);
+        Self { day, totals: ViewCounts { human, ai, total }, read_at, mark, digest }
+    }
+}
+
+impl From<FinishedRow> for FinishedJob {
+    fn from(FinishedRow(job, prompt, finished_at): FinishedRow) -> Self {
+        Self { job, prompt, finished_at: Timestamp::from_millis(finished_at) }
+    }
+}
