@@ -35,7 +35,7 @@ main() {
 # One checksum over all inputs of the binary.
 inputs() {
   local path paths=()
-  for path in .cargo build.rs Cargo.toml Cargo.lock src style public migrations end2end/package-lock.json scripts; do
+  for path in .cargo build.rs Cargo.toml Cargo.lock facade src style public migrations end2end/package-lock.json scripts; do
     [[ ! -e $path ]] || paths+=("$path")
   done
   {
