@@ -338,6 +338,8 @@ async fn polls_that_take_long_keep_no_prompt_waiting() {
     app.upstream.on_read(slow.set_delay(Duration::from_secs(60))).await;
     app.clock().advance(2 * HOUR);
     until("a read is under way", async || (app.upstream.reads().await > 0).then_some(())).await;
+    // The other one is due some time after the first.
+    exactly(&app, 1).await;
     app.clock().advance(HOUR);
     exactly(&app, 2).await;
     assert_eq!(sent(&app).await, ["three", "four"]);
