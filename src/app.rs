@@ -16,6 +16,26 @@ use crate::ui::pages::{
 /// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the platform.
 const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick]"}}]},"eagerness":"moderate"}]}"#;
 
+/// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page;
+/// this one visits the islands. `__hydrateIsland` hydrates islands that a refresh inserts.
+fn start(options: &LeptosOptions) -> impl IntoView + use<> {
+    // As Leptos's own script does it: only islands are hydrated.
+    if let Some(context) = Owner::current_shared_context() {
+        context.set_is_hydrating(false);
+    }
+    let file = |extension| format!("/{}/{}.{extension}", options.site_pkg_dir, options.output_name);
+    let (script, module) = (file("js"), file("wasm"));
+    let start = format!(
+        r#"import init,* as islands from"{script}";await init({{module_or_path:"{module}"}});islands.hydrate();const hydrate=window.__hydrateIsland=(island,name)=>{{island.parentElement.closest("leptos-children")?.$$on_hydrate?.();islands[name]?.(island)}};for(const island of document.querySelectorAll("leptos-island"))hydrate(island,island.dataset.component)"#
+    );
+    let nonce = use_nonce();
+    view! {
+        <link rel="modulepreload" href=script crossorigin=nonce.clone() />
+        <link rel="preload" href=module r#as="fetch" r#type="application/wasm" crossorigin=nonce.clone() />
+        <script type="module" nonce=nonce inner_html=start></script>
+    }
+}
+
 /// The HTML document around the app. `theme` is `light` or `dark` if the person chose one.
 pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoView {
     let stylesheet = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
@@ -30,7 +50,7 @@ pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoVi
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
                 <link rel="stylesheet" href=stylesheet />
                 <AutoReload options=options.clone() />
-                <HydrationScripts options islands=true />
+                {start(&options)}
                 <script type="speculationrules" nonce=use_nonce() inner_html=PREFETCH></script>
                 <MetaTags />
             </head>

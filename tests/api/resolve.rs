@@ -56,7 +56,10 @@ async fn what_was_not_started_is_sent_again_and_the_timeline_says_who_decided() 
     assert_eq!(posts[0].body_json::<Value>().unwrap(), json!({"prompt": "Fix typos"}));
     let states: Vec<_> = read["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
     assert_eq!(states, ["queued", "sending", "unknown", "queued", "sending", "accepted"]);
-    assert!(read["history"][3]["detail"].as_str().unwrap().starts_with("otto marked it as not started"), "{read}");
+    assert!(
+        read["history"][3]["detail"].as_str().unwrap().starts_with("otto marked it as not started"),
+        "{read}"
+    );
 }
 
 #[tokio::test]

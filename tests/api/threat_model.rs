@@ -31,7 +31,7 @@ fn fault_of_test(text: &str, name: &str) -> Option<&'static str> {
     let begins = |line: &&str| {
         [format!("fn {name}("), format!("async fn {name}(")].iter().any(|begin| line.starts_with(begin))
     };
-    let Some(at) = lines.iter().position(|line| begins(line)) else {
+    let Some(at) = lines.iter().position(begins) else {
         return Some("there is no such function");
     };
     let above: Vec<&str> = lines[..at]
