@@ -17,7 +17,7 @@ use crate::ui::pages::{
 const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick]"}}]},"eagerness":"moderate"}]}"#;
 
 /// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page;
-/// this one visits the islands. `__hydrateIsland` hydrates islands that a refresh inserts.
+/// this one visits the islands. The page is complete without it: the import is dynamic. `__hydrateIsland` hydrates islands that a refresh inserts.
 fn start(options: &LeptosOptions) -> impl IntoView + use<> {
     // As Leptos's own script does it: only islands are hydrated.
     if let Some(context) = Owner::current_shared_context() {
@@ -26,7 +26,7 @@ fn start(options: &LeptosOptions) -> impl IntoView + use<> {
     let file = |extension| format!("/{}/{}.{extension}", options.site_pkg_dir, options.output_name);
     let (script, module) = (file("js"), file("wasm"));
     let start = format!(
-        r#"import init,* as islands from"{script}";await init({{module_or_path:"{module}"}});islands.hydrate();const hydrate=window.__hydrateIsland=(island,name)=>{{island.parentElement.closest("leptos-children")?.$$on_hydrate?.();islands[name]?.(island)}};for(const island of document.querySelectorAll("leptos-island"))hydrate(island,island.dataset.component)"#
+        r#"import("{script}").then(async islands=>{{await islands.default({{module_or_path:"{module}"}});islands.hydrate();const hydrate=window.__hydrateIsland=(island,name)=>{{island.parentElement.closest("leptos-children")?.$$on_hydrate?.();islands[name]?.(island)}};for(const island of document.querySelectorAll("leptos-island"))hydrate(island,island.dataset.component)}})"#
     );
     let nonce = use_nonce();
     view! {
