@@ -1,10 +1,7 @@
 // Measures page loads in Chromium: the pages of the demonstration on a phone-like machine (4x CPU, 10 Mbit/s, 40 ms, no
 // cache), and the time from a click to the next page without throttling. Prints results beside the targets; it never fails on them.
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { PASSWORD, median, withProcesses } from "./bench/docket.mjs";
 
 const require = createRequire(new URL("../end2end/package.json", import.meta.url));
 const { chromium } = require("@playwright/test");
@@ -12,16 +9,11 @@ const { chromium } = require("@playwright/test");
 const RUNS = 5;
 const AIMS = { lcp: 450, tbt: 100, interactive: 600, cls: 0.02, requests: 6, warm: 120 };
 const PROJECT = "acme-docs";
-const PASSWORD = "bench-password-1";
 const NETWORK = { offline: false, latency: 40, downloadThroughput: (10 * 1e6) / 8, uploadThroughput: (10 * 1e6) / 8 };
 
-const binary = process.argv[2];
-const data = mkdtempSync(join(tmpdir(), "docket-bench-pages-"));
-const server = spawn(binary, ["demo", "--addr", "127.0.0.1:0", "--data", data], {
-  env: { PATH: process.env.PATH, HOME: process.env.HOME, DOCKET_ADMIN_PASSWORD: PASSWORD, DOCKET_LOG: "error" },
-});
-try {
-  const [, url, username] = await said(server, /Address +(\S+)\n +Username +(\S+)\n/);
+await withProcesses(async ({ directory, start }) => {
+  const demo = start(process.argv[2], ["demo", "--addr", "127.0.0.1:0", "--data", directory], { DOCKET_ADMIN_PASSWORD: PASSWORD, DOCKET_LOG: "error" });
+  const [, url, username] = await demo.says(/Address +(\S+)\n +Username +(\S+)\n/);
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-quic"] });
   const context = await browser.newContext({ baseURL: url, viewport: { width: 1280, height: 800 } });
   await context.addInitScript(observe);
@@ -60,11 +52,7 @@ try {
   }
   console.log(`from a click to LCP, warm   (aim ${AIMS.warm} ms): ` + Object.entries(warm).map(([name, times]) => `${name} ${median(times).toFixed(0)} ms`).join(", "));
   await browser.close();
-} finally {
-  server.kill("SIGTERM");
-  await new Promise((resolve) => server.once("exit", resolve));
-  rmSync(data, { recursive: true, force: true });
-}
+});
 
 /** Runs in every page before its own scripts. */
 function observe() {
@@ -114,22 +102,4 @@ function hydrated(page) {
 
 function daysAgo(days) {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
-}
-
-function said(child, pattern) {
-  return new Promise((resolve, reject) => {
-    let text = "";
-    const heard = (chunk) => {
-      text += chunk;
-      const match = pattern.exec(text);
-      if (match) resolve(match);
-    };
-    child.stdout.on("data", heard);
-    child.stderr.on("data", heard);
-    child.once("exit", () => reject(new Error(text)));
-  });
-}
-
-function median(values) {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
