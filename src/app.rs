@@ -26,7 +26,7 @@ fn start(options: &LeptosOptions) -> impl IntoView + use<> {
     let file = |extension| format!("/{}/{}.{extension}", options.site_pkg_dir, options.output_name);
     let (script, module) = (file("js"), file("wasm"));
     let start = format!(
-        r#"import("{script}").then(async islands=>{{await islands.default({{module_or_path:"{module}"}});islands.hydrate();const hydrate=window.__hydrateIsland=(island,name)=>{{island.parentElement.closest("leptos-children")?.$$on_hydrate?.();islands[name]?.(island)}};for(const island of document.querySelectorAll("leptos-island"))hydrate(island,island.dataset.component)}})"#
+        r#"import("{script}").then(async islands=>{{await islands.default({{module_or_path:"{module}"}});islands.hydrate();const hydrate=window.__hydrateIsland=(island,name)=>islands[name]?.(island);for(const island of document.querySelectorAll("leptos-island")){{island.parentElement.closest("leptos-children")?.$$on_hydrate?.();hydrate(island,island.dataset.component)}}}})"#
     );
     let nonce = use_nonce();
     view! {

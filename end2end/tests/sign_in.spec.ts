@@ -75,5 +75,5 @@ test("without an account the log has a link, with which the first administrator 
   await open(other, link);
   await other.getByLabel("Password").fill("another long sentence");
   await other.getByRole("button", { name: "Create and sign in" }).click();
-  await expect(other.getByRole("alert")).toContainText("This set-up link is not valid any more.");
+  await expect(other.getByRole("alert")).toContainText("This set-up link is no longer valid.");
 });

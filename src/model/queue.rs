@@ -46,7 +46,7 @@ pub enum WaitReason {
     JobBefore,
     /// The circuit breaker of the upstream is open.
     Rest,
-    /// It does not wait any more: it is being sent.
+    /// It is being sent.
     Sending,
 }
 

@@ -72,7 +72,7 @@ impl SecondFactors {
     pub async fn confirm(&self, user: &User, code: &str) -> Result<Vec<String>, AppError> {
         let proposed = self.store.second_factor(&user.id).await?;
         let proposed = proposed.filter(|factor| self.can_be_confirmed(factor)).ok_or_else(|| {
-            AppError::conflict("There is nothing to confirm any more. Reload the page and start again.")
+            AppError::conflict("There is nothing left to confirm. Reload the page and start again.")
         })?;
         let now = self.clock.now();
         let step = totp::step_of(&proposed.secret, &written(code), now).ok_or_else(not_right)?;

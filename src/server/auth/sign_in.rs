@@ -118,7 +118,7 @@ pub async fn with_link(link: &str, username: Option<&str>, password: String) -> 
 fn link_is_over() -> AppError {
     AppError::new(
         ErrorCode::Forbidden,
-        "This set-up link is not valid any more. Ask an administrator for a new one; if nobody has an account yet, restart Docket to get one in its log.",
+        "This set-up link is no longer valid. Ask an administrator for a new one; if nobody has an account yet, restart Docket to get one in its log.",
     )
 }
 

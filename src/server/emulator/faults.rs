@@ -40,7 +40,7 @@ pub(super) const PATH: &str = "/__emulator/faults";
 
 /// The connection must be closed without an answer.
 #[derive(Debug, Error)]
-#[error("the emulator was told to hang up")]
+#[error("the emulator hangs up on purpose")]
 pub struct HungUp;
 
 /// The pending faults and the requests so far.

@@ -159,7 +159,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Stops tracking a job that cannot finish any more: shows `status` and the reason.
+    /// Stops tracking a job whose end Docket cannot learn: shows `status` and the reason.
     pub async fn record_lost(
         &self,
         due: &DuePoll,

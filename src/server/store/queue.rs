@@ -145,7 +145,7 @@ impl Store {
         Ok(count == 1)
     }
 
-    /// Moves a message within its queue; `false` if it is not in the queue any more.
+    /// Moves a message within its queue; `false` if it is no longer in the queue.
     pub async fn move_in_queue(
         &self,
         project: &ProjectId,

@@ -140,12 +140,7 @@ impl LiveState {
         refresh::refresh(self, Reason::Change);
     }
 
-    /// Fetches the page at `address`, for [`Self::show`].
-    pub async fn fetch(&self, address: &str) -> Result<Document, AppError> {
-        browser::fetch_page(address).await
-    }
-
-    /// Replaces all regions with those of `page`.
+    /// Replaces all regions with those of `page`: see [`browser::fetch_page`].
     pub fn show(&self, page: &Document) {
         refresh::replace(self, page, Reason::Post);
     }

@@ -141,7 +141,7 @@ impl Provider {
             RequestTokenError::ServerResponse(refusal) => {
                 tracing::warn!(refusal = refusal.to_string(), "the provider refused a code");
                 AppError::bad_input(
-                    "Your provider does not accept this sign-in any more. Start it again from the sign-in page.",
+                    "Your provider no longer accepts this sign-in. Start again from the sign-in page.",
                 )
             }
             // The error may contain parts of the answer, including tokens, so it is not logged.

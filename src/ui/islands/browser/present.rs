@@ -153,12 +153,12 @@ pub fn focused() -> Option<String> {
 
 /// Whether no element has the focus.
 pub fn has_no_focus() -> bool {
-    document().active_element().is_none_or(|element| element.tag_name() == "BODY")
+    document().active_element().is_none_or(|element| element.local_name() == "body")
 }
 
 /// Focuses the element with this id. Returns false without such an element.
 pub fn focus(id: &str) -> bool {
-    let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok());
+    let element = by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok());
     element.is_some_and(|element| element.focus().is_ok())
 }
 
@@ -296,16 +296,14 @@ pub fn value_in(query: &str, name: &str) -> Option<String> {
 
 /// Sets the value of the input with this id.
 pub fn set_value(id: &str, value: &str) {
-    if let Some(field) =
-        document().get_element_by_id(id).and_then(|field| field.dyn_into::<HtmlInputElement>().ok())
-    {
+    if let Some(field) = by_id(id).and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
         field.set_value(value);
     }
 }
 
 /// Scrolls to the element with this id.
 pub fn scroll_to(id: &str) {
-    if let Some(element) = document().get_element_by_id(id) {
+    if let Some(element) = by_id(id) {
         element.scroll_into_view();
     }
 }

@@ -82,7 +82,7 @@ impl Pick {
     /// Fetches the page at `address`, shows its templates, and offers its text if it has no placeholders or has values.
     fn open(self: Rc<Self>, address: String, has_values: bool) {
         spawn_local(async move {
-            match self.live.fetch(&address).await {
+            match browser::fetch_page(&address).await {
                 Ok(page) => {
                     self.live.show(&page);
                     if has_values || browser::find(&[".", FILL].concat()).is_none() {
@@ -97,9 +97,9 @@ impl Pick {
 
     /// Applies the text of `page`, or asks first if that replaces typed text.
     fn offer(&self, page: &Document) {
-        let part = |selector: &str| page.query_selector(selector).ok().flatten();
         let field = page.get_element_by_id(PROMPT).and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
-        let chosen = part("a[data-pick][aria-current]").and_then(|link| link.get_attribute(PICK));
+        let chosen = page.query_selector("a[data-pick][aria-current]").ok().flatten();
+        let chosen = chosen.and_then(|link| link.get_attribute(PICK));
         let (Some(field), Some(template)) = (field, chosen) else { return };
         let (text, written) = (field.value(), self.draft.text());
         if written.trim().is_empty() || written == *self.last.borrow() || written == text {

@@ -84,7 +84,7 @@ struct Focus {
 
 impl Focus {
     fn now() -> Option<Self> {
-        let element = document().active_element().filter(|element| element.local_name() != "body")?;
+        let element = document().active_element().filter(|_| !browser::has_no_focus())?;
         let row = element.closest("[data-key]").ok().flatten();
         Some(Self { element: element.dyn_into().ok()?, row })
     }
@@ -92,7 +92,7 @@ impl Focus {
     /// Restores a lost focus: to the element itself if it was only moved, else to the element with `data-focus` in its
     /// row, else to the page's content.
     fn restore(self) {
-        if document().active_element().is_some_and(|element| element.local_name() != "body") {
+        if !browser::has_no_focus() {
             return;
         }
         if self.element.is_connected() {
@@ -100,11 +100,8 @@ impl Focus {
             return;
         }
         let row = self.row.filter(|row| row.is_connected());
-        let next = match row.and_then(|row| row.query_selector("[data-focus]").ok().flatten()) {
-            Some(next) => Some(next),
-            None => document().get_element_by_id("content"),
-        };
-        if let Some(next) = next.and_then(|next| next.dyn_into::<HtmlElement>().ok()) {
+        let next = row.and_then(|row| browser::find_in(&row, "[data-focus]"));
+        if let Some(next) = next.or_else(|| browser::by_id("content")).and_then(|next| next.dyn_into::<HtmlElement>().ok()) {
             let _ = next.focus();
         }
     }
