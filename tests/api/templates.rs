@@ -1,7 +1,5 @@
 //! Templates: permissions, validation, scorecards, and the link from jobs.
 
-use std::time::Duration;
-
 use docket::model::time::Timestamp;
 use docket::server::clock::Clock;
 use serde_json::Value;
@@ -187,11 +185,15 @@ async fn scored() -> (TestApp, Browser, String) {
     (app, operator, id)
 }
 
-/// Polls every job once, `seconds` after all were accepted.
-async fn read_after(app: &TestApp, seconds: i64) {
-    let state = app.idle_state(Clock::frozen(NOON.plus_seconds(seconds)), Duration::from_secs(3)).await;
-    state.jobs.poll_due().await.unwrap();
-    state.store.close().await;
+/// Waits until the poll at `seconds` after [`NOON`] has finished this many jobs of the template `name`.
+async fn finished_at(app: &TestApp, operator: &Browser, seconds: i64, name: &str, jobs: u64) {
+    app.clock().set(NOON.plus_seconds(seconds));
+    until("the jobs finish", async || {
+        let listed = list(operator, "docs").await;
+        let template = listed.iter().find(|template| template["name"] == name).unwrap();
+        (template["score"]["finished"] == jobs).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -206,7 +208,7 @@ async fn a_scorecard_is_right_for_no_run_and_for_one() {
     create(&operator, "end request", &id).await;
     let running = &list(&operator, "docs").await[0]["score"];
     assert_eq!((&running["runs"], &running["finished"]), (&json!(1), &json!(0)));
-    read_after(&app, 7_200).await;
+    finished_at(&app, &operator, 7_200, "Check", 1).await;
     let one = json!({
         "runs": 1, "finished": 1, "with_pull_request": 1, "without_change": 0, "failed": 0,
         "median_millis": 7_200_000,
@@ -243,20 +245,21 @@ async fn a_scorecard_counts_every_end_of_its_own_jobs_alone() {
     let other = save(&operator, "Other", "x").await;
     create(&operator, "end request", &id).await;
     create(&operator, "end nothing", &id).await;
-    read_after(&app, 4_000).await;
+    finished_at(&app, &operator, 5_000, "Check", 2).await;
     create(&operator, "end failed", &id).await;
     create(&operator, "end archived", &id).await;
     create(&operator, "end active", &id).await;
     create(&operator, "end failed", &other).await;
     operator.created("end failed").await;
-    read_after(&app, 9_000).await;
+    finished_at(&app, &operator, 13_000, "Check", 4).await;
+    finished_at(&app, &operator, 13_000, "Other", 1).await;
     let listed = list(&operator, "docs").await;
     let score = |name: &str| &listed.iter().find(|template| template["name"] == name).unwrap()["score"];
     assert_eq!(
         score("Check"),
         &json!({
             "runs": 5, "finished": 4, "with_pull_request": 1, "without_change": 2, "failed": 1,
-            // Two took 4,000 s and two 9,000 s.
+            // Two took 5,000 s and two 8,000 s.
             "median_millis": 6_500_000,
         })
     );

@@ -82,7 +82,11 @@ async fn answer(record: &Mutex<Record>, request: Request) -> Result<Response, Hu
     let path: Vec<String> = request.uri().path().split('/').map(str::to_owned).collect();
     let job = path.get(5).cloned();
     if request.method() == Method::GET {
-        return Ok(Json(shown(&job.unwrap(), "completed")).into_response());
+        // Page views have no job in their path; nothing here depends on them.
+        return Ok(match job {
+            Some(job) => Json(shown(&job, "completed")).into_response(),
+            None => StatusCode::NOT_FOUND.into_response(),
+        });
     }
     let body = to_bytes(request.into_body(), usize::MAX).await.map_err(|_| HungUp)?;
     let body: Value = serde_json::from_slice(&body).unwrap();

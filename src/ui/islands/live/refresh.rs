@@ -101,7 +101,9 @@ impl Focus {
         }
         let row = self.row.filter(|row| row.is_connected());
         let next = row.and_then(|row| browser::find_in(&row, "[data-focus]"));
-        if let Some(next) = next.or_else(|| browser::by_id("content")).and_then(|next| next.dyn_into::<HtmlElement>().ok()) {
+        if let Some(next) =
+            next.or_else(|| browser::by_id("content")).and_then(|next| next.dyn_into::<HtmlElement>().ok())
+        {
             let _ = next.focus();
         }
     }
