@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use docket::model::day::{Day, DayRange};
+use docket::model::history::Compare;
 use docket::model::id::ProjectId;
 use docket::server::analytics::Analytics;
 use docket::server::analytics::export::ExportKind;
@@ -64,7 +65,9 @@ async fn measure() {
         "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v
          WHERE v.project = 'docs' AND {NOW} GROUP BY v.day;"
     );
-    let times = self::times(async || drop(analytics.trend(&project, range, None).await.unwrap())).await;
+    let times =
+        self::times(async || drop(analytics.trend(&project, (range, Compare::None), None).await.unwrap()))
+            .await;
     report("its trend", &times, 20, &file, &plain);
 
     let plain = format!(
@@ -79,11 +82,15 @@ async fn measure() {
          WHERE v.project = 'docs' AND {NOW} AND p.path LIKE '/guides/%' GROUP BY v.day;"
     );
     let folder = Some("/guides/*");
-    let times = self::times(async || drop(analytics.trend(&project, range, folder).await.unwrap())).await;
+    let times =
+        self::times(async || drop(analytics.trend(&project, (range, Compare::None), folder).await.unwrap()))
+            .await;
     report("trend of a folder", &times, 20, &file, &plain);
 
     let page = "/guides/section-17/page-17";
-    let times = self::times(async || drop(analytics.page(&project, range, page).await.unwrap())).await;
+    let times =
+        self::times(async || drop(analytics.page(&project, (range, Compare::None), page).await.unwrap()))
+            .await;
     report("report of a page", &times, 20, &file, "");
 
     let times = self::times(async || drop(analytics.movers(&project, range).await.unwrap())).await;

@@ -12,8 +12,8 @@ use crate::model::page_views::FetchedPageViews;
 use crate::server::{
     analytics::{
         Analytics,
-        question::TableQuestion,
-        report::{self, Part},
+        question::{TableQuestion, word},
+        report,
     },
     auth::guard,
     upstream::page_views::PageViewsQuery,
@@ -41,17 +41,12 @@ pub async fn views(
 }
 
 /// The report for `query`, the query string of the analytics page: from the daily history if it contains the whole
-/// range, otherwise live. With `part` = `week`, without movers, as the overview shows it.
+/// range, otherwise live.
 #[server(name = GetReport, prefix = "/api", endpoint = "analytics/report")]
-pub async fn analytics_report(
-    project: String,
-    query: String,
-    part: Option<String>,
-) -> Result<AnalyticsReport, AppError> {
+pub async fn analytics_report(project: String, query: String) -> Result<AnalyticsReport, AppError> {
     let caller = guard::of::<GetReport>()?;
     let project = caller.project(&project)?;
-    let part = if part.as_deref() == Some("week") { Part::Week } else { Part::Whole };
-    report::report(&caller, &project, &query, part).await
+    report::report(&caller, &project, &query).await
 }
 
 /// Only the table of pages, for the same `query` and from the same source as [`analytics_report`].
@@ -63,8 +58,8 @@ pub async fn pages_table(project: String, query: Option<String>) -> Result<Pages
 }
 
 /// A table of pages from the daily history. `q`: part of the path, ignoring the case of ASCII letters; `folder`: `/` or
-/// `/guides` lists its direct entries, by default all pages are listed; `sort`: an `Order` (`total`); the rest as for
-/// [`views`].
+/// `/guides` lists its direct entries, by default all pages are listed; `sort`: an `Order` (`total`); `compare`: a
+/// `Compare` (`previous`); `tab`: a `Tab` (`all`); the rest as for [`views`].
 #[server(name = GetPages, prefix = "/api", endpoint = "analytics/pages")]
 pub async fn pages(
     project: String,
@@ -73,6 +68,8 @@ pub async fn pages(
     q: Option<String>,
     folder: Option<String>,
     sort: Option<String>,
+    compare: Option<String>,
+    tab: Option<String>,
     limit: Option<i64>,
     offset: Option<i64>,
 ) -> Result<PagesReport, AppError> {
@@ -81,22 +78,24 @@ pub async fn pages(
     let today = caller.state.today();
     let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
     let question = TableQuestion::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
+    let question = question.compared(word(compare.as_deref())?, word(tab.as_deref())?);
     Analytics::of(&caller.state).pages(&question).await
 }
 
 /// Views by day, or by week above 120 days, with job markers and annotations: of the whole project, of the page `path`,
-/// or of a folder (`/guides/*`).
+/// or of a folder (`/guides/*`); with those of the compared period, by default the previous one.
 #[server(name = GetTrend, prefix = "/api", endpoint = "analytics/trend")]
 pub async fn trend(
     project: String,
     from: String,
     to: String,
     path: Option<String>,
+    compare: Option<String>,
 ) -> Result<Trend, AppError> {
     let caller = guard::of::<GetTrend>()?;
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
-    Analytics::of(&caller.state).trend(&project, range, path.as_deref()).await
+    Analytics::of(&caller.state).trend(&project, (range, word(compare.as_deref())?), path.as_deref()).await
 }
 
 /// The pages with the largest changes against the previous period.
@@ -110,9 +109,15 @@ pub async fn movers(project: String, from: String, to: String) -> Result<Movers,
 
 /// One page (or a folder, `/guides/*`): its row, its trend and the jobs about it.
 #[server(name = GetPageReport, prefix = "/api", endpoint = "analytics/page")]
-pub async fn page(project: String, path: String, from: String, to: String) -> Result<PageReport, AppError> {
+pub async fn page(
+    project: String,
+    path: String,
+    from: String,
+    to: String,
+    compare: Option<String>,
+) -> Result<PageReport, AppError> {
     let caller = guard::of::<GetPageReport>()?;
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
-    Analytics::of(&caller.state).page(&project, range, &path).await
+    Analytics::of(&caller.state).page(&project, (range, word(compare.as_deref())?), &path).await
 }

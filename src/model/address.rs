@@ -16,6 +16,13 @@ pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
     url
 }
 
+/// A page's path as part of an address.
+pub fn encoded_path(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    encode(path, &mut encoded);
+    encoded
+}
+
 /// Percent-encodes everything that has a meaning in a query; `/` is left as it is.
 fn encode(text: &str, into: &mut String) {
     for byte in text.bytes() {

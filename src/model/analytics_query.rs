@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::address::with_query;
 use crate::model::day::{Day, DayRange};
-use crate::model::history::{Order, Sort};
+use crate::model::history::{Compare, Order, Sort, Tab};
 use crate::model::links;
 use crate::model::paging::PageLimit;
 use crate::model::preset::Preset;
@@ -26,6 +26,8 @@ pub enum Form {
 pub struct AnalyticsQuery {
     pub from: Option<String>,
     pub to: Option<String>,
+    pub compare: Compare,
+    pub tab: Tab,
     /// One documentation page, shown with its own report.
     pub path: Option<String>,
     /// A folder whose direct entries are listed; `None` lists all pages.
@@ -47,6 +49,8 @@ impl AnalyticsQuery {
         Self {
             from: given("from"),
             to: given("to"),
+            compare: given("compare").and_then(|word| word.parse().ok()).unwrap_or_default(),
+            tab: given("tab").and_then(|word| word.parse().ok()).unwrap_or_default(),
             path: given("path"),
             folder: given("folder"),
             q: given("q"),
@@ -130,16 +134,36 @@ impl AnalyticsQuery {
         self.sort.as_deref().and_then(|sort| sort.parse().ok()).unwrap_or_default()
     }
 
-    /// Whether the movers are shown: only on the first page of an unfiltered table.
-    pub fn has_movers(&self) -> bool {
-        self.page == 1 && self.q.is_none() && self.folder.as_deref().is_none_or(|folder| folder == "/")
+    /// Whether only some pages are counted: by a search or in a folder.
+    pub fn is_narrowed(&self) -> bool {
+        self.q.is_some() || self.open_folder().is_some()
+    }
+
+    /// The folder that is open, unless that is the root.
+    pub fn open_folder(&self) -> Option<&str> {
+        self.folder.as_deref().filter(|folder| *folder != "/")
+    }
+
+    /// Compared with another period, from the first page.
+    pub fn compared_with(&self, compare: Compare) -> Self {
+        Self { compare, page: 1, ..self.clone() }
+    }
+
+    /// The pages of a tab, in its own order, from the first page.
+    pub fn on_tab(&self, tab: Tab) -> Self {
+        Self { tab, sort: None, page: 1, ..self.clone() }
+    }
+
+    /// Whether rows are in the order of a column, and not in the tab's own.
+    pub fn has_order(&self) -> bool {
+        self.tab == Tab::All || self.sort.is_some()
     }
 
     /// Sorted by `by`; reversed if it is the current sort.
     pub fn sorted(&self, by: Sort) -> Self {
         let now = self.order();
-        let order = Order { by, reversed: now.by == by && !now.reversed };
-        let sort = (order != Order::default()).then(|| order.to_string());
+        let order = Order { by, reversed: self.has_order() && now.by == by && !now.reversed };
+        let sort = (self.tab != Tab::All || order != Order::default()).then(|| order.to_string());
         Self { sort, page: 1, ..self.clone() }
     }
 
@@ -186,15 +210,18 @@ impl AnalyticsQuery {
     }
 
     /// Names and values; the value is empty for a default.
-    fn fields(&self) -> [(&'static str, String); 9] {
+    fn fields(&self) -> [(&'static str, String); 11] {
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
         let number =
             |value: i64, default: i64| if value == default { String::new() } else { value.to_string() };
         let chart = if self.form == Form::Side { "side" } else { "" };
-        let sort = self.sort.clone().filter(|sort| sort != Sort::default().as_str());
+        let sort = self.sort.clone().filter(|sort| self.tab != Tab::All || sort != Sort::default().as_str());
+        let word = |word: &str, default: &str| if word == default { String::new() } else { word.to_owned() };
         [
             ("from", text(&self.from)),
             ("to", text(&self.to)),
+            ("compare", word(self.compare.as_str(), Compare::default().as_str())),
+            ("tab", word(self.tab.as_str(), Tab::default().as_str())),
             ("path", text(&self.path)),
             ("folder", text(&self.folder)),
             ("q", text(&self.q)),
@@ -231,11 +258,12 @@ mod tests {
 
     #[test]
     fn everything_else_stands_in_the_address() {
-        let address =
-            "?from=2026-11-01&to=2026-11-21&path=/a&folder=/b&q=c%20d&sort=-share&chart=side&page=2&limit=25";
+        let address = "?from=2026-11-01&to=2026-11-21&compare=year&tab=new&path=/a&folder=/b&q=c%20d&sort=-share&chart=side&page=2&limit=25";
         let fields = [
             ("from", "2026-11-01"),
             ("to", "2026-11-21"),
+            ("compare", "year"),
+            ("tab", "new"),
             ("path", "/a"),
             ("folder", "/b"),
             ("q", "c d"),
@@ -274,6 +302,16 @@ mod tests {
         );
         assert_eq!(flat.sorted(Sort::Total).href("docs"), "/p/docs/analytics?sort=-total");
         assert_eq!(flat.sorted(Sort::Share).sorted(Sort::Total).href("docs"), "/p/docs/analytics");
+    }
+
+    #[test]
+    fn a_tab_has_its_own_order_until_a_column_is_sorted_by() {
+        let rising = query(&[("sort", "share"), ("page", "2")]).on_tab(Tab::Rising);
+        assert_eq!(rising.href("docs"), "/p/docs/analytics?tab=rising");
+        let total = rising.sorted(Sort::Total);
+        assert_eq!(total.href("docs"), "/p/docs/analytics?tab=rising&sort=total");
+        assert_eq!(total.sorted(Sort::Total).href("docs"), "/p/docs/analytics?tab=rising&sort=-total");
+        assert_eq!(total.on_tab(Tab::All).href("docs"), "/p/docs/analytics");
     }
 
     #[test]

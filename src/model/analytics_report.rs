@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::history::{HistoryState, Missing, Movers, PageReport, PageRow, PagesReport, Trend};
+use crate::model::history::{HistoryState, Missing, PageReport, PageRow, PagesReport, Trend};
 use crate::model::page_views::{FetchedPageViews, PageViews, ViewCounts};
 use crate::model::time::Timestamp;
 
@@ -22,8 +22,6 @@ pub enum AnalyticsReport {
 pub struct DailyReport {
     pub pages: PagesReport,
     pub trend: Trend,
-    /// Set on the first page of an unfiltered table if there is a previous period.
-    pub movers: Option<Movers>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +39,14 @@ pub struct LiveReport {
     pub missing: Option<Missing>,
 }
 
-/// `/api/analytics/table`: one page of the table, compact enough to be embedded in an HTML page.
+impl LiveReport {
+    /// Whether the daily history lacks days of the range.
+    pub fn is_incomplete(&self) -> bool {
+        self.missing.as_ref().is_some_and(|missing| missing.days > 0)
+    }
+}
+
+/// `/api/analytics/table`: one page of the table, in a compact form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PagesTable {
     pub rows: Vec<TableRow>,
@@ -66,19 +71,19 @@ pub enum TableSource {
     },
 }
 
-/// A page or a folder (`/guides/*`) with its views; on the wire an array of path, human, AI, total, change, pages.
+/// A page or a folder (`/guides/*`) with its views; on the wire an array of path, human, AI, total, change (the same three numbers now and before), pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "RowFields", into = "RowFields")]
 pub struct TableRow {
     pub path: String,
     pub counts: ViewCounts,
-    /// Total views now and in the previous period, over the same number of days.
-    pub change: Option<(u64, u64)>,
+    /// Views now and in the previous period, over the same number of days.
+    pub change: Option<(ViewCounts, ViewCounts)>,
     /// For a folder, the number of pages in it.
     pub pages: Option<u32>,
 }
 
-type RowFields = (String, u64, u64, u64, Option<(u64, u64)>, Option<u32>);
+type RowFields = (String, u64, u64, u64, Option<[(u64, u64, u64); 2]>, Option<u32>);
 
 impl PagesTable {
     /// Whether there are rows after these, which start at `offset`.
@@ -116,7 +121,7 @@ impl From<&PageRow> for TableRow {
         Self {
             path: row.path.clone(),
             counts: row.counts,
-            change: row.previous.map(|previous| (row.compared().total, previous.total)),
+            change: row.previous.map(|previous| (row.compared(), previous)),
             pages: row.pages,
         }
     }
@@ -130,12 +135,20 @@ impl From<&PageViews> for TableRow {
 
 impl From<RowFields> for TableRow {
     fn from((path, human, ai, total, change, pages): RowFields) -> Self {
-        Self { path, counts: ViewCounts { human, ai, total }, change, pages }
+        let counts = |(human, ai, total)| ViewCounts { human, ai, total };
+        Self {
+            path,
+            counts: counts((human, ai, total)),
+            change: change.map(|[now, before]| (counts(now), counts(before))),
+            pages,
+        }
     }
 }
 
 impl From<TableRow> for RowFields {
     fn from(TableRow { path, counts, change, pages }: TableRow) -> Self {
-        (path, counts.human, counts.ai, counts.total, change, pages)
+        let fields = |ViewCounts { human, ai, total }: ViewCounts| (human, ai, total);
+        let (human, ai, total) = fields(counts);
+        (path, human, ai, total, change.map(|(now, before)| [fields(now), fields(before)]), pages)
     }
 }

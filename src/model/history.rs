@@ -86,6 +86,65 @@ pub enum Sort {
     Path,
 }
 
+/// The period that a range is compared with.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_comparison)]
+pub enum Compare {
+    /// As many days directly before.
+    #[default]
+    Previous,
+    /// As many days whole weeks before, so that weekdays match.
+    Weekdays,
+    /// 52 weeks before.
+    Year,
+    None,
+}
+
+/// Which pages a table lists, by how they changed against the compared period.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_tab)]
+pub enum Tab {
+    #[default]
+    All,
+    Rising,
+    Falling,
+    /// The AI share changed.
+    Share,
+    New,
+    /// No views any more.
+    Gone,
+}
+
+/// Pages with fewer views than this come last when sorted by AI share, and do not count as changed.
+pub const VIEWS_MIN: u64 = 20;
+
 /// Largest first, or smallest first with `-` before the key in the address. For paths, A to Z and Z to A.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Order {
@@ -117,8 +176,14 @@ pub struct PagesReport {
     /// Of the whole range, regardless of the search.
     pub totals: ViewCounts,
     pub comparison: Option<Comparison>,
+    /// For a range without a complete day, whole days that it can be held against. They are no comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Earlier>,
     /// Of all rows that match the search, on all pages of the table.
     pub matching: ViewCounts,
+    /// The compared part of all pages that match the search and the folder, and the same of the previous period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching_comparison: Option<(ViewCounts, ViewCounts)>,
     pub rows: Vec<PageRow>,
     /// The number of rows that match the search.
     pub rows_total: u64,
@@ -141,6 +206,15 @@ pub struct Comparison {
     pub previous: ViewCounts,
 }
 
+/// The whole days before a range that has no complete day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Earlier {
+    pub from: Day,
+    pub to: Day,
+    #[serde(flatten)]
+    pub counts: ViewCounts,
+}
+
 /// `/api/analytics/trend`: views by day, or by week if the range is longer than 120 days.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trend {
@@ -159,6 +233,9 @@ pub struct TrendPoint {
     pub counts: ViewCounts,
     /// Whether it contains an incomplete day.
     pub unfinished: bool,
+    /// The same days of the compared period, unless one of them is incomplete or not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<ViewCounts>,
 }
 
 /// A job about these pages that finished on a day.
@@ -220,6 +297,59 @@ impl PageRow {
     }
 }
 
+impl Compare {
+    /// How many days before a range of `days` days its compared period begins.
+    pub fn shift(self, days: i64) -> Option<i64> {
+        let whole = |step: i64| (days + step - 1) / step * step;
+        match self {
+            Self::Previous => Some(days),
+            Self::Weekdays => Some(whole(7)),
+            Self::Year => Some(whole(364)),
+            Self::None => None,
+        }
+    }
+
+    /// The word of the address.
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
+
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Previous => "Previous period",
+            Self::Weekdays => "Same weekdays",
+            Self::Year => "A year before",
+            Self::None => "Nothing",
+        }
+    }
+}
+
+impl Tab {
+    /// The word of the address.
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
+
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::All => "All",
+            Self::Rising => "Rising",
+            Self::Falling => "Falling",
+            Self::Share => "AI share",
+            Self::New => "New",
+            Self::Gone => "Gone",
+        }
+    }
+}
+
+fn not_a_comparison(_: &str) -> ParseError {
+    "Compare with previous, weekdays, year or none."
+}
+
+fn not_a_tab(_: &str) -> ParseError {
+    "A tab is all, rising, falling, share, new or gone."
+}
+
 impl Sort {
     /// The word of the address.
     pub const fn as_str(self) -> &'static str {
@@ -249,6 +379,14 @@ impl FromStr for Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_compared_period_begins_whole_weeks_before_unless_it_is_the_previous_one() {
+        let shifts = |days| Compare::VARIANTS.iter().map(|by| by.shift(days)).collect::<Vec<_>>();
+        assert_eq!(shifts(28), [Some(28), Some(28), Some(364), None]);
+        assert_eq!(shifts(3), [Some(3), Some(7), Some(364), None]);
+        assert_eq!(shifts(400), [Some(400), Some(406), Some(728), None]);
+    }
 
     #[test]
     fn every_order_survives_its_word() {

@@ -35,6 +35,11 @@ pub fn jobs(project: &str) -> String {
     format!("/p/{project}/jobs")
 }
 
+/// The jobs about a page, archived ones too.
+pub fn jobs_about(project: &str, path: &str) -> String {
+    with_query(&jobs(project), &[("tag", path)])
+}
+
 pub fn job(project: &str, job: &str) -> String {
     format!("/p/{project}/jobs/{job}")
 }

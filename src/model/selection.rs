@@ -35,6 +35,11 @@ impl Folder {
         Ok(Self { name: name.to_owned() })
     }
 
+    /// Whether it contains every path.
+    pub fn is_root(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// `path` relative to this folder; `None` if it is outside.
     fn below<'a>(&self, path: &'a str) -> Option<&'a str> {
         let below = path.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));

@@ -28,6 +28,9 @@ pub enum Role {
 pub struct Project {
     pub id: ProjectId,
     pub name: String,
+    /// The address of its published pages, to which a page's path is appended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
 }
 
 /// The signed-in person, as the frame around every page needs it.

@@ -19,13 +19,13 @@ use self::question::TableQuestion;
 use self::table::{Figures, Table};
 use crate::error::AppError;
 use crate::model::day::{Day, DayRange};
-use crate::model::history::{Comparison, Movers, PageReport, PageRow, PagesReport, Trend};
+use crate::model::history::{Compare, Comparison, Movers, PageReport, PageRow, PagesReport, Trend};
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::Selection;
 use crate::server::state::AppState;
 use crate::server::store::Store;
-use crate::server::store::history_queries::{Paths, Snapshot, SummaryRanges};
+use crate::server::store::history_queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
 
 /// Reports on the daily history. Each answer is a consistent snapshot of the database.
 #[derive(Clone)]
@@ -43,66 +43,95 @@ impl Analytics {
         state.analytics.clone()
     }
 
-    /// The table of pages, with the trend and (if there is a period to compare with, and where they are wanted) the movers of the
-    /// whole project.
+    /// The table of pages, with the trend of the same pages.
     ///
     /// # Errors
     /// `NotInHistory`, here and below, where not every day of the range is here.
-    pub async fn report(&self, question: &TableQuestion, has_movers: bool) -> Result<Report, AppError> {
+    pub async fn report(&self, question: &TableQuestion) -> Result<Report, AppError> {
         let (project, range) = (question.project(), question.views.range);
-        // The period that this one is compared with is directly before it.
-        let days = DayRange::ending(range.to(), range.days() * 2);
-        let ranges = SummaryRanges { days, shown: range, jobs_max: trend::MARKERS_MAX };
+        let about = (range, question.compare);
+        let compared = period::shifted(range, question.compare);
+        let ranges = SummaryRanges { shown: range, compared, jobs_max: trend::MARKERS_MAX };
         let summary = self.store.summary(project, ranges).await?;
-        let (summary, known) = match self.known.get(project, range, &summary.days).await {
+        let (summary, known) = match self.known.get(project, about, &summary.days).await {
             Some(known) => (summary, known),
             None => {
                 let mut snapshot = self.store.snapshot(project).await?;
                 let summary = snapshot.summary(ranges).await?;
-                let known = KnownFigures::read(&mut snapshot, range, summary.days.clone()).await?;
-                (summary, self.known.put(project, range, known).await)
+                let known = KnownFigures::read(&mut snapshot, about, summary.days.clone()).await?;
+                (summary, self.known.put(project, about, known).await)
             }
         };
-        let KnownFigures { period, comparable, paths, figures, .. } = &*known;
-        let movers = (has_movers && comparable.is_some()).then(|| movers::of(paths, figures));
-        let days: Vec<_> = period.days().iter().map(|day| (day.day, day.totals)).collect();
+        let KnownFigures { period, comparable, .. } = &*known;
+        let (days, finished) = match question.is_about_everything() {
+            true => (known.by_day(), summary.finished),
+            false => self.narrowed(question, comparable.as_ref()).await?,
+        };
         let trend = Trend {
-            points: trend::points(period, &days),
-            markers: trend::markers(summary.finished),
+            points: trend::points(period, comparable.as_ref(), &days),
+            markers: trend::markers(finished),
             annotations: summary.annotations,
         };
-        Ok(Report {
-            pages: pages_report(period, comparable.as_ref(), paths, figures, question),
-            trend,
-            movers,
-        })
+        Ok(Report { pages: pages_report(&known, question), trend })
+    }
+
+    /// The views by day of the pages that a question holds, also of the compared period, and the jobs about them.
+    async fn narrowed(
+        &self,
+        question: &TableQuestion,
+        comparable: Option<&Comparable>,
+    ) -> Result<(Vec<(Day, ViewCounts)>, Vec<FinishedJob>), AppError> {
+        let range = question.views.range;
+        let mut snapshot = self.store.snapshot(question.project()).await?;
+        let paths = snapshot.paths().await?;
+        let wanted: Vec<bool> = paths.names().iter().map(|path| question.holds(path)).collect();
+        let mut days = snapshot.sums_by_day(range, &paths, &wanted).await?;
+        if let Some(comparable) = comparable {
+            days.extend(snapshot.sums_by_day(comparable.previous, &paths, &wanted).await?);
+        }
+        let selection = match &question.folder {
+            Some(folder) if !folder.is_root() => Selection::Folder(folder.clone()),
+            _ => Selection::Project,
+        };
+        let finished = snapshot.finished_jobs_within(range, &selection, trend::MARKERS_MAX).await?;
+        Ok((days, finished))
     }
 
     /// A table of pages or of what lies in a folder.
     pub async fn pages(&self, question: &TableQuestion) -> Result<PagesReport, AppError> {
-        let mut snapshot = self.store.snapshot(question.project()).await?;
-        let period = Period::read(&mut snapshot, question.views.range).await?;
-        let comparable = period.comparable(&mut snapshot).await?;
-        let paths = snapshot.paths().await?;
-        let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
-        Ok(pages_report(&period, comparable.as_ref(), &paths, &figures, question))
+        let (project, range) = (question.project(), question.views.range);
+        let mut snapshot = self.store.snapshot(project).await?;
+        let mut days = snapshot.days(range).await?;
+        if let Some(compared) = period::shifted(range, question.compare) {
+            days.extend(snapshot.days(compared).await?.into_iter().filter(|day| !range.contains(day.day)));
+        }
+        let known = KnownFigures::read(&mut snapshot, (range, question.compare), days).await?;
+        Ok(pages_report(&known, question))
     }
 
     /// Views by day or week: of the whole project, of the page `path`, or of a folder (`/guides/*`).
     pub async fn trend(
         &self,
         project: &ProjectId,
-        range: DayRange,
+        (range, compare): (DayRange, Compare),
         path: Option<&str>,
     ) -> Result<Trend, AppError> {
         let selection = Selection::parse(path).map_err(AppError::bad_input)?;
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
-        let days = match &selection {
-            Selection::Project => period.days().iter().map(|day| (day.day, day.totals)).collect(),
-            _ => by_day(&mut snapshot, range, &selection).await?,
-        };
-        trend_of(&mut snapshot, &period, &selection, &days).await
+        let comparable = period.comparable(&mut snapshot, compare).await?;
+        let mut days = Vec::new();
+        for range in
+            [Some(range), comparable.as_ref().map(|comparable| comparable.previous)].into_iter().flatten()
+        {
+            days.extend(match &selection {
+                Selection::Project => {
+                    snapshot.days(range).await?.into_iter().map(|day| (day.day, day.totals)).collect()
+                }
+                _ => by_day(&mut snapshot, range, &selection).await?,
+            });
+        }
+        trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await
     }
 
     /// The largest changes against the previous period, which must be stored too.
@@ -119,7 +148,7 @@ impl Analytics {
     pub async fn page(
         &self,
         project: &ProjectId,
-        range: DayRange,
+        (range, compare): (DayRange, Compare),
         path: &str,
     ) -> Result<PageReport, AppError> {
         let selection = Selection::parse(Some(path)).map_err(AppError::bad_input)?;
@@ -128,14 +157,15 @@ impl Analytics {
         }
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
-        let comparable = period.comparable(&mut snapshot).await?;
+        let comparable = period.comparable(&mut snapshot, compare).await?;
         let days = by_day(&mut snapshot, range, &selection).await?;
         let previous = match &comparable {
             Some(comparable) => Some(by_day(&mut snapshot, comparable.previous, &selection).await?),
             None => None,
         };
         let row = row(path, &days, previous.as_deref(), comparable.as_ref(), range);
-        let trend = trend_of(&mut snapshot, &period, &selection, &days).await?;
+        let days = [days, previous.unwrap_or_default()].concat();
+        let trend = trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await?;
         let jobs = effects(&mut snapshot, &selection).await?;
         Ok(PageReport { row, trend, jobs })
     }
@@ -145,26 +175,23 @@ impl Analytics {
 pub struct Report {
     pub pages: PagesReport,
     pub trend: Trend,
-    pub movers: Option<Movers>,
 }
 
 /// The rows that a question leaves of the figures, with what is said of the range.
-fn pages_report(
-    period: &Period,
-    comparable: Option<&Comparable>,
-    paths: &Paths,
-    figures: &Figures,
-    question: &TableQuestion,
-) -> PagesReport {
+fn pages_report(known: &KnownFigures, question: &TableQuestion) -> PagesReport {
+    let KnownFigures { period, comparable, earlier, paths, figures, .. } = known;
     let mut table = Table::of(paths, figures, question);
-    table.sort(question.order);
+    table.sort(question);
     let offset = usize::try_from(question.views.offset).unwrap_or(usize::MAX);
+    let is_narrowed = !question.is_about_everything();
     PagesReport {
         totals: period.totals(),
         matching: table.matching(),
+        matching_comparison: is_narrowed.then(|| figures.comparison(paths, question)).flatten(),
         rows: table.rows(offset).take(question.views.limit.get() as usize).collect(),
         rows_total: table.len() as u64,
-        comparison: comparable.cloned().map(Comparison::from),
+        comparison: comparable.clone().map(Comparison::from),
+        earlier: earlier.filter(|_| !is_narrowed),
         read_at: period.read_at(),
         marked: period.marked(),
         unfinished: period.is_unfinished(),
@@ -207,12 +234,13 @@ async fn by_day(
 async fn trend_of(
     snapshot: &mut Snapshot,
     period: &Period,
+    comparable: Option<&Comparable>,
     selection: &Selection,
     days: &[(Day, ViewCounts)],
 ) -> Result<Trend, AppError> {
     let markers = snapshot.finished_jobs_within(period.range(), selection, trend::MARKERS_MAX).await?;
     Ok(Trend {
-        points: trend::points(period, days),
+        points: trend::points(period, comparable, days),
         markers: trend::markers(markers),
         annotations: snapshot.annotations(period.range()).await?,
     })

@@ -54,7 +54,7 @@ impl Config {
         Ok(Self {
             http: Http::from_source(source)?,
             upstream: UpstreamConfig::from_source(source)?,
-            projects: source.required("projects", parse_projects)?,
+            projects: projects(source)?,
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,
@@ -64,6 +64,12 @@ impl Config {
             admin_password: parse_admin_password(source)?,
         })
     }
+}
+
+fn projects(source: &Source) -> Result<Vec<Project>, ConfigError> {
+    let projects = source.required("projects", parse_projects)?;
+    let with_sites = |text: &str| projects::with_sites(projects.clone(), projects::parse_sites(text)?);
+    Ok(source.optional("published_urls", with_sites)?.unwrap_or(projects))
 }
 
 /// The configured password of the user `admin`, if any.

@@ -11,6 +11,7 @@ pub mod bulk;
 pub mod buttons;
 pub mod drafts;
 pub mod follow_up;
+pub mod in_place;
 pub mod job_form;
 pub mod json;
 pub mod live;

@@ -73,18 +73,23 @@ async fn an_open_page_that_shows_what_is_new_spends_no_call() {
     assert_eq!(calls().await, 1);
 }
 
-/// A page that was opened as live is told when its days are fetched; a page opened after that shows them by day.
+/// A page that was opened as live becomes one by day once its days are fetched.
 #[tokio::test]
-async fn an_open_page_hears_that_its_days_are_in_the_history() {
+async fn an_open_page_shows_its_days_once_they_are_in_the_history() {
     let app = TestApp::with(at(NOON)).await;
-    let mut archive = Archive::of(&app).await;
-    archive.put("docs", Written::new(days("2026-11-10", "2026-11-10")[0], rows(&[("/a", 3, 1)]))).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let viewer = app.sign_in("vera").await;
     let page = "/p/docs/analytics?from=2026-11-10&to=2026-11-10";
+    let live = viewer.get(page).await.text;
+    let region = |html: &str| {
+        html.split("data-region=\"report\"").nth(1).unwrap().split('>').next().unwrap().to_owned()
+    };
+    assert!(region(&live).contains("data-every=\"10\""), "{live}");
+    let mut archive = Archive::of(&app).await;
+    archive.put("docs", Written::new(days("2026-11-10", "2026-11-10")[0], rows(&[("/a", 3, 1)]))).await;
     let again = viewer.request(Method::GET, page).header("docket-refresh", "1");
-    let words = "All days of this range are in the daily history now.";
-    assert!(viewer.send(again).await.text.contains(words));
-    assert!(!viewer.get(page).await.text.contains(words));
+    let daily = viewer.send(again).await.text;
+    assert!(daily.contains("From the daily history") && !region(&daily).contains("data-every"), "{daily}");
 }
 
 #[tokio::test]
@@ -102,7 +107,7 @@ async fn the_table_is_that_of_the_report_from_the_history_and_live() {
     assert_eq!(report["source"], "daily");
     assert_eq!(report["pages"]["rows"][0]["path"], "/b/c");
     let table = viewer.ask("/api/analytics/table", &daily).await;
-    let rows = json!([["/b/c", 210, 84, 294, [294, 294], null]]);
+    let rows = json!([["/b/c", 210, 84, 294, [[210, 84, 294], [210, 84, 294]], null]]);
     assert_eq!(table, json!({"rows": rows, "views": 322, "source": {"daily": {"rows": 2, "views": 322}}}));
 
     let live = asked("from=2026-10-01&to=2026-10-02&sort=path");

@@ -14,7 +14,6 @@ use crate::model::ParseError;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::PageRow;
 use crate::model::page_views::ViewCounts;
-use crate::model::selection::Folder;
 use crate::server::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::history_queries::Paths;
 use crate::server::store::{Store, StoreError};
@@ -70,12 +69,12 @@ impl Analytics {
     async fn pages_file(&self, question: &TableQuestion, format: Format) -> Result<Chunks, AppError> {
         let mut snapshot = self.store.snapshot(question.project()).await?;
         let period = Period::read(&mut snapshot, question.views.range).await?;
-        let comparable = period.comparable(&mut snapshot).await?;
+        let comparable = period.comparable(&mut snapshot, question.compare).await?;
         let paths = snapshot.paths().await?;
         let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
         drop(snapshot);
         let mut table = Table::of(&paths, &figures, question);
-        table.sort(question.order);
+        table.sort(question);
         let rows: Vec<PageRow> = table.rows(0).collect();
         let chunks = rows.chunks(ROWS_A_CHUNK).map(<[PageRow]>::to_vec).collect::<Vec<_>>();
         Ok(file(format, PAGES, stream::iter(chunks.into_iter().map(Ok)), |sheet, rows: Vec<PageRow>| {
@@ -104,7 +103,7 @@ impl Analytics {
             period.days().iter().map(|day| (day.day, day.totals)).collect()
         } else {
             let paths = snapshot.paths().await?;
-            let wanted: Vec<bool> = paths.names().iter().map(|path| is_wanted(question, path)).collect();
+            let wanted: Vec<bool> = paths.names().iter().map(|path| question.holds(path)).collect();
             snapshot.sums_by_day(question.views.range, &paths, &wanted).await?
         };
         drop(snapshot);
@@ -138,7 +137,7 @@ impl Daily {
         order.sort_unstable_by_key(|at| &paths.names()[*at]);
         let mut places = vec![None; paths.len()];
         for (place, at) in order.into_iter().enumerate() {
-            places[at] = is_wanted(&question, &paths.names()[at]).then_some(place as u32);
+            places[at] = question.holds(&paths.names()[at]).then_some(place as u32);
         }
         Self { store, question, paths, places }
     }
@@ -164,11 +163,6 @@ impl Daily {
         let named = |(at, counts): (usize, _)| (self.paths.names()[at].clone(), counts);
         Ok(DailyRows { day, rows: rows.into_iter().map(named).collect() })
     }
-}
-
-fn is_wanted(question: &TableQuestion, path: &str) -> bool {
-    let in_folder = |folder: &Folder| folder.holds(path);
-    question.search.finds(path) && question.folder.as_ref().is_none_or(in_folder)
 }
 
 fn page_cells(row: &PageRow) -> [Cell<'_>; 9] {

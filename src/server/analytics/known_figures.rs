@@ -10,8 +10,10 @@ use super::figures;
 use super::period::{Comparable, Period};
 use super::table::Figures;
 use crate::error::AppError;
-use crate::model::day::DayRange;
+use crate::model::day::{Day, DayRange};
+use crate::model::history::{Compare, Earlier};
 use crate::model::id::ProjectId;
+use crate::model::page_views::ViewCounts;
 use crate::server::store::history_queries::{Paths, Snapshot, StoredDay};
 
 /// How many pages all ranges together may have (about 150 bytes each), and for how long a range is kept after its last use.
@@ -20,34 +22,41 @@ const KEPT_FOR: Duration = Duration::from_secs(600);
 
 /// What a range comes to, page by page.
 pub(super) struct KnownFigures {
-    /// The days it was read from, and those directly before it.
+    /// The days it was read from, and those of the compared period.
     days: Vec<StoredDay>,
     pub(super) period: Period,
     pub(super) comparable: Option<Comparable>,
+    pub(super) earlier: Option<Earlier>,
     pub(super) paths: Paths,
     pub(super) figures: Figures,
 }
 
 /// Cloning gives another handle.
 #[derive(Clone)]
-pub(super) struct KnownFiguresCache(Cache<(ProjectId, DayRange), Arc<KnownFigures>>);
+pub(super) struct KnownFiguresCache(Cache<(ProjectId, DayRange, Compare), Arc<KnownFigures>>);
 
 impl KnownFigures {
-    /// Adds the range up. `days` are those of the snapshot, from as many days before the range on.
+    /// Adds the range up. `days` are those of the snapshot, of the range and of its compared period.
     ///
     /// # Errors
     /// `NotInHistory` where a day of the range is missing.
     pub(super) async fn read(
         snapshot: &mut Snapshot,
-        range: DayRange,
+        (range, compare): (DayRange, Compare),
         days: Vec<StoredDay>,
     ) -> Result<Self, AppError> {
-        let (own, earlier): (Vec<_>, Vec<_>) = days.iter().cloned().partition(|day| range.contains(day.day));
+        let (own, before): (Vec<_>, Vec<_>) = days.iter().cloned().partition(|day| range.contains(day.day));
         let period = Period::of(range, own)?;
-        let comparable = period.comparable_with(&earlier);
+        let comparable = period.comparable_with(&before, compare);
+        let earlier = period.earlier(&before, compare);
         let paths = snapshot.paths().await?;
         let figures = figures(snapshot, &period, comparable.as_ref(), &paths).await?;
-        Ok(Self { days, period, comparable, paths, figures })
+        Ok(Self { days, period, comparable, earlier, paths, figures })
+    }
+
+    /// The totals of each stored day, also of the compared period.
+    pub(super) fn by_day(&self) -> Vec<(Day, ViewCounts)> {
+        self.days.iter().map(|day| (day.day, day.totals)).collect()
     }
 }
 
@@ -61,20 +70,20 @@ impl KnownFiguresCache {
     pub(super) async fn get(
         &self,
         project: &ProjectId,
-        range: DayRange,
+        (range, compare): (DayRange, Compare),
         days: &[StoredDay],
     ) -> Option<Arc<KnownFigures>> {
-        self.0.get(&(project.clone(), range)).await.filter(|known| known.days == days)
+        self.0.get(&(project.clone(), range, compare)).await.filter(|known| known.days == days)
     }
 
     pub(super) async fn put(
         &self,
         project: &ProjectId,
-        range: DayRange,
+        (range, compare): (DayRange, Compare),
         known: KnownFigures,
     ) -> Arc<KnownFigures> {
         let known = Arc::new(known);
-        self.0.insert((project.clone(), range), known.clone()).await;
+        self.0.insert((project.clone(), range, compare), known.clone()).await;
         known
     }
 }

@@ -1,38 +1,52 @@
 //! The largest changes between two periods. Pure.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 use super::table::{Figures, Fraction, Row};
-use crate::model::history::{Movers, PageRow};
+use crate::model::history::{Movers, Tab, VIEWS_MIN};
 use crate::server::store::history_queries::Paths;
-
-/// Pages with fewer views than this in both periods are ignored.
-const NOISE: u64 = 20;
 
 /// Rows per list.
 const ROWS: usize = 10;
 
-/// The movers among all pages. `risen` and `fallen` are sorted by the difference of views, `shifted` by the difference
-/// of the AI share in points, among pages with enough views in both periods for a meaningful share.
+/// The movers among all pages, each list as long as [`ROWS`].
 pub(super) fn of(paths: &Paths, figures: &Figures) -> Movers {
     let rows: Vec<Row> = (0..paths.len()).map(|at| figures.row(paths, at)).collect();
-    let loud = |row: &&Row| before(row).max(now(row)) >= NOISE;
-    let rows: Vec<&Row> = rows.iter().filter(loud).collect();
-    let known = |row: &&Row| before(row) > 0 && now(row) > 0;
+    let first = |tab| {
+        let mut rows: Vec<&Row> = rows.iter().filter(|row| belongs(tab, row)).collect();
+        rows.sort_unstable_by(|a, b| largest_first(tab, a, b));
+        rows.iter().take(ROWS).map(|row| row.written()).collect()
+    };
     Movers {
-        risen: first(&rows, |row| known(row) && now(row) > before(row), |row| now(row) - before(row)),
-        fallen: first(&rows, |row| known(row) && now(row) < before(row), |row| before(row) - now(row)),
-        shifted: first(&rows, |row| before(row).min(now(row)) >= NOISE && shift(row) > 0, shift),
-        new: first(&rows, |row| before(row) == 0, now),
-        quiet: first(&rows, |row| row.counts().total == 0, before),
+        risen: first(Tab::Rising),
+        fallen: first(Tab::Falling),
+        shifted: first(Tab::Share),
+        new: first(Tab::New),
+        quiet: first(Tab::Gone),
     }
 }
 
-/// The rows for which `belongs` is true, largest `size` first, then by path.
-fn first(rows: &[&Row], belongs: impl Fn(&&Row) -> bool, size: impl Fn(&Row) -> u64) -> Vec<PageRow> {
-    let mut rows: Vec<&Row> = rows.iter().copied().filter(belongs).collect();
-    rows.sort_unstable_by_key(|row| (Reverse(size(row)), row.path()));
-    rows.iter().take(ROWS).map(|row| row.written()).collect()
+/// Whether a row is on a tab. Pages with few views in both periods are on none; the AI share needs enough views in both.
+pub(super) fn belongs(tab: Tab, row: &Row) -> bool {
+    let is_known = before(row) > 0 && now(row) > 0;
+    before(row).max(now(row)) >= VIEWS_MIN
+        && match tab {
+            Tab::All => true,
+            Tab::Rising => is_known && now(row) > before(row),
+            Tab::Falling => is_known && now(row) < before(row),
+            Tab::Share => before(row).min(now(row)) >= VIEWS_MIN && shift(row) > 0,
+            Tab::New => before(row) == 0,
+            Tab::Gone => row.counts().total == 0,
+        }
+}
+
+/// The order of a tab: the largest change first, then by path.
+pub(super) fn largest_first(tab: Tab, a: &Row, b: &Row) -> Ordering {
+    let size = |row: &Row| match tab {
+        Tab::Share => shift(row),
+        Tab::All | Tab::Rising | Tab::Falling | Tab::New | Tab::Gone => now(row).abs_diff(before(row)),
+    };
+    size(b).cmp(&size(a)).then_with(|| a.path().cmp(b.path()))
 }
 
 fn before(row: &Row) -> u64 {

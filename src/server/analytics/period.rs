@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::day::{Day, DayRange};
-use crate::model::history::{Comparison, MarkedDay};
+use crate::model::history::{Compare, Comparison, Earlier, MarkedDay};
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
 use crate::server::store::history_queries::{Snapshot, StoredDay};
@@ -20,7 +20,7 @@ pub(super) struct Period {
 pub(super) struct Comparable {
     /// The range up to the day before its first incomplete day.
     pub(super) current: DayRange,
-    /// Shifted back by the length of the range: for whole weeks, the same weekdays.
+    /// Shifted back as [`Compare::shift`] says.
     pub(super) previous: DayRange,
     current_totals: ViewCounts,
     previous_totals: ViewCounts,
@@ -74,17 +74,19 @@ impl Period {
     }
 
     /// What this period can be compared with, if that is stored.
-    pub(super) async fn comparable(&self, snapshot: &mut Snapshot) -> Result<Option<Comparable>, AppError> {
-        let Some((_, previous)) = self.halves() else { return Ok(None) };
-        Ok(self.comparable_with(&snapshot.days(previous).await?))
+    pub(super) async fn comparable(
+        &self,
+        snapshot: &mut Snapshot,
+        compare: Compare,
+    ) -> Result<Option<Comparable>, AppError> {
+        let Some((_, previous)) = self.halves(compare) else { return Ok(None) };
+        Ok(self.comparable_with(&snapshot.days(previous).await?, compare))
     }
 
-    /// The same, where `earlier` are the days before the range that are here.
-    pub(super) fn comparable_with(&self, earlier: &[StoredDay]) -> Option<Comparable> {
-        let (current, previous) = self.halves()?;
-        let before: Vec<_> = earlier.iter().filter(|day| previous.contains(day.day)).collect();
-        let whole = before.len() as i64 == previous.days() && before.iter().all(|day| is_complete(day));
-        whole.then(|| Comparable {
+    /// The same, where `earlier` are the days of the compared period that are here.
+    pub(super) fn comparable_with(&self, earlier: &[StoredDay], compare: Compare) -> Option<Comparable> {
+        let (current, previous) = self.halves(compare)?;
+        is_stored(previous, earlier).then(|| Comparable {
             current,
             previous,
             current_totals: totals(&self.days, current),
@@ -92,12 +94,19 @@ impl Period {
         })
     }
 
+    /// For a range without a complete day, the whole days of its compared period, if they are here.
+    pub(super) fn earlier(&self, earlier: &[StoredDay], compare: Compare) -> Option<Earlier> {
+        let before = shifted(self.range, compare).filter(|_| self.halves(compare).is_none())?;
+        let counts = totals(earlier, before);
+        is_stored(before, earlier).then(|| Earlier { from: before.from(), to: before.to(), counts })
+    }
+
     /// # Errors
     /// `NotInHistory` if there is nothing to compare with.
     pub(super) async fn must_be_comparable(&self, snapshot: &mut Snapshot) -> Result<Comparable, AppError> {
-        let comparable = self.comparable(snapshot).await?;
+        let comparable = self.comparable(snapshot, Compare::Previous).await?;
         comparable.ok_or_else(|| {
-            let message = match self.halves() {
+            let message = match self.halves(Compare::Previous) {
                 Some((_, previous)) => format!(
                     "The days to compare with, {} to {}, are not all in the daily history yet. Choose a shorter range, or try again later.",
                     previous.from(),
@@ -109,14 +118,35 @@ impl Period {
         })
     }
 
-    /// The compared part of the range, and the same part of the previous period.
-    fn halves(&self) -> Option<(DayRange, DayRange)> {
+    /// The compared part of the range, and the same part of the compared period.
+    fn halves(&self, compare: Compare) -> Option<(DayRange, DayRange)> {
         let last = self.first_unfinished().map_or(self.range.to(), |day| day.plus_days(-1));
         let current = DayRange::new(self.range.from(), last).ok()?;
-        let earlier = |day: Day| day.plus_days(-self.range.days());
-        let previous = DayRange::new(earlier(current.from()), earlier(current.to())).ok()?;
-        Some((current, previous))
+        let back = compare.shift(self.range.days())?;
+        Some((current, back_by(current, back)))
     }
+}
+
+impl Comparable {
+    /// How many days lie between a day and the one that it is compared with.
+    pub(super) fn shift(&self) -> i64 {
+        self.current.from().days_since(self.previous.from())
+    }
+}
+
+/// The whole period that a range is compared with.
+pub(super) fn shifted(range: DayRange, compare: Compare) -> Option<DayRange> {
+    Some(back_by(range, compare.shift(range.days())?))
+}
+
+fn back_by(range: DayRange, days: i64) -> DayRange {
+    DayRange::ending(range.to().plus_days(-days), range.days())
+}
+
+/// Whether all days of the range are among `days`, and complete.
+fn is_stored(range: DayRange, days: &[StoredDay]) -> bool {
+    let here: Vec<_> = days.iter().filter(|day| range.contains(day.day)).collect();
+    here.len() as i64 == range.days() && here.iter().all(|day| is_complete(day))
 }
 
 /// Whether a day had ended when it was fetched.
@@ -178,7 +208,7 @@ mod tests {
     }
 
     fn halves(from: &str, to: &str, read_at: &str) -> Option<[String; 4]> {
-        let (current, previous) = period(from, to, read_at).halves()?;
+        let (current, previous) = period(from, to, read_at).halves(Compare::Previous)?;
         Some([current.from(), current.to(), previous.from(), previous.to()].map(|day| day.to_string()))
     }
 
@@ -207,7 +237,25 @@ mod tests {
     }
 
     #[test]
-    fn today_alone_is_compared_with_nothing() {
+    fn today_alone_is_compared_with_nothing_but_can_be_held_against_all_of_yesterday() {
         assert_eq!(halves("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z"), None);
+        let today = period("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z");
+        let earlier = |read_at| {
+            let yesterday = period("2026-11-20", "2026-11-20", read_at);
+            today.earlier(yesterday.days(), Compare::Previous).map(|earlier| earlier.from.to_string())
+        };
+        assert_eq!(earlier("2026-11-21T00:00:00Z").as_deref(), Some("2026-11-20"));
+        assert_eq!(earlier("2026-11-20T23:00:00Z"), None);
+    }
+
+    #[test]
+    fn the_compared_period_is_as_long_and_can_be_weeks_or_a_year_before() {
+        let over = period("2026-11-18", "2026-11-20", "2026-11-21T00:00:00Z");
+        let days = |compare| {
+            over.halves(compare).map(|(_, before)| [before.from(), before.to()].map(|day| day.to_string()))
+        };
+        assert_eq!(days(Compare::Weekdays), Some(["2026-11-11", "2026-11-13"].map(str::to_owned)));
+        assert_eq!(days(Compare::Year), Some(["2025-11-19", "2025-11-21"].map(str::to_owned)));
+        assert_eq!(days(Compare::None), None);
     }
 }

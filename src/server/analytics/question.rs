@@ -1,7 +1,10 @@
 //! Queries of the daily history, parsed once. Must not access the database.
 
+use std::str::FromStr;
+
 use crate::error::AppError;
-use crate::model::history::Order;
+use crate::model::ParseError;
+use crate::model::history::{Compare, Order, Tab};
 use crate::model::id::ProjectId;
 use crate::model::selection::Folder;
 use crate::server::upstream::page_views::PageViewsQuery;
@@ -14,7 +17,11 @@ pub struct TableQuestion {
     pub search: Search,
     /// The folder whose entries are listed; `None` lists all pages.
     pub folder: Option<Folder>,
-    pub order: Order,
+    /// `None`: the tab's own order.
+    pub order: Option<Order>,
+    pub compare: Compare,
+    /// Which pages, by how they changed.
+    pub tab: Tab,
 }
 
 /// Part of a path, ignoring the case of ASCII letters; empty matches every path.
@@ -38,8 +45,25 @@ impl TableQuestion {
                 .map(Folder::parse)
                 .transpose()
                 .map_err(AppError::bad_input)?,
-            order: order.map_err(AppError::bad_input)?.unwrap_or_default(),
+            order: order.map_err(AppError::bad_input)?,
+            compare: Compare::default(),
+            tab: Tab::default(),
         })
+    }
+
+    /// Compared with another period, of the pages on a tab.
+    pub fn compared(self, compare: Compare, tab: Tab) -> Self {
+        Self { compare, tab, ..self }
+    }
+
+    /// Whether the table is about every page of the project.
+    pub fn is_about_everything(&self) -> bool {
+        self.search.is_everything() && self.folder.as_ref().is_none_or(Folder::is_root)
+    }
+
+    /// Whether the search and the folder hold this path.
+    pub fn holds(&self, path: &str) -> bool {
+        self.search.finds(path) && self.folder.as_ref().is_none_or(|folder| folder.holds(path))
     }
 
     pub fn project(&self) -> &ProjectId {
@@ -60,6 +84,12 @@ impl Search {
         self.is_everything()
             || path.as_bytes().windows(self.0.len()).any(|part| part.eq_ignore_ascii_case(&self.0))
     }
+}
+
+/// A word of an address; without one, or with an empty one, the default.
+pub fn word<T: FromStr<Err = ParseError> + Default>(text: Option<&str>) -> Result<T, AppError> {
+    let word = text.filter(|text| !text.is_empty()).map(str::parse).transpose();
+    Ok(word.map_err(AppError::bad_input)?.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -11,23 +11,14 @@ use crate::server::analytics::{Analytics, Report, saved};
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 
-/// How much of a report is requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    Whole,
-    /// The overview's week, which has no movers.
-    Week,
-}
-
 /// The report for `address`, the query string of the analytics page.
 pub async fn report(
     caller: &Caller,
     project: &ProjectId,
     address: &str,
-    part: Part,
 ) -> Result<AnalyticsReport, AppError> {
     let request = ReportRequest { caller, project, query: saved::parsed(address) };
-    match request.if_held(request.daily(part)).await? {
+    match request.if_held(request.daily()).await? {
         Some(report) => Ok(report),
         None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
     }
@@ -67,22 +58,16 @@ impl ReportRequest<'_> {
         }
     }
 
-    async fn daily(&self, part: Part) -> Result<AnalyticsReport, AppError> {
+    async fn daily(&self) -> Result<AnalyticsReport, AppError> {
         let (analytics, question) = (self.analytics(), self.table_question()?);
         let range = question.views.range;
         if let Some(path) = &self.query.path {
             let pages = analytics.pages(&question).await?;
-            let page = analytics.page(self.project, range, path).await?;
+            let page = analytics.page(self.project, (range, question.compare), path).await?;
             return Ok(AnalyticsReport::OnePage(Box::new(OnePageReport { pages, page })));
         }
-        let has_movers = part == Part::Whole && self.query.has_movers();
-        let Report { pages, trend, movers } = analytics.report(&question, has_movers).await?;
-        let folder = self.query.folder.as_deref().filter(|folder| *folder != "/");
-        let trend = match folder {
-            Some(folder) => analytics.trend(self.project, range, Some(&format!("{folder}/*"))).await?,
-            None => trend,
-        };
-        Ok(AnalyticsReport::Daily(Box::new(DailyReport { pages, trend, movers })))
+        let Report { pages, trend } = analytics.report(&question).await?;
+        Ok(AnalyticsReport::Daily(Box::new(DailyReport { pages, trend })))
     }
 
     async fn daily_table(&self) -> Result<PagesTable, AppError> {
@@ -114,12 +99,13 @@ impl ReportRequest<'_> {
 
     fn table_question(&self) -> Result<TableQuestion, AppError> {
         let query = &self.query;
-        TableQuestion::parse(
+        let question = TableQuestion::parse(
             self.page_views_query()?,
             query.q.as_deref(),
             query.folder.as_deref(),
             query.sort.as_deref(),
-        )
+        )?;
+        Ok(question.compared(query.compare, query.tab))
     }
 
     fn page_views_query(&self) -> Result<PageViewsQuery, AppError> {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::model::history::{Order, PageRow, Sort};
+use super::movers;
+use crate::model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::{Folder, FolderEntry};
 use crate::server::analytics::question::TableQuestion;
@@ -52,22 +53,45 @@ impl Figures {
     fn is_fetched(&self, at: usize) -> bool {
         self.counts[at].is_some()
     }
+
+    /// The compared part of the pages that a question holds, and the same in the previous period.
+    pub(super) fn comparison(
+        &self,
+        paths: &Paths,
+        question: &TableQuestion,
+    ) -> Option<(ViewCounts, ViewCounts)> {
+        let previous = self.previous.as_ref()?;
+        let compared = self.compared.as_ref().unwrap_or(&self.counts);
+        let held = || (0..paths.len()).filter(|at| question.holds(&paths.names()[*at]));
+        let sum = |sums: &Sums| held().filter_map(|at| sums[at]).sum();
+        Some((sum(compared), sum(previous)))
+    }
 }
 
 impl<'a> Table<'a> {
     /// The rows of a query, unsorted.
     pub(super) fn of(paths: &'a Paths, figures: &Figures, question: &TableQuestion) -> Self {
         let found = (0..paths.len()).filter(|at| question.search.finds(&paths.names()[*at]));
-        let rows = match &question.folder {
-            None => found.filter(|at| figures.is_fetched(*at)).map(|at| figures.row(paths, at)).collect(),
-            Some(folder) => content(folder, paths, figures, found),
+        // A page without views any more is shown only among those that are gone.
+        let is_shown = |at: &usize| figures.is_fetched(*at) || question.tab == Tab::Gone;
+        let mut rows = match &question.folder {
+            None => found.filter(is_shown).map(|at| figures.row(paths, at)).collect(),
+            Some(folder) => content(folder, paths, figures, found, question.tab == Tab::Gone),
         };
+        if question.tab != Tab::All {
+            let is_compared = figures.previous.is_some();
+            rows.retain(|row: &Row| is_compared && movers::belongs(question.tab, row));
+        }
         let matching = rows.iter().map(|row: &Row| row.counts).sum();
         Self { rows, matching }
     }
 
-    pub(super) fn sort(&mut self, order: Order) {
-        self.rows.sort_unstable_by(|a, b| compare(order, a, b));
+    pub(super) fn sort(&mut self, question: &TableQuestion) {
+        match (question.order, question.tab) {
+            (Some(order), _) => self.rows.sort_unstable_by(|a, b| compare(order, a, b)),
+            (None, Tab::All) => self.rows.sort_unstable_by(|a, b| compare(Order::default(), a, b)),
+            (None, tab) => self.rows.sort_unstable_by(|a, b| movers::largest_first(tab, a, b)),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -121,12 +145,13 @@ impl Row<'_> {
 }
 
 /// The direct entries of a folder: its pages, and each subfolder as one row. A subfolder's previous views include pages
-/// that have none any more.
+/// that have none any more; with `holds_gone`, such pages are entries too.
 fn content<'a>(
     folder: &Folder,
     paths: &'a Paths,
     figures: &Figures,
     found: impl Iterator<Item = usize>,
+    holds_gone: bool,
 ) -> Vec<Row<'a>> {
     let (mut rows, mut folders) = (Vec::new(), HashMap::<&str, Row>::new());
     for at in found {
@@ -134,7 +159,7 @@ fn content<'a>(
         let pages = u32::from(figures.is_fetched(at));
         match folder.entry_of(&paths.names()[at]) {
             None => {}
-            Some(FolderEntry::Page) if pages == 0 => {}
+            Some(FolderEntry::Page) if pages == 0 && !holds_gone => {}
             Some(FolderEntry::Page) => rows.push(row),
             Some(FolderEntry::Folder(name)) => {
                 let sum = folders.entry(name).and_modify(|sum| sum.add(&row)).or_insert(row);
@@ -142,12 +167,12 @@ fn content<'a>(
             }
         }
     }
-    let read = folders.into_iter().filter(|(_, row)| row.pages > Some(0));
+    let read = folders.into_iter().filter(|(_, row)| holds_gone || row.pages > Some(0));
     rows.extend(read.map(|(name, row)| Row { path: Cow::Owned(format!("{name}/*")), ..row }));
     rows
 }
 
-/// Rows without a sort key come last in both directions; equal rows are sorted by path.
+/// Rows without a sort key come last in both directions, for the AI share also those with too few views; equal rows are sorted by path.
 fn compare(order: Order, a: &Row, b: &Row) -> Ordering {
     let turned = |ordering: Ordering| if order.reversed { ordering.reverse() } else { ordering };
     let by_path = a.path.cmp(&b.path);
@@ -160,7 +185,9 @@ fn compare(order: Order, a: &Row, b: &Row) -> Ordering {
         Sort::Total => turned(b.counts.total.cmp(&a.counts.total)),
         Sort::Human => turned(b.counts.human.cmp(&a.counts.human)),
         Sort::Ai => turned(b.counts.ai.cmp(&a.counts.ai)),
-        Sort::Share => by(|row| Fraction::of(row.counts.ai, row.counts.total)),
+        Sort::Share => {
+            by(|row| Fraction::of(row.counts.ai, row.counts.total).filter(|_| row.counts.total >= VIEWS_MIN))
+        }
         Sort::Change => by(|row| Fraction::of(row.compared().total, row.previous?.total)),
     };
     ordering.then(by_path)

@@ -1,6 +1,8 @@
 //! The points of a chart from days. Pure.
 
-use super::period::{Period, complete};
+use std::collections::BTreeMap;
+
+use super::period::{Comparable, Period, complete};
 use crate::model::day::Day;
 use crate::model::history::{Marker, TrendPoint};
 use crate::model::job::title;
@@ -13,20 +15,31 @@ const DAYS_MAX: i64 = 120;
 /// The maximum number of job markers; the newest are shown.
 pub(super) const MARKERS_MAX: i64 = 200;
 
-/// One point per day, or per week starting on Monday; the first and the last week may be shorter.
-pub(super) fn points(period: &Period, days: &[(Day, ViewCounts)]) -> Vec<TrendPoint> {
+/// One point per day, or per week starting on Monday; the first and the last week may be shorter. `days` are those of the
+/// range and of the compared period, if there is one.
+pub(super) fn points(
+    period: &Period,
+    comparable: Option<&Comparable>,
+    days: &[(Day, ViewCounts)],
+) -> Vec<TrendPoint> {
     let by_week = period.range().days() > DAYS_MAX;
     let complete = complete(period.days());
+    let counted: BTreeMap<Day, ViewCounts> = days.iter().copied().collect();
+    let before = |day: Day| {
+        let comparable = comparable.filter(|comparable| comparable.current.contains(day))?;
+        Some(counted.get(&day.plus_days(-comparable.shift())).copied().unwrap_or_default())
+    };
     let mut points: Vec<TrendPoint> = Vec::new();
-    for (day, counts) in days {
-        let unfinished = !complete.contains(day);
+    for (day, counts) in counted.range(period.range().from()..=period.range().to()) {
+        let (unfinished, previous) = (!complete.contains(day), before(*day));
         match points.last_mut().filter(|point| by_week && point.day.monday() == day.monday()) {
             Some(week) => {
                 week.days += 1;
                 week.counts += *counts;
                 week.unfinished |= unfinished;
+                week.previous = week.previous.zip(previous).map(|(sum, more)| [sum, more].into_iter().sum());
             }
-            None => points.push(TrendPoint { day: *day, days: 1, counts: *counts, unfinished }),
+            None => points.push(TrendPoint { day: *day, days: 1, counts: *counts, unfinished, previous }),
         }
     }
     points

@@ -1,5 +1,7 @@
 //! The configured projects.
 
+use url::Url;
+
 use crate::model::id::ProjectId;
 use crate::model::name::is_plain;
 use crate::model::user::Project;
@@ -20,7 +22,40 @@ pub fn parse_projects(text: &str) -> Result<Vec<Project>, String> {
         if !is_plain(&name) {
             return Err(format!("the name of {id} has characters that cannot be seen"));
         }
-        projects.push(Project { id, name });
+        projects.push(Project { id, name, site: None });
     }
     if projects.is_empty() { Err("there is no project in it".to_owned()) } else { Ok(projects) }
+}
+
+/// `id=https://…,id=https://…`: where the pages of some projects are published.
+pub(super) fn parse_sites(text: &str) -> Result<Vec<(ProjectId, String)>, String> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts
+        .map(|part| {
+            let (id, site) = part.split_once('=').ok_or_else(|| format!("“{part}” is no id=https://…"))?;
+            let id: ProjectId = id.trim().parse().map_err(|error| format!("“{}”: {error}", id.trim()))?;
+            let url = Url::parse(site.trim()).map_err(|error| format!("the address of {id}: {error}"))?;
+            let is_plain = matches!(url.scheme(), "http" | "https")
+                && url.query().is_none()
+                && url.fragment().is_none()
+                && url.username().is_empty()
+                && url.password().is_none();
+            match is_plain {
+                true => Ok((id, url.as_str().trim_end_matches('/').to_owned())),
+                false => Err(format!("the address of {id} is not a plain http or https address")),
+            }
+        })
+        .collect()
+}
+
+/// `projects` with the addresses of their published pages; an address of an unknown project is refused.
+pub(super) fn with_sites(
+    mut projects: Vec<Project>,
+    sites: Vec<(ProjectId, String)>,
+) -> Result<Vec<Project>, String> {
+    for (id, site) in sites {
+        let project = projects.iter_mut().find(|project| project.id == id);
+        project.ok_or_else(|| format!("{id} is not among the projects"))?.site = Some(site);
+    }
+    Ok(projects)
 }

@@ -43,6 +43,12 @@ pub const KEYS: &[Key] = &[
         "PEM file of certificate authorities to trust besides the system's",
     ),
     key("projects", "", "docs=Docs,api=API reference", "Projects, as id=Name,id=Name"),
+    key(
+        "published_urls",
+        "",
+        "docs=https://docs.example.com",
+        "Where each project's pages are published, as id=https://…; pages in analytics lead there",
+    ),
     key("database_url", "sqlite://docket.db", "sqlite:///var/lib/docket/docket.db", "Database"),
     key("admin_password", "", "a long sentence", "Creates user admin if there is no user yet"),
     key("session_idle_minutes", "480", "30", "Minutes without use after which a session ends; at most 480"),

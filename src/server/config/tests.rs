@@ -49,6 +49,23 @@ fn defaults_are_those_of_the_table() {
 }
 
 #[test]
+fn a_project_may_have_the_address_of_its_published_pages() {
+    let sites = |text| load(FILE, &[("DOCKET_PUBLISHED_URLS", text)]);
+    let projects = sites("docs=https://docs.example.com/v2/").unwrap().projects;
+    assert_eq!(projects[0].site.as_deref(), Some("https://docs.example.com/v2"));
+    assert_eq!(projects[1].site, None);
+    for bad in [
+        "docs=javascript:alert(1)",
+        "docs=https://a:b@example.com",
+        "other=https://example.com",
+        "docs",
+        "docs=https://x/?q=1",
+    ] {
+        assert!(sites(bad).err().unwrap().to_string().contains("DOCKET_PUBLISHED_URLS"), "{bad}");
+    }
+}
+
+#[test]
 fn a_switch_is_true_or_false_in_the_file_and_in_the_environment() {
     assert!(!load(FILE, &[]).unwrap().webhooks.private);
     assert!(load(FILE, &[("DOCKET_WEBHOOK_PRIVATE", "true")]).unwrap().webhooks.private);

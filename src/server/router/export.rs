@@ -15,7 +15,7 @@ use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::analytics::Analytics;
 use crate::server::analytics::export::ExportKind;
-use crate::server::analytics::question::TableQuestion;
+use crate::server::analytics::question::{TableQuestion, word};
 use crate::server::auth::guard::Caller;
 use crate::server::error_response::in_words;
 use crate::server::sheet::{Chunks, Format};
@@ -30,6 +30,8 @@ struct Fields {
     q: Option<String>,
     folder: Option<String>,
     sort: Option<String>,
+    compare: Option<String>,
+    tab: Option<String>,
     of: Option<String>,
 }
 
@@ -56,7 +58,8 @@ async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppErr
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
     let views = PageViewsQuery::parse(project.clone(), from, to, None, None, caller.state.today())?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
-    let question = TableQuestion::parse(views, q, folder, sort)?;
+    let (compare, tab) = (word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
+    let question = TableQuestion::parse(views, q, folder, sort)?.compared(compare, tab);
     let of: Option<ExportKind> = fields
         .of
         .filter(|of| !of.is_empty())

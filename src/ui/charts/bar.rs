@@ -37,8 +37,8 @@ pub fn patterns() -> AnyView {
     .into_any()
 }
 
-/// The legend of colors and patterns.
-pub fn legend() -> AnyView {
+/// The legend of colors and patterns; with `has_previous`, also of the line of the compared period.
+pub fn legend(has_previous: bool) -> AnyView {
     let item = |class: &'static str, name: &'static str| {
         view! {
             <li>
@@ -47,5 +47,14 @@ pub fn legend() -> AnyView {
             </li>
         }
     };
-    view! { <ul class="legend">{item("bar-human", "Human")} {item("bar-ai", "AI")}</ul> }.into_any()
+    let previous = has_previous.then(|| {
+        view! {
+            <li>
+                <svg class="swatch swatch-line" aria-hidden="true"><line class="previous-line" y1="50%" x2="100%" y2="50%" /></svg>
+                "Before"
+            </li>
+        }
+    });
+    view! { <ul class="legend">{item("bar-human", "People")} {item("bar-ai", "AI")} {previous}</ul> }
+        .into_any()
 }

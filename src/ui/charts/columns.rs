@@ -8,7 +8,7 @@ use crate::model::history::TrendPoint;
 use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
-use crate::ui::charts::summary::{days, readout};
+use crate::ui::charts::summary::{days, last_day};
 use crate::ui::charts::ticks::{self, Ticks};
 
 /// The number of parts of a day's band, of which the first and the last stay empty.
@@ -30,7 +30,34 @@ pub fn ticks(form: Form, points: &[TrendPoint]) -> Ticks {
         Form::Stacked => human.saturating_add(ai),
         Form::Side => human.max(ai),
     };
-    Ticks::up_to(points.iter().map(|point| height(point.counts)).max().unwrap_or(0))
+    let heights = points.iter().flat_map(|point| [Some(height(point.counts)), point.previous.map(both)]);
+    Ticks::up_to(heights.flatten().max().unwrap_or(0))
+}
+
+fn both(ViewCounts { human, ai, .. }: ViewCounts) -> u64 {
+    human.saturating_add(ai)
+}
+
+/// The compared period as a line over the columns; `None` unless two neighboring points have one.
+pub fn previous_line(points: &[TrendPoint], form: Form) -> Option<AnyView> {
+    let ticks = ticks(form, points);
+    let known: Vec<String> = points
+        .iter()
+        .enumerate()
+        .filter_map(|(at, point)| {
+            let top = 1000 - per_mille(both(point.previous?), ticks.top);
+            Some(format!("{},{top}", at * PARTS + PARTS / 2))
+        })
+        .collect();
+    let view_box = format!("0 0 {} 1000", points.len() * PARTS);
+    (known.len() > 1).then(|| {
+        view! {
+            <svg class="chart-previous" viewBox=view_box preserveAspectRatio="none" aria-hidden="true">
+                <polyline class="previous-line" points=known.join(" ") />
+            </svg>
+        }
+        .into_any()
+    })
 }
 
 /// The grid lines, and a column per point; `summary` describes the chart in words.
@@ -47,8 +74,8 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
             },
         );
         let class = point.unfinished.then_some("unfinished");
-        let day = point.day.to_string();
-        view! { <g class=class data-day=day data-days=days(point) data-readout=readout(point)>{bars}</g> }
+        let (day, to) = (point.day.to_string(), last_day(point).to_string());
+        view! { <g class=class data-day=day data-to=to data-days=days(point)>{bars}</g> }
     });
     view! {
         <svg role="img" aria-label=summary>
@@ -75,9 +102,9 @@ pub fn day_labels(points: &[TrendPoint]) -> AnyView {
     view! { <svg class="chart-days" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
-/// Where the band of the point at `at` begins, and how wide it is.
-pub fn band(at: usize, count: usize) -> (String, String) {
-    (position(at, count), position(1, count))
+/// Where the bands of the points from `first` to `last` begin, and how wide they are together.
+pub fn bands(first: usize, last: usize, count: usize) -> (String, String) {
+    (position(first, count), position(last + 1 - first, count))
 }
 
 /// The center of the band of the point at `at`.
@@ -126,6 +153,7 @@ mod tests {
             days: 1,
             counts: ViewCounts { human, ai, total: human + ai },
             unfinished: at + 1 == counts.len(),
+            previous: None,
         };
         counts.iter().enumerate().map(point).collect()
     }
@@ -162,6 +190,20 @@ mod tests {
         let tag = unfinished.and_then(|column| column.split('>').next()).unwrap_or_default();
         assert!(tag.contains(r#"class="unfinished""#), "{html}");
         assert_eq!(html.matches("unfinished").count(), 1, "{html}");
+    }
+
+    #[test]
+    fn the_compared_period_is_a_line_through_the_middles_of_its_days() {
+        let mut points = points(&[(300, 100), (0, 0), (10, 0)]);
+        assert!(previous_line(&points, Form::Stacked).is_none());
+        points[0].previous = Some(ViewCounts { human: 400, ai: 400, total: 800 });
+        points[1].previous = Some(ViewCounts::default());
+        assert_eq!(ticks(Form::Stacked, &points).top, 800);
+        let line = previous_line(&points, Form::Stacked).map(|line| line.to_html()).unwrap_or_default();
+        assert!(
+            line.contains(r#"viewBox="0 0 30 1000""#) && line.contains(r#"points="5,0 15,1000""#),
+            "{line}"
+        );
     }
 
     #[test]

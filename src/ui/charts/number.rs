@@ -21,6 +21,11 @@ pub fn ai_share(counts: ViewCounts) -> String {
     share(counts.ai, counts.human.saturating_add(counts.ai))
 }
 
+/// `12% → 31%`.
+pub fn moved(before: ViewCounts, after: ViewCounts) -> String {
+    [ai_share(before), ai_share(after)].join(" → ")
+}
+
 /// `part` of `whole` as a whole percentage, with the same rules.
 pub fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
@@ -47,16 +52,18 @@ pub fn change(now: u64, before: u64) -> String {
     }
 }
 
-/// [`change`] in words, with an arrow: `▲ 12% more`.
-pub fn change_in_words(now: u64, before: u64) -> String {
-    let words = match (now, before) {
-        (now, before) if now == before => return "= as many".to_owned(),
-        (_, 0) => return "▲ none before".to_owned(),
-        (now, before) if now > before => ("▲", "more"),
-        _ => ("▼", "fewer"),
+/// The change of the AI share from `before` to `now` in percentage points: `+3 pts`, `−1 pts`, `0 pts`; `None` without
+/// views in one of them.
+pub fn share_change(now: ViewCounts, before: ViewCounts) -> Option<String> {
+    let points = |ViewCounts { human, ai, .. }: ViewCounts| {
+        let whole = human.saturating_add(ai);
+        (whole > 0).then(|| (per_mille(ai, whole) + 5) / 10)
     };
-    let (arrow, word) = words;
-    format!("{arrow} {} {word}", change(now, before).trim_start_matches(['+', '−']))
+    let (now, before) = (points(now)?, points(before)?);
+    Some(match now.abs_diff(before) {
+        0 => "0 pts".to_owned(),
+        by => format!("{}{by} pts", if now < before { '−' } else { '+' }),
+    })
 }
 
 /// `part` of `whole` in percent, rounded; may exceed 100.
@@ -101,10 +108,11 @@ mod tests {
     }
 
     #[test]
-    fn a_change_in_words_has_a_shape_and_a_direction() {
-        assert_eq!(change_in_words(112, 100), "▲ 12% more");
-        assert_eq!(change_in_words(92, 100), "▼ 8% fewer");
-        assert_eq!(change_in_words(3, 3), "= as many");
-        assert_eq!(change_in_words(3, 0), "▲ none before");
+    fn a_share_changes_by_points() {
+        let counts = |human, ai| ViewCounts { human, ai, total: human + ai };
+        assert_eq!(share_change(counts(60, 40), counts(70, 30)).as_deref(), Some("+10 pts"));
+        assert_eq!(share_change(counts(70, 30), counts(60, 40)).as_deref(), Some("−10 pts"));
+        assert_eq!(share_change(counts(70, 30), counts(7, 3)).as_deref(), Some("0 pts"));
+        assert_eq!(share_change(counts(0, 0), counts(7, 3)), None);
     }
 }

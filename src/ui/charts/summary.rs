@@ -1,14 +1,13 @@
 //! Trends in words: one point, and the whole chart. Pure.
 
+use crate::model::day::Day;
 use crate::model::history::TrendPoint;
 use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, counted, grouped};
 
-/// `Tue 2026-11-10: 1,234 human, 567 AI`.
-pub fn readout(point: &TrendPoint) -> String {
-    let ViewCounts { human, ai, .. } = point.counts;
-    let unfinished = if point.unfinished { " (incomplete)" } else { "" };
-    format!("{}: {} human, {} AI{unfinished}", days(point), grouped(human), grouped(ai))
+/// The last day of a point.
+pub fn last_day(point: &TrendPoint) -> Day {
+    point.day.plus_days(i64::from(point.days.max(1)) - 1)
 }
 
 /// `Tue 2026-11-10`, or the first and the last of several days.
@@ -16,7 +15,7 @@ pub fn days(point: &TrendPoint) -> String {
     let TrendPoint { day, days, .. } = *point;
     match days {
         0 | 1 => format!("{} {day}", day.weekday()),
-        _ => format!("{day} to {}", day.plus_days(i64::from(days) - 1)),
+        _ => format!("{day} to {}", last_day(point)),
     }
 }
 
@@ -27,7 +26,7 @@ pub fn summary(points: &[TrendPoint]) -> String {
     };
     let all: ViewCounts = points.iter().map(|point| point.counts).sum();
     let by = if points.iter().any(|point| point.days > 1) { "week" } else { "day" };
-    let to = last.day.plus_days(i64::from(last.days.max(1)) - 1);
+    let to = last_day(last);
     let most = points.iter().max_by_key(|point| point.counts.total).filter(|point| point.counts.total > 0);
     let most = most.map(|most| format!("; most on {} ({})", days(most), grouped(most.counts.total)));
     let unfinished = points.iter().any(|point| point.unfinished);
@@ -48,16 +47,15 @@ mod tests {
     fn point(day: &str, days: u32, human: u64, ai: u64) -> TrendPoint {
         let day = day.parse().unwrap_or_else(|error| panic!("{error}"));
         let counts = ViewCounts { human, ai, total: human + ai };
-        TrendPoint { day, days, counts, unfinished: false }
+        TrendPoint { day, days, counts, unfinished: false, previous: None }
     }
 
     #[test]
-    fn a_point_is_read_out_with_its_weekday() {
-        let day = point("2026-11-10", 1, 1234, 567);
-        assert_eq!(readout(&day), "Tue 2026-11-10: 1,234 human, 567 AI");
-        let today = TrendPoint { unfinished: true, ..day };
-        assert_eq!(readout(&today), "Tue 2026-11-10: 1,234 human, 567 AI (incomplete)");
-        assert_eq!(readout(&point("2026-11-02", 7, 1, 0)), "2026-11-02 to 2026-11-08: 1 human, 0 AI");
+    fn a_point_is_named_with_its_weekday_or_by_its_first_and_last_day() {
+        assert_eq!(days(&point("2026-11-10", 1, 1234, 567)), "Tue 2026-11-10");
+        let week = point("2026-11-02", 7, 1, 0);
+        assert_eq!(days(&week), "2026-11-02 to 2026-11-08");
+        assert_eq!(last_day(&week).to_string(), "2026-11-08");
     }
 
     #[test]

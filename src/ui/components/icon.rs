@@ -14,6 +14,7 @@ pub const COPY: &str = "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3";
 pub const CROSS: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M6 6l4 4M10 6l-4 4";
 pub const CLOSE: &str = "M4 4l8 8M12 4l-8 8";
 pub const DOWN: &str = "M8 3v10M4 9l4 4l4-4";
+pub const EXTERNAL: &str = "M6.5 3.5h-3v9h9v-3M9.5 2.5h4v4M13.5 2.5L7.5 8.5";
 pub const FIRST: &str = "M3 2.5h10M8 13.5V6M4.5 9L8 5.5L11.5 9";
 pub const JOBS: &str = "M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.1M2.5 8h.1M2.5 12h.1";
 pub const MOON: &str = "M13 9.5A5.5 5.5 0 1 1 6.5 3a4.5 4.5 0 0 0 6.5 6.5z";

@@ -1,9 +1,11 @@
-//! The table of page views and its controls: links and a GET form. The server renders it with the page, and the island
-//! `paged_views` renders each further answer.
+//! The table of page views and its controls: links and GET forms. The server renders it with the page, and the island
+//! `paged_views` renders other pages and orders of it.
 
 mod controls;
 mod pager;
 mod rows;
+
+pub use self::rows::{PICK, PICKED};
 
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
@@ -12,8 +14,8 @@ use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::model::day::Day;
 
-/// The class of links that the island opens in place.
-const IN_PLACE: &str = "in-place";
+/// The class of links to other pages and orders of the table, which the island opens.
+pub const IN_PLACE: &str = "in-place";
 /// The id of the element that holds the table.
 pub const ID: &str = "pages-table";
 /// The id of the heading, which is scrolled to on a page change.
@@ -34,6 +36,8 @@ pub struct About {
     /// The first and the last day, both inclusive.
     pub days: (Day, Day),
     pub may_start: bool,
+    /// The address of the published pages, to which a path is appended.
+    pub site: Option<String>,
 }
 
 /// The query and its answer.
@@ -54,6 +58,7 @@ pub fn pages_table(about: &About, shown: &Shown) -> impl IntoView + use<> {
     view! {
         {controls::controls(about, shown)}
         {table}
+        {controls::below(shown)}
         {pager::pager(about, shown)}
         <div id=PROBLEM></div>
     }

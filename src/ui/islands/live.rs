@@ -71,6 +71,8 @@ pub struct Shared {
     is_fetching: Cell<bool>,
     requested_at: Cell<Timestamp>,
     refreshing: Cell<refresh::Progress>,
+    /// The address whose content the page shows, or is about to.
+    address: RefCell<String>,
     /// Owner of the islands that a refresh inserts, so that they inherit this one's context.
     owner: Owner,
 }
@@ -110,6 +112,7 @@ impl LiveState {
             is_fetching: Cell::new(false),
             requested_at: Cell::new(browser::now()),
             refreshing: Cell::default(),
+            address: RefCell::new(browser::here()),
             owner: Owner::new(),
         })))
     }
@@ -138,6 +141,25 @@ impl LiveState {
     /// Refreshes the regions after the address changed in place.
     pub fn refresh(&self) {
         refresh::refresh(self, Reason::Change);
+    }
+
+    /// The address whose content the page shows, or is about to.
+    pub fn address(&self) -> String {
+        self.address.borrow().clone()
+    }
+
+    /// Changes the address in place: the caller shows its content.
+    pub fn go_to(&self, address: &str) {
+        if self.address() != address {
+            browser::push_address(address);
+        }
+        self.address.replace(browser::here());
+    }
+
+    /// Whether the browser's history changed the address, apart from its fragment: the caller shows its content.
+    pub fn comes_back(&self) -> bool {
+        let here = browser::here();
+        self.address.replace(here.clone()) != here
     }
 
     /// Replaces all regions with those of `page`: see [`browser::fetch_page`].

@@ -1,13 +1,14 @@
 //! `/p/{project}/analytics`: page views by people and AI agents. All filters are in the address. The figures come from
 //! the daily history if it contains the whole range, otherwise live from the platform.
 
+mod chips;
 mod daily;
 mod events;
 pub(super) mod figures;
 mod history_notice;
 mod live;
-mod movers;
 mod one_page;
+mod pick;
 mod range;
 pub(super) mod trend;
 
@@ -31,6 +32,7 @@ use crate::ui::components::empty::empty;
 use crate::ui::components::failure::failure;
 use crate::ui::components::notice::problem;
 use crate::ui::components::pages_table::{self, About, Shown, pages_table};
+use crate::ui::islands::in_place::{self, InPlace};
 use crate::ui::islands::paged_views::PagedViews;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -64,14 +66,21 @@ pub fn Analytics() -> impl IntoView {
         let views =
             list_saved_views(asked.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
                 .await?;
-        let report = analytics_report(asked.project.clone(), asked.query.address(), None).await;
+        let report = analytics_report(asked.project.clone(), asked.query.address()).await;
+        // Days that are being fetched are shown as soon as they are there.
+        let every =
+            matches!(&report, Ok(AnalyticsReport::Live(live)) if live.is_incomplete()).then_some("10");
         Ok(view! {
-            {page_head("Analytics", range::described(asked.range(), asked.today), ())}
-            <div data-region="ranges">{range::ranges(&asked)}</div>
-            {problem(refused)}
             {bar::patterns()}
-            {saved_views(&asked, &views)}
-            {body(&asked, report)}
+            <InPlace>
+                <div id=in_place::ID data-region="report" data-every=every>
+                    {page_head("Analytics", range::described(asked.range(), asked.today), range::ranges(&asked))}
+                    {problem(refused)}
+                    <div id=in_place::PROBLEM></div>
+                    <div class="applied">{chips::chips(&asked)} {saved_views(&asked, &views)}</div>
+                    {body(&asked, report)}
+                </div>
+            </InPlace>
         }
         .into_any())
     })
@@ -81,6 +90,13 @@ impl AnalyticsPage {
     /// The requested days; `None` if they are not a valid range.
     fn range(&self) -> Option<DayRange> {
         self.query.range(self.today)
+    }
+
+    /// The whole period that these days are compared with.
+    fn compared_days(&self) -> Option<DayRange> {
+        let range = self.range()?;
+        let back = self.query.compare.shift(range.days())?;
+        Some(DayRange::ending(range.to().plus_days(-back), range.days()))
     }
 
     /// The first and the last of these days.
@@ -106,12 +122,17 @@ fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> Any
 fn table(asked: &AnalyticsPage, table: PagesTable) -> AnyView {
     let AnalyticsPage { project, query, session, .. } = asked;
     let (days, may_start) = (asked.days(), session.can_start_jobs());
-    let about = About { project: project.clone(), days, may_start };
+    let picked = may_start.then(|| pick::batch(project));
+    let known = session.projects.iter().find(|known| known.id.as_str() == project);
+    let site = known.and_then(|known| known.site.clone());
+    let about = About { project: project.clone(), days, may_start, site: site.clone() };
     let shown = Shown { query: query.clone(), table };
+    let content = pages_table(&about, &shown);
     view! {
-        <PagedViews project=project.clone() days may_start>
+        <PagedViews project=project.clone() days may_start site>
+            {picked}
             <section id=pages_table::ID class="paged-views" aria-labelledby=pages_table::HEADING>
-                {pages_table(&about, &shown)}
+                {content}
             </section>
         </PagedViews>
     }

@@ -5,6 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::batches::{PrepareBatch, batch_form};
 use crate::ui::components::form::submit_button;
+use crate::ui::components::pages_table::PICK;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
 use crate::ui::pages::page_head::page_head;
@@ -17,6 +18,7 @@ pub fn NewBatch() -> impl IntoView {
     let may_start = request::session().can_start_jobs();
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
     let template = query.get("template").unwrap_or_default();
+    let pages = query.get_all(PICK).unwrap_or_default().join("\n");
     let refused = request::flash(PrepareBatch::PATH).filter(|message| message.outcome.is_err());
     page(async move {
         let head = page_head(
@@ -27,13 +29,14 @@ pub fn NewBatch() -> impl IntoView {
         if !may_start {
             return Ok(view! { {head} {read_only(&project, "Starting jobs needs the operator role. An administrator can give it to you.")} }.into_any());
         }
-        let go_first = !prompt.is_empty() || from.is_some() || refused.is_some();
+        let go_first = !prompt.is_empty() || !pages.is_empty() || from.is_some() || refused.is_some();
         let form = batch_form(project.clone(), from).await?;
         let (text, values, template) = match &refused {
             Some(refused) => {
                 let typed = |name| refused.typed(name).to_owned();
                 (typed("prompt"), typed("values"), typed("template_id"))
             }
+            None if !pages.is_empty() => (prompt, pages, template),
             None if prompt.is_empty() => (form.text, form.values, template),
             None => (prompt, form.values, template),
         };

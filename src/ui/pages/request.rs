@@ -94,12 +94,6 @@ pub(super) fn set_status(code: ErrorCode) {
     }
 }
 
-/// Whether an open page refreshes itself: `islands::live::refresh`.
-pub(super) fn is_refresh() -> bool {
-    use_context::<axum::http::request::Parts>()
-        .is_some_and(|parts| parts.headers.contains_key(REFRESH_HEADER))
-}
-
 /// The fields of a query, decoded.
 pub(super) fn read(query: &str) -> ParamsMap {
     let mut fields = ParamsMap::new();

@@ -24,11 +24,11 @@ pub struct Summary {
     pub annotations: Vec<Annotation>,
 }
 
-/// Which days are summed up, of which range finished jobs and annotations are shown, and how many jobs at most.
+/// The range with its finished jobs and annotations, the period that it is compared with, and how many jobs at most.
 #[derive(Debug, Clone, Copy)]
 pub struct SummaryRanges {
-    pub days: DayRange,
     pub shown: DayRange,
+    pub compared: Option<DayRange>,
     pub jobs_max: i64,
 }
 
@@ -41,7 +41,7 @@ struct FinishedRow(JobId, String, i64);
 static SUMMARY: LazyLock<String> = LazyLock::new(|| {
     let days = as_json::rows(
         "h.day, h.human, h.ai, h.total, h.read_at, h.mark, h.digest",
-        "history_days h WHERE h.project = $1 AND h.day BETWEEN $6 AND $7",
+        "history_days h WHERE h.project = $1 AND (h.day BETWEEN $6 AND $7 OR h.day BETWEEN $8 AND $9)",
     );
     let jobs = as_json::rows(
         "f.id, f.prompt, f.finished_at",
@@ -70,16 +70,17 @@ impl Snapshot {
 async fn read(
     database: impl Executor<'_, Database = Any>,
     project: &ProjectId,
-    SummaryRanges { days, shown, jobs_max }: SummaryRanges,
+    SummaryRanges { shown, compared, jobs_max }: SummaryRanges,
 ) -> Result<Summary, StoreError> {
+    let compared = compared.unwrap_or(shown);
     let row = sqlx::query(AssertSqlSafe(SUMMARY.as_str()))
         .bind(project.as_str())
         .bind("")
         .bind(shown.from().start().as_millis())
         .bind(shown.to().plus_days(1).start().as_millis())
         .bind(jobs_max)
-        .bind(days.from().to_string())
-        .bind(days.to().to_string())
+        .bind(compared.from().to_string())
+        .bind(compared.to().to_string())
         .bind(shown.from().to_string())
         .bind(shown.to().to_string())
         .bind(ANNOTATIONS_MAX)

@@ -1,13 +1,15 @@
-//! The controls above the rows: flat or by folder, search, count of rows, exports. For live figures, their age.
+//! The controls above the rows: tabs, flat or by folder, search, exports. For live figures, their age.
 
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
+use strum::VariantArray;
 
 use super::{About, FOLDER, HEADING, IN_PLACE, SEARCH, Shown};
 use crate::api::analytics::GetViews;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableSource;
+use crate::model::history::{Sort, Tab, VIEWS_MIN};
 use crate::model::links;
 use crate::ui::charts::number::{counted, grouped, share};
 use crate::ui::components::empty::empty;
@@ -17,56 +19,75 @@ use crate::ui::components::live_source::live_source;
 
 pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
     match shown.table.source {
-        TableSource::Daily { rows, views } => Either::Left(daily(about, shown, (rows, views))),
+        TableSource::Daily { .. } => Either::Left(daily(about, shown)),
         TableSource::Live { fetched_at, stale, corrected, .. } => {
             let source = live_source(fetched_at, stale, corrected);
-            Either::Right(
-                view! { {head(())} <div class="source">{source} {refresh(about, &shown.query)}</div> },
-            )
+            Either::Right(view! {
+                <div class="section-head"><h2 id=HEADING>"Pages"</h2></div>
+                <div class="source">{source} {refresh(about, &shown.query)}</div>
+            })
         }
     }
 }
 
-/// One of several links, of which one is current.
+/// One of several links to other pages of the table, of which one is current.
 pub(super) fn choice(id: String, href: String, name: String, is_chosen: bool) -> impl IntoView + use<> {
     view! { <li><a id=id class=IN_PLACE href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }
 }
 
 pub(super) fn nothing_found(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
-    let all = query.unsearched().in_folder(None).href(&about.project);
-    let step = view! { <a class=format!("button {IN_PLACE}") href=all>"Show all pages"</a> };
-    empty("No page matches", "No page of these days matches the folder and the search.", step)
+    let all = query.unsearched().in_folder(None).on_tab(Tab::All).href(&about.project);
+    let step = view! { <a class="button" href=all>"Show all pages"</a> };
+    let why = match query.tab {
+        Tab::All => "No page of these days matches the folder and the search.",
+        _ => {
+            "No page with at least 20 views changed so, or the days to compare with are not in the daily history."
+        }
+    };
+    empty("No page matches", why, step)
 }
 
-fn daily(about: &About, shown: &Shown, (rows, views): (u64, u64)) -> impl IntoView + use<> {
+fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let (project, query) = (about.project.as_str(), &shown.query);
     let file = |name: &'static str, kind: &'static str| {
         view! { <a href=query.export_href(project, kind) download>{name}</a> }
     };
-    let files = view! { <p class="exports">"Export " {file("CSV", "csv")} " " {file("JSON", "json")}</p> };
+    let tabs = Tab::VARIANTS.iter().map(|tab| {
+        let is_chosen = (*tab == query.tab).then_some("true");
+        let id = format!("tab-{}", tab.as_str());
+        view! { <li><a id=id href=query.on_tab(*tab).href(project) aria-current=is_chosen>{tab.label()}</a></li> }
+    });
+    let kind = |id: &'static str, folder: Option<&str>, name: &'static str| {
+        let is_chosen = (folder.is_some() == query.folder.is_some()).then_some("true");
+        view! { <li><a id=id href=query.in_folder(folder).href(project) aria-current=is_chosen>{name}</a></li> }
+    };
     view! {
-        {head(files)}
-        <div class="table-controls">
+        <div class="section-head table-controls">
+            <h2 id=HEADING>"Pages"</h2>
+            <ul class="tabs" aria-label="Pages by change">{tabs.collect_view()}</ul>
             <ul class="segments" aria-label="Rows">
-                {choice("all-pages".to_owned(), query.in_folder(None).href(project), "All pages".to_owned(), query.folder.is_none())}
-                {choice("by-folder".to_owned(), query.in_folder(Some("/")).href(project), "By folder".to_owned(), query.folder.is_some())}
+                {kind("all-pages", None, "All pages")}
+                {kind("by-folder", Some("/"), "By folder")}
             </ul>
             {search(project, query)}
+            <p class="exports">{file("CSV", "csv")} " " {file("JSON", "json")}</p>
         </div>
         <nav class="folders" aria-label="Folder">{open_folder(project, query)}</nav>
-        <p class="provenance">
-            {format!(
-                "{} with {} views, {} of all.",
-                counted(rows, "row", "rows"),
-                grouped(views),
-                share(views, shown.table.views),
-            )}
-        </p>
     }
 }
 
-fn head<F: IntoView>(files: F) -> impl IntoView + use<F> {
-    view! { <div class="section-head"><h2 id=HEADING>"Pages"</h2> {files.into_view()}</div> }
+/// What the rows of the daily history come to.
+pub(super) fn below(Shown { query, table }: &Shown) -> Option<impl IntoView + use<>> {
+    let TableSource::Daily { rows, views } = table.source else { return None };
+    let sum = format!(
+        "{} with {} views, {} of all.",
+        counted(rows, "row", "rows"),
+        grouped(views),
+        share(views, table.views),
+    );
+    let by_share = query.has_order() && query.order().by == Sort::Share;
+    let last = by_share.then(|| format!(" Pages with fewer than {VIEWS_MIN} views come last."));
+    Some(view! { <p class="provenance">{sum} {last}</p> })
 }
 
 fn search(project: &str, query: &AnalyticsQuery) -> impl IntoView + use<> {
@@ -99,7 +120,7 @@ fn open_folder(project: &str, query: &AnalyticsQuery) -> Option<impl IntoView + 
     let folder = folder.trim_end_matches("/*").trim_end_matches('/');
     let name = if folder.is_empty() { "All folders".to_owned() } else { folder.to_owned() };
     let above = query.folders_above(folder).map(|(name, above)| {
-        view! { <a class=IN_PLACE href=above.href(project)>{name.to_owned()}</a> " / " }
+        view! { <a href=above.href(project)>{name.to_owned()}</a> " / " }
     });
     Some(view! { {above.collect_view()} <span id=FOLDER tabindex="-1" aria-current="page">{name}</span> })
 }

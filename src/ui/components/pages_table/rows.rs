@@ -4,30 +4,39 @@ use leptos::either::Either;
 use leptos::prelude::*;
 
 use super::{About, IN_PLACE, Shown};
+use crate::model::address::encoded_path;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableRow;
-use crate::model::history::Sort;
+use crate::model::history::{Sort, Tab};
+use crate::model::links;
 use crate::ui::charts::bar::bar;
-use crate::ui::charts::number::{ai_share, change, counted, grouped, share};
+use crate::ui::charts::number::{ai_share, change, counted, grouped, moved};
 use crate::ui::charts::scale::longest;
+use crate::ui::components::icon::{self, icon};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
+
+/// The id of the form that the checkboxes of rows belong to, and their name.
+pub const PICKED: &str = "picked-pages";
+pub const PICK: &str = "page";
 
 pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let (project, query) = (about.project.as_str(), &shown.query);
     let longest = longest(shown.table.rows.iter().map(|row| row.counts));
-    let all = shown.table.views;
     let head = |by, class, name| head(project, query, (by, class, name));
     let rows = shown.table.rows.iter().map(|row| {
         let counts = row.counts;
-        let changed = row.change.map_or("–".to_owned(), |(now, before)| change(now, before));
+        let changed = match (row.change, query.tab) {
+            (None, _) => "–".to_owned(),
+            (Some((now, before)), Tab::Share) => moved(before, now),
+            (Some((now, before)), _) => change(now.total, before.total),
+        };
         view! {
-            <tr data-path=row.path.clone()>
-                <th scope="row" class="path">{name(project, query, row)}</th>
-                {numbers(row, longest)}
-                <td class="numeric share">{share(counts.total, all)}</td>
-                <td class="numeric share">{ai_share(counts)}</td>
+            <tr data-path=row.path.clone() data-key=row.path.clone()>
+                {pick(about, row)}
+                <th scope="row" class="path">{bar(counts, longest)} {name(project, query, row)}</th>
+                {numbers(row)}
                 <td class="numeric">{changed}</td>
-                <td class="start">{row.pages.is_none().then(|| start(about, row, "quiet"))}</td>
+                <td class="start">{row.pages.is_none().then(|| actions(about, row, "quiet"))}</td>
             </tr>
         }
     });
@@ -36,15 +45,14 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
             <caption class="visually-hidden">"Views of each page"</caption>
             <thead>
                 <tr>
+                    {pick_head(about)}
                     {head(Sort::Path, "", "Page")}
-                    <th scope="col" class="bars">"Human and AI"</th>
-                    {head(Sort::Human, "numeric by-reader", "Human")}
+                    {head(Sort::Human, "numeric by-reader", "People")}
                     {head(Sort::Ai, "numeric by-reader", "AI")}
                     {head(Sort::Total, "numeric", "Views")}
-                    <th scope="col" class="numeric share">"Of all"</th>
                     {head(Sort::Share, "numeric share", "AI share")}
                     {head(Sort::Change, "numeric", "Change")}
-                    {job_head()}
+                    {actions_head()}
                 </tr>
             </thead>
             <tbody>{rows.collect_view()}</tbody>
@@ -57,28 +65,28 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let first = shown.query.offset() + 1;
     let rows = shown.table.rows.iter().zip(first..).map(|(row, rank)| {
         view! {
-            <tr data-path=row.path.clone()>
+            <tr data-path=row.path.clone() data-key=row.path.clone()>
+                {pick(about, row)}
                 <td class="rank">{rank.to_string()}</td>
-                <th scope="row" class="path">{row.path.clone()}</th>
-                {numbers(row, longest)}
-                <td class="numeric share">{ai_share(row.counts)}</td>
-                <td class="start">{start(about, row, "quiet row-target")}</td>
+                <th scope="row" class="path">{bar(row.counts, longest)} <span>{row.path.clone()}</span></th>
+                {numbers(row)}
+                <td class="start">{actions(about, row, "quiet row-target")}</td>
             </tr>
         }
     });
     view! {
-        <table class="pages">
+        <table class="pages live">
             <caption class="visually-hidden">"Views of each page"</caption>
             <thead>
                 <tr>
+                    {pick_head(about)}
                     <th scope="col" class="rank">"#"</th>
                     <th scope="col">"Page"</th>
-                    <th scope="col" class="bars">"Human and AI"</th>
-                    <th scope="col" class="numeric by-reader">"Human"</th>
+                    <th scope="col" class="numeric by-reader">"People"</th>
                     <th scope="col" class="numeric by-reader">"AI"</th>
                     <th scope="col" class="numeric">"Views"</th>
                     <th scope="col" class="numeric share">"AI share"</th>
-                    {job_head()}
+                    {actions_head()}
                 </tr>
             </thead>
             <tbody>{rows.collect_view()}</tbody>
@@ -86,15 +94,16 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
     }
 }
 
-/// The bar of a row and its numbers.
-fn numbers(row: &TableRow, longest: u64) -> impl IntoView + use<> {
+fn numbers(row: &TableRow) -> impl IntoView + use<> {
     let counts = row.counts;
-    view! {
-        <td class="bars">{bar(counts, longest)}</td>
-        <td class="numeric by-reader">{grouped(counts.human)}</td>
-        <td class="numeric by-reader">{grouped(counts.ai)}</td>
-        <td class="numeric">{grouped(counts.total)}</td>
-    }
+    let cell = |class: &'static str, text: String| view! { <td class=class>{text}</td> };
+    // The order of the headings.
+    [
+        cell("numeric by-reader", grouped(counts.human)),
+        cell("numeric by-reader", grouped(counts.ai)),
+        cell("numeric", grouped(counts.total)),
+        cell("numeric share", ai_share(counts)),
+    ]
 }
 
 /// A column heading that sorts by the column, or reverses the order.
@@ -105,7 +114,7 @@ fn head(
 ) -> impl IntoView + use<> {
     let order = query.order();
     // Paths sort ascending and numbers descending, unless reversed.
-    let sorted = (order.by == by).then(|| match order.reversed == (by == Sort::Path) {
+    let sorted = (query.has_order() && order.by == by).then(|| match order.reversed == (by == Sort::Path) {
         true => ("descending", "↓"),
         false => ("ascending", "↑"),
     });
@@ -117,8 +126,23 @@ fn head(
     }
 }
 
-fn job_head() -> impl IntoView + use<> {
-    view! { <th scope="col" class="start"><span class="visually-hidden">"Job"</span></th> }
+fn actions_head() -> impl IntoView + use<> {
+    view! { <th scope="col" class="start"><span class="visually-hidden">"Links"</span></th> }
+}
+
+fn pick_head(about: &About) -> Option<impl IntoView + use<>> {
+    about
+        .may_start
+        .then(|| view! { <th scope="col" class="pick"><span class="visually-hidden">"Choose"</span></th> })
+}
+
+/// The checkbox of a page; a folder has none, because a job cannot be about it.
+fn pick(about: &About, row: &TableRow) -> Option<impl IntoView + use<>> {
+    let check = row.pages.is_none().then(|| {
+        let label = format!("Choose {}", row.path);
+        view! { <input type="checkbox" form=PICKED name=PICK value=row.path.clone() aria-label=label autocomplete="off" /> }
+    });
+    about.may_start.then(|| view! { <td class="pick">{check}</td> })
 }
 
 /// A page links to its report, a folder to its content.
@@ -128,7 +152,7 @@ fn name(project: &str, query: &AnalyticsQuery, row: &TableRow) -> impl IntoView 
             let href = query.unsearched().in_folder(Some(folder)).href(project);
             let pages = counted(pages.into(), "page", "pages");
             Either::Left(view! {
-                <a class=format!("row-target {IN_PLACE}") href=href>{row.path.clone()}</a>
+                <a class="row-target" href=href>{row.path.clone()}</a>
                 " "
                 <span class="faint">{pages}</span>
             })
@@ -140,7 +164,30 @@ fn name(project: &str, query: &AnalyticsQuery, row: &TableRow) -> impl IntoView 
     }
 }
 
-fn start(about: &About, row: &TableRow, class: &'static str) -> Option<impl IntoView + use<>> {
-    let page = PageFigures { path: &row.path, counts: row.counts, change: row.change, days: about.days };
-    about.may_start.then(|| page_job_link(&about.project, &page, class, ""))
+/// The published page, the page's jobs, and a new job with the link's `class`.
+fn actions(about: &About, row: &TableRow, class: &'static str) -> impl IntoView + use<> {
+    let path = &row.path;
+    let published = about.site.as_ref().filter(|_| path.starts_with('/')).map(|site| {
+        let label = format!("Open the published page {path}");
+        let href = [site.as_str(), &encoded_path(path)].concat();
+        view! {
+            <a class="quiet" href=href target="_blank" rel="noreferrer" aria-label=label title="Open the published page">
+                {icon(icon::EXTERNAL)}
+            </a>
+        }
+    });
+    let jobs = links::jobs_about(&about.project, path);
+    let page = PageFigures {
+        path,
+        counts: row.counts,
+        change: row.change.map(|(now, before)| (now.total, before.total)),
+        days: about.days,
+    };
+    let start = about.may_start.then(|| page_job_link(&about.project, &page, class, ""));
+    let label = format!("Jobs about {path}");
+    view! {
+        {published}
+        <a class="quiet" href=jobs aria-label=label title="Jobs about this page">{icon(icon::JOBS)}</a>
+        {start}
+    }
 }

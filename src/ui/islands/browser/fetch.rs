@@ -30,9 +30,14 @@ pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
         .unwrap_or_else(|_| Reply { answer: Err(AppError::unreachable()), redirect: None })
 }
 
-/// Fetches and parses the page at `address`.
+/// Fetches and parses the page at `address` in the background.
 pub async fn fetch_page(address: &str) -> Result<Document, AppError> {
-    page(address).await.unwrap_or_else(|_| Err(AppError::unreachable()))
+    page(address, true).await.unwrap_or_else(|_| Err(AppError::unreachable()))
+}
+
+/// As [`fetch_page`], for a person who asked for this page.
+pub async fn visit_page(address: &str) -> Result<Document, AppError> {
+    page(address, false).await.unwrap_or_else(|_| Err(AppError::unreachable()))
 }
 
 async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
@@ -58,11 +63,13 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
     Ok(Reply { answer, redirect })
 }
 
-async fn page(address: &str) -> Result<Result<Document, AppError>, JsValue> {
+async fn page(address: &str, is_refresh: bool) -> Result<Result<Document, AppError>, JsValue> {
     let headers = Headers::new()?;
     headers.set("Accept", "text/html")?;
     // A background refresh must not extend the session or consume flash messages.
-    headers.set(REFRESH_HEADER, "1")?;
+    if is_refresh {
+        headers.set(REFRESH_HEADER, "1")?;
+    }
     let request = RequestInit::new();
     request.set_headers(&headers);
     let (response, text) = fetched(address, &request).await?;

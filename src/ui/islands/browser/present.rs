@@ -162,6 +162,13 @@ pub fn focus(id: &str) -> bool {
     element.is_some_and(|element| element.focus().is_ok())
 }
 
+/// As [`focus`], without scrolling to the element.
+pub fn focus_where_it_is(id: &str) {
+    let top = window().scroll_y().unwrap_or(0.0);
+    focus(id);
+    scroll_to_y(top);
+}
+
 pub fn stored(key: &str) -> Option<String> {
     storage()?.get_item(key).ok()?
 }
@@ -240,9 +247,11 @@ pub fn replace_address(address: &str) {
     }
 }
 
-/// Adds a history entry for `address`.
+/// Adds a history entry for `address`. The current one keeps its scroll position, see `PopStateEvent::state`.
 pub fn push_address(address: &str) {
     if let Ok(history) = window().history() {
+        let y = window().scroll_y().unwrap_or(0.0);
+        let _ = history.replace_state_with_url(&JsValue::from_f64(y), "", None);
         let _ = history.push_state_with_url(&JsValue::NULL, "", Some(address));
     }
 }
@@ -306,6 +315,11 @@ pub fn scroll_to(id: &str) {
     if let Some(element) = by_id(id) {
         element.scroll_into_view();
     }
+}
+
+/// Scrolls the page to `y` px.
+pub fn scroll_to_y(y: f64) {
+    window().scroll_to_with_x_and_y(0.0, y);
 }
 
 /// As [`stored`], in `sessionStorage`.

@@ -63,8 +63,11 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
     live.refreshing.set(Progress::Fetching);
     let live = live.clone();
     spawn_local(async move {
-        // After a failure the last content stays.
-        if let Ok(page) = browser::fetch_page(&browser::here()).await {
+        // After a failure the last content stays, and that of an address that was left is not shown.
+        let address = browser::here();
+        if let Ok(page) = browser::fetch_page(&address).await
+            && address == browser::here()
+        {
             live.show_connection_problem(None);
             replace(&live, &page, reason);
         }

@@ -1,66 +1,98 @@
-//! The report from the daily history: figures with their change, the trend, the largest changes, and the table of
-//! pages.
+//! The report from the daily history: figures with their change, the trend, and the table of pages, all of the same pages.
 
 use leptos::prelude::*;
 
 use crate::model::analytics_query::Form;
 use crate::model::analytics_report::{DailyReport, PagesTable};
-use crate::model::history::{Comparison, Mark, MarkedDay, PagesReport, Trend};
+use crate::model::history::{Compare, Comparison, Mark, MarkedDay, PagesReport, Trend};
+use crate::ui::charts::bar;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
-use crate::ui::pages::analytics::figures::figures;
-use crate::ui::pages::analytics::{AnalyticsPage, events, history_notice, movers, no_views, table, trend};
+use crate::ui::pages::analytics::figures::{Against, compared};
+use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 
 pub(super) fn report(asked: &AnalyticsPage, report: &DailyReport) -> AnyView {
-    let DailyReport { pages, trend, movers } = report;
-    let is_narrowed = asked.query.q.is_some() || asked.query.folder.is_some();
-    if pages.rows.is_empty() && asked.query.page == 1 && !is_narrowed {
+    let DailyReport { pages, trend } = report;
+    if pages.totals.total == 0 && pages.rows.is_empty() && !asked.query.is_narrowed() {
         return no_views(&asked.project);
     }
+    let (counts, against) = match asked.query.is_narrowed() {
+        true => (
+            trend.points.iter().map(|point| point.counts).sum(),
+            pages.matching_comparison.map_or(Against::Nothing, |(now, before)| Against::Period(now, before)),
+        ),
+        false => (pages.totals, against(pages)),
+    };
     view! {
-        {history_notice::arrived()}
-        {figures(pages.totals, pages.comparison.as_ref())}
-        {provenance(pages)}
+        <div class="figures-line">{compared(counts, against)} {range::comparisons(asked)}</div>
+        {provenance(asked, pages)}
         {marked(&pages.marked)}
         {trend_section(asked, trend)}
-        {movers.as_ref().map(|found| movers::movers(asked, found))}
         {table(asked, PagesTable::from(pages))}
     }
     .into_any()
 }
 
-/// The trend with its heading and events, for the folder that is open in the table.
+fn against(pages: &PagesReport) -> Against {
+    match (&pages.comparison, pages.earlier) {
+        (Some(comparison), _) => Against::Period(comparison.current, comparison.previous),
+        (None, Some(earlier)) => Against::WholeDays(earlier),
+        (None, None) => Against::Nothing,
+    }
+}
+
+/// The trend with its heading and events, for the pages that the table is about. One day has no chart.
 pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
     let AnalyticsPage { project, query, .. } = asked;
-    let by = if shown.points.iter().any(|point| point.days > 1) { "Views by week" } else { "Views by day" };
-    let of = query.path.as_ref().or(query.folder.as_ref().filter(|folder| *folder != "/"));
-    let heading = of.map_or_else(|| by.to_owned(), |of| format!("{by}: {of}"));
-    let forms = [(Form::Stacked, "Stacked"), (Form::Side, "Side by side")].map(|(form, name)| {
-        let is_chosen = form == query.form;
-        view! { <li><a href=query.drawn(form).href(project) aria-current=is_chosen.then_some("true")>{name}</a></li> }
-    });
-    view! {
-        <section class="trend" aria-labelledby="trend" data-region="trend">
+    let chart = (shown.points.len() > 1).then(|| {
+        let by = if shown.points.iter().any(|point| point.days > 1) { "Views by week" } else { "Views by day" };
+        let of = query.path.as_deref().or(query.open_folder());
+        let heading = of.map_or_else(|| by.to_owned(), |of| format!("{by}: {of}"));
+        let forms = [(Form::Stacked, "Stacked"), (Form::Side, "Side by side")].map(|(form, name)| {
+            let is_chosen = form == query.form;
+            view! { <li><a href=query.drawn(form).href(project) aria-current=is_chosen.then_some("true")>{name}</a></li> }
+        });
+        let has_previous = shown.points.iter().any(|point| point.previous.is_some());
+        view! {
             <div class="section-head">
                 <h2 id="trend">{heading}</h2>
+                {bar::legend(has_previous)}
                 <ul class="segments" aria-label="Columns">{forms}</ul>
             </div>
-            {trend::trend(project, shown, query.form)}
-            {events::events(asked, shown)}
+            {trend::chart(project, shown, query.form, &query.over(None).on_page(1).href(project))}
+        }
+    });
+    let label = if chart.is_some() { ("trend", None) } else { ("", Some("Jobs and notes")) };
+    view! {
+        <section class="trend" aria-labelledby=(!label.0.is_empty()).then_some(label.0) aria-label=label.1>
+            {chart}
+            <div class="folds">{events::events(asked, shown)} {trend::as_table(shown)}</div>
         </section>
     }
     .into_any()
 }
 
 /// The source and the age of the figures, and what they are compared with.
-pub(super) fn provenance(pages: &PagesReport) -> AnyView {
+pub(super) fn provenance(asked: &AnalyticsPage, pages: &PagesReport) -> AnyView {
     let updated = pages.read_at.map(|at| view! { ", updated " {ago(at)} });
     let left_out = if pages.unfinished { "; part of today is left out" } else { "" };
-    let compared = match &pages.comparison {
-        Some(Comparison { from, to, .. }) => format!(". Compared with {from} to {to}{left_out}."),
-        None => ". Not compared: the days before are not all in the daily history.".to_owned(),
+    let compared = match (&pages.comparison, &pages.earlier) {
+        (Some(Comparison { from, to, .. }), _) => format!(". Compared with {from} to {to}{left_out}."),
+        (None, Some(_)) => {
+            ". Part of a day is not compared; the whole day before stands beside it.".to_owned()
+        }
+        (None, None) if asked.query.compare == Compare::None => ".".to_owned(),
+        (None, None) => ". Not compared: the days before are not all in the daily history.".to_owned(),
     };
-    view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> }.into_any()
+    let missing =
+        (pages.comparison.is_none() && pages.earlier.is_none()).then(|| asked.compared_days()).flatten();
+    let missing = missing.map(|range| {
+        let days = (range.from().to_string(), range.to().to_string());
+        let href = asked.query.over(Some(days)).compared_with(Compare::None).href(&asked.project);
+        view! { " " <a href=href>"Show these days"</a> }
+    });
+    view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared} {missing}</p> }
+        .into_any()
 }
 
 /// Days with questionable figures.

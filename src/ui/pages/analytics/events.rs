@@ -13,34 +13,25 @@ use crate::ui::charts::number::counted;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::pages::analytics::AnalyticsPage;
 
-/// `None` if there are no events and the person may not write notes.
-pub(super) fn events(asked: &AnalyticsPage, trend: &Trend) -> Option<AnyView> {
-    let may_write = asked.session.can_start_jobs();
+/// Folded; the form for a note stands beside it.
+pub(super) fn events(asked: &AnalyticsPage, trend: &Trend) -> AnyView {
     let jobs = trend.markers.iter().map(|marker| (marker.day, job(asked, marker)));
     let notes = trend.annotations.iter().map(|note| (note.day, self::note(asked, note)));
     let mut all: Vec<(Day, AnyView)> = jobs.chain(notes).collect();
-    if all.is_empty() && !may_write {
-        return None;
-    }
     all.sort_by_key(|(day, _)| *day);
-    let (jobs, notes) = (trend.markers.len() as u64, trend.annotations.len() as u64);
-    let heading = format!(
-        "△ {}, ◇ {}",
-        counted(jobs, "job finished", "jobs finished"),
-        counted(notes, "note", "notes")
-    );
-    let list = all.into_iter().map(|(_, item)| item).collect_view();
-    let last = trend.points.last().map_or(asked.today, |last| last.day);
-    Some(
+    let counts = [(trend.markers.len(), "job", "jobs"), (trend.annotations.len(), "note", "notes")];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let heading: Vec<_> = counts.map(|(count, one, many)| counted(count as u64, one, many)).collect();
+    let list = (!all.is_empty()).then(|| {
         view! {
-            <div class="events" id=LIST>
-                <h3>{heading}</h3>
-                <ul class="event-list">{list}</ul>
-                {may_write.then(|| add(asked, last))}
-            </div>
+            <details class="events">
+                <summary>{heading.join(", ")}</summary>
+                <ul class="event-list" id=LIST>{all.into_iter().map(|(_, item)| item).collect_view()}</ul>
+            </details>
         }
-        .into_any(),
-    )
+    });
+    let last = trend.points.last().map_or(asked.today, |last| last.day);
+    view! { {list} {asked.session.can_start_jobs().then(|| add(asked, last))} }.into_any()
 }
 
 fn job(asked: &AnalyticsPage, Marker { day, job, title }: &Marker) -> AnyView {

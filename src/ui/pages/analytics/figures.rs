@@ -1,30 +1,58 @@
-//! The three figures of a range, with their change. Also used by the overview.
+//! The four figures of a range on one line, with their change. Also used by the overview.
 
 use leptos::prelude::*;
 
-use crate::model::history::Comparison;
+use crate::model::history::{Comparison, Earlier};
 use crate::model::page_views::ViewCounts;
-use crate::ui::charts::number::{ai_share, change_in_words, grouped};
+use crate::ui::charts::number::{ai_share, change, grouped, share_change};
+
+/// What the counts of a range are held against.
+#[derive(Clone, Copy)]
+pub(super) enum Against {
+    Nothing,
+    /// The compared part of the range, and the same part of the compared period.
+    Period(ViewCounts, ViewCounts),
+    /// Whole days, of which part has passed today.
+    WholeDays(Earlier),
+}
 
 /// `comparison`: with the previous period.
 pub(in crate::ui::pages) fn figures(totals: ViewCounts, comparison: Option<&Comparison>) -> AnyView {
-    compared(totals, comparison.map(|comparison| (comparison.current, comparison.previous)))
+    let against = comparison.map(|comparison| Against::Period(comparison.current, comparison.previous));
+    compared(totals, against.unwrap_or(Against::Nothing))
 }
 
-/// With the change from the second to the first of two comparable counts.
-pub(super) fn compared(totals: ViewCounts, change: Option<(ViewCounts, ViewCounts)>) -> AnyView {
-    let ai = format!("{} ({})", grouped(totals.ai), ai_share(totals));
-    let figure = |class: &'static str, name: &'static str, value: String, of: fn(ViewCounts) -> u64| {
-        let change = change
-            .map(|(now, before)| view! { <dd class="change">{change_in_words(of(now), of(before))}</dd> });
-        view! { <div class=class><dt>{name}</dt><dd>{value}</dd>{change}</div> }
+/// With the change, or the whole days before.
+pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
+    let count = |of: fn(ViewCounts) -> u64| {
+        let beside = match against {
+            Against::Nothing => None,
+            Against::Period(now, before) => Some(change(of(now), of(before))),
+            Against::WholeDays(earlier) => Some(whole_day(earlier, grouped(of(earlier.counts)))),
+        };
+        (grouped(of(totals)), beside)
+    };
+    let share = match against {
+        Against::Nothing => None,
+        Against::Period(now, before) => share_change(now, before),
+        Against::WholeDays(earlier) => Some(whole_day(earlier, ai_share(earlier.counts))),
+    };
+    let figure = |class: &'static str, name: &'static str, (value, beside): (String, Option<String>)| {
+        let beside = beside.map(|beside| view! { <dd class="change">{beside}</dd> });
+        view! { <div class=class><dt>{name}</dt><dd>{value}</dd>{beside}</div> }
     };
     view! {
         <dl class="figures">
-            {figure("figure", "Views", grouped(totals.total), |counts| counts.total)}
-            {figure("figure figure-human", "By people", grouped(totals.human), |counts| counts.human)}
-            {figure("figure figure-ai", "By AI agents", ai, |counts| counts.ai)}
+            {figure("figure", "Views", count(|counts| counts.total))}
+            {figure("figure figure-human", "People", count(|counts| counts.human))}
+            {figure("figure figure-ai", "AI", count(|counts| counts.ai))}
+            {figure("figure", "AI share", (ai_share(totals), share))}
         </dl>
     }
     .into_any()
+}
+
+/// `Nov 20, whole day: 4,210`.
+fn whole_day(earlier: Earlier, value: String) -> String {
+    format!("{}, whole day: {value}", earlier.from.month_and_day())
 }

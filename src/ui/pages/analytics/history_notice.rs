@@ -15,9 +15,8 @@ use crate::ui::components::form::post_form;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::until;
 use crate::ui::pages::analytics::AnalyticsPage;
-use crate::ui::pages::request;
 
-/// Shown above live figures. Refreshed while days are missing.
+/// Shown above live figures.
 pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let how_far = how_far(&report.history, clock::now());
     let missing = report.missing.as_ref().filter(|missing| missing.days > 0);
@@ -38,28 +37,7 @@ pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
         }
         _ => view! { <p class="faint">{how_far}</p> }.into_any(),
     };
-    framed(said, missing.map(|_| "10"))
-}
-
-/// Replaces the notice on a page that was opened as live, once all its days have been fetched.
-pub(super) fn arrived() -> Option<AnyView> {
-    let said = || {
-        view! {
-            <p>"All days of this range are in the daily history now."</p>
-            <a class="button" href="">"Show them by day"</a>
-        }
-    };
-    request::is_refresh().then(|| framed(said().into_any(), None))
-}
-
-/// `every`: the refresh interval in seconds.
-fn framed(said: AnyView, every: Option<&'static str>) -> AnyView {
-    view! {
-        <div class="history-notice" data-region="history" data-every=every>
-            {notice(Tone::Plain, said)}
-        </div>
-    }
-    .into_any()
+    view! { <div class="history-notice">{notice(Tone::Plain, said)}</div> }.into_any()
 }
 
 fn fetch(project: &str, range: DayRange, calls: u32) -> AnyView {

@@ -14,8 +14,8 @@ pub(super) fn report(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let body = match is_empty {
         true => no_views(project),
         false => view! {
-            <div data-region="figures">{figures(views.totals, None)}</div>
-            {legend()}
+            {figures(views.totals, None)}
+            {legend(false)}
             {table(asked, PagesTable::from(views))}
         }
         .into_any(),

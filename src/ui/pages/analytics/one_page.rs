@@ -5,11 +5,10 @@ use leptos::prelude::*;
 use crate::model::analytics_report::{OnePageReport, TableRow};
 use crate::model::history::JobEffect;
 use crate::model::links;
-use crate::ui::charts::number::{change, counted, grouped, share};
+use crate::ui::charts::number::{change, counted, grouped, moved, share};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
-use crate::ui::pages::analytics::figures::compared;
-use crate::ui::pages::analytics::movers::moved;
-use crate::ui::pages::analytics::{AnalyticsPage, daily};
+use crate::ui::pages::analytics::figures::{Against, compared};
+use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
 
 pub(super) fn report(asked: &AnalyticsPage, report: &OnePageReport) -> AnyView {
     let OnePageReport { pages, page } = report;
@@ -17,9 +16,12 @@ pub(super) fn report(asked: &AnalyticsPage, report: &OnePageReport) -> AnyView {
     let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
     view! {
         {head(asked, &TableRow::from(row))}
-        {compared(row.counts, row.previous.map(|before| (row.compared(), before)))}
+        <div class="figures-line">
+            {compared(row.counts, row.previous.map_or(Against::Nothing, |before| Against::Period(row.compared(), before)))}
+            {range::comparisons(asked)}
+        </div>
         <p class="provenance">{part}</p>
-        {daily::provenance(pages)}
+        {daily::provenance(asked, pages)}
         {daily::marked(&pages.marked)}
         {daily::trend_section(asked, &page.trend)}
         {jobs(asked, &page.jobs)}
@@ -35,8 +37,12 @@ fn head(asked: &AnalyticsPage, row: &TableRow) -> AnyView {
     // A job cannot be about a folder.
     let may_start = session.can_start_jobs() && !row.path.ends_with("/*");
     let start = may_start.then(|| {
-        let page =
-            PageFigures { path: &row.path, counts: row.counts, change: row.change, days: asked.days() };
+        let page = PageFigures {
+            path: &row.path,
+            counts: row.counts,
+            change: row.change.map(|(now, before)| (now.total, before.total)),
+            days: asked.days(),
+        };
         page_job_link(project, &page, "button", "Start a job about this page").into_any()
     });
     view! {

@@ -1,11 +1,14 @@
 //! The range of days: presets as links, and a form for others.
 
 use leptos::prelude::*;
+use strum::VariantArray;
 
 use crate::model::day::{Day, DayRange};
+use crate::model::history::Compare;
 use crate::model::links;
 use crate::model::preset::Preset;
 use crate::ui::charts::number::counted;
+use crate::ui::components::icon::{self, icon};
 use crate::ui::pages::analytics::AnalyticsPage;
 
 pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
@@ -30,15 +33,35 @@ pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
     view! {
         <div class="ranges">
             <ul class="segments" aria-label="Days">{presets.collect_view()}</ul>
-            <form class="custom-range" method="get" action=links::analytics(project)>
-                {kept.collect_view()}
-                <label for="from">"From"</label>
-                <input id="from" class="field" type="date" name="from" value=from max=today.to_string() required autocomplete="off" />
-                <label for="to">"to"</label>
-                <input id="to" class="field" type="date" name="to" value=to max=today.to_string() required autocomplete="off" />
-                <button class="button" type="submit">"Show"</button>
-            </form>
+            <details class="drop">
+                <summary class="button">"Other days" {icon(icon::CHEVRON)}</summary>
+                <form class="custom-range" method="get" action=links::analytics(project)>
+                    {kept.collect_view()}
+                    <label for="from">"From"</label>
+                    <input id="from" class="field" type="date" name="from" value=from max=today.to_string() required autocomplete="off" />
+                    <label for="to">"to"</label>
+                    <input id="to" class="field" type="date" name="to" value=to max=today.to_string() required autocomplete="off" />
+                    <button class="button" type="submit">"Show"</button>
+                </form>
+            </details>
         </div>
+    }
+    .into_any()
+}
+
+/// The choice of the period that the days are compared with.
+pub(super) fn comparisons(asked: &AnalyticsPage) -> AnyView {
+    let query = &asked.query;
+    let choices = Compare::VARIANTS.iter().map(|compare| {
+        let is_chosen = (*compare == query.compare).then_some("true");
+        let href = query.compared_with(*compare).href(&asked.project);
+        view! { <li><a href=href aria-current=is_chosen>{compare.label()}</a></li> }
+    });
+    view! {
+        <details class="drop compare">
+            <summary class="button">"Compare: " {query.compare.label().to_lowercase()} {icon(icon::CHEVRON)}</summary>
+            <ul aria-label="Compare with">{choices.collect_view()}</ul>
+        </details>
     }
     .into_any()
 }

@@ -1,62 +1,87 @@
-//! A trend: the chart, its legend, and the data as a table. Also used by the overview.
+//! A trend: the chart, and the data as a table. Also used by the overview.
 
 use leptos::prelude::*;
 
 use crate::model::analytics_query::Form;
 use crate::model::history::{Trend, TrendPoint};
+use crate::model::links;
 use crate::ui::charts::events::{self, Marks};
-use crate::ui::charts::number::grouped;
+use crate::ui::charts::number::{ai_share, counted, grouped};
 use crate::ui::charts::{bar, columns, summary};
-use crate::ui::islands::trend::Trend as Pointing;
+use crate::ui::islands::trend::{self as island, Trend as Pointing};
 
-/// `None` without days. Needs [`bar::patterns`] once on the page.
+/// The most titles of jobs in a row of the table.
+const TITLES: usize = 3;
+
+/// The chart with its legend and its table; `None` without days. Needs [`bar::patterns`] once on the page.
 pub(in crate::ui::pages) fn trend(project: &str, shown: &Trend, form: Form) -> Option<AnyView> {
+    let chart = chart(project, shown, form, &links::analytics(project))?;
+    Some(view! { {chart} {bar::legend(false)} {as_table(shown)} }.into_any())
+}
+
+/// The chart alone. `base`: the address that opens days of it, without days.
+pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Option<AnyView> {
     let points = &shown.points;
     let count = points.len();
     let last = points.last()?;
     let summary = summary::summary(points);
     let scale = columns::scale_labels(points, form);
     let picture = columns::picture(points, form, summary.clone());
+    let previous = columns::previous_line(points, form);
     let day_labels = columns::day_labels(points);
     let marks = events::marks(&Marks::of(project, shown), count);
     let last_days = summary::days(last);
+    let base = base.to_owned();
     Some(
         view! {
             <Pointing>
                 <figure class="chart">
                 {scale}
                 <div class="chart-plot">
-                    <svg class="chart-under" aria-hidden="true"><rect class="chart-cursor" height="100%" width="0" /></svg>
+                    <svg class="chart-under" aria-hidden="true">
+                        <rect class="chart-cursor" height="100%" width="0" />
+                        <rect class="chart-chosen" height="100%" width="0" />
+                    </svg>
                     {picture}
+                    {previous}
                     <input
                         class="js-only"
                         type="range"
                         aria-label="Days"
+                        aria-describedby="chart-keys"
                         aria-valuetext=last_days
                         max=count - 1
                         value=count - 1
                     />
+                    <div class=island::HIT></div>
+                    <div class=island::TIP aria-hidden="true"></div>
+                    <a class=island::OPEN href=base hidden></a>
                 </div>
                 <div class="chart-below">{day_labels} {marks}</div>
                 <figcaption class="readout">
                     <p role="status">{summary}</p>
+                    <p id="chart-keys" class="js-only">
+                        "Enter opens the day. Shift with the arrow keys chooses days, and Enter opens them."
+                    </p>
                 </figcaption>
                 </figure>
             </Pointing>
-            {bar::legend()}
-            {as_table(&shown.points)}
         }
         .into_any(),
     )
 }
 
-fn as_table(points: &[TrendPoint]) -> AnyView {
-    let rows = points.iter().map(|point| {
+/// The table of the same days, from which the chart's tooltip is made.
+pub(super) fn as_table(shown: &Trend) -> AnyView {
+    let rows = shown.points.iter().map(|point| {
         let counts = point.counts;
         let note = if point.unfinished { " (incomplete)" } else { "" };
-        let numbers = [counts.human, counts.ai, counts.total]
-            .map(|count| view! { <td class="numeric">{grouped(count)}</td> });
-        view! { <tr><th scope="row">{summary::days(point) + note}</th>{numbers}</tr> }
+        let before = point.previous.map_or_else(|| "–".to_owned(), |before| grouped(before.total));
+        let numbers =
+            [grouped(counts.total), grouped(counts.human), grouped(counts.ai), ai_share(counts), before]
+                .map(|number| view! { <td class="numeric">{number}</td> });
+        let jobs = jobs(shown, point);
+        view! { <tr><th scope="row">{summary::days(point) + note}</th>{numbers}<td>{jobs}</td></tr> }
     });
     view! {
         <details class="as-table">
@@ -65,9 +90,12 @@ fn as_table(points: &[TrendPoint]) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">"Day (UTC)"</th>
-                        <th scope="col" class="numeric">"Human"</th>
-                        <th scope="col" class="numeric">"AI"</th>
                         <th scope="col" class="numeric">"Views"</th>
+                        <th scope="col" class="numeric">"People"</th>
+                        <th scope="col" class="numeric">"AI"</th>
+                        <th scope="col" class="numeric">"AI share"</th>
+                        <th scope="col" class="numeric">"Before"</th>
+                        <th scope="col">"Jobs"</th>
                     </tr>
                 </thead>
                 <tbody>{rows.collect_view()}</tbody>
@@ -75,4 +103,19 @@ fn as_table(points: &[TrendPoint]) -> AnyView {
         </details>
     }
     .into_any()
+}
+
+/// The titles of the jobs that finished on the days of a point.
+fn jobs(shown: &Trend, point: &TrendPoint) -> String {
+    let until = point.day.plus_days(i64::from(point.days));
+    let titles: Vec<_> = shown
+        .markers
+        .iter()
+        .filter(|job| point.day <= job.day && job.day < until)
+        .map(|job| job.title.as_str())
+        .collect();
+    let more = titles.len().saturating_sub(TITLES) as u64;
+    let more = (more > 0).then(|| counted(more, "more", "more"));
+    let named = titles.into_iter().take(TITLES).map(str::to_owned);
+    named.chain(more).collect::<Vec<_>>().join("; ")
 }

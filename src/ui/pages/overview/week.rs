@@ -28,7 +28,7 @@ pub(super) async fn ask(project: &str, today: Day) -> Result<AnalyticsReport, Ap
     let query = AnalyticsQuery { limit: PAGES, ..AnalyticsQuery::of(|_| None) };
     let query =
         AnalyticsQuery { from: Some(range.from().to_string()), to: Some(range.to().to_string()), ..query };
-    analytics_report(project.to_owned(), query.address(), Some("week".to_owned())).await
+    analytics_report(project.to_owned(), query.address()).await
 }
 
 /// `report`, or its error, which does not prevent the rest of the page.
@@ -71,7 +71,7 @@ fn live(views: &FetchedPageViews) -> AnyView {
     let rows: Vec<_> = views.views.iter().map(TableRow::from).collect();
     view! {
         {figures(views.totals, None)}
-        {legend()}
+        {legend(false)}
         {most_viewed(&rows)}
         {live_source(views.fetched_at, views.stale, views.corrected)}
     }

@@ -1,0 +1,146 @@
+//! Follows the links and the GET forms of a page that lead to the same page with other filters, without leaving it:
+//! fetches the page at the new address and merges its region. Scroll position and focus stay, the address is kept in
+//! step, and Back restores the filters with the scroll position. Expects an element [`ID`] with `data-region` among its
+//! children, and in it an element [`PROBLEM`].
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Element, HtmlInputElement, MouseEvent, PopStateEvent, SubmitEvent};
+
+use crate::error::{AppError, ErrorCode};
+use crate::ui::components::notice::{Tone, notice};
+use crate::ui::components::pages_table::{FOLDER, PLACE};
+use crate::ui::islands::live::{LiveState, forms};
+use crate::ui::islands::{browser, morph};
+
+/// The id of the region.
+pub const ID: &str = "report";
+/// The id of the element for an error.
+pub const PROBLEM: &str = "report-problem";
+
+/// `children` are the page as the server rendered it.
+#[island]
+pub fn InPlace(children: Children) -> impl IntoView {
+    if browser::IS_HERE
+        && let (Some(live), Some(region)) = (LiveState::here(), browser::by_id(ID))
+    {
+        listen(&live, &region);
+    }
+    children()
+}
+
+fn listen(live: &LiveState, region: &Element) {
+    let state = live.clone();
+    browser::on(region, "click", move |event: MouseEvent| {
+        let link = browser::target(&event, "a[href]:not([download])").filter(|_| browser::is_plain(&event));
+        let href = link.and_then(|link| link.get_attribute("href")).filter(|href| is_here(href));
+        if let Some(href) = href {
+            event.prevent_default();
+            open(&state, &href);
+        }
+    });
+    let state = live.clone();
+    browser::on(region, "submit", move |event: SubmitEvent| {
+        let Some(form) = browser::submitted(&event).filter(|form| form.method() == "get") else { return };
+        let action = form.get_attribute("action").unwrap_or_default();
+        let Some(fields) = browser::fields(&form, &event).filter(|_| is_here(&action)) else { return };
+        event.prevent_default();
+        open(&state, &forms::with_given(&action, &fields));
+    });
+    let state = live.clone();
+    browser::on_window("popstate", move |event: PopStateEvent| {
+        // A change of the fragment alone changes nothing here.
+        if state.comes_back() {
+            show(&state, None, event.state().as_f64());
+        }
+    });
+}
+
+/// Whether an address is of this page, with whatever filters.
+fn is_here(href: &str) -> bool {
+    let here = browser::here();
+    let path = here.split('?').next().unwrap_or_default();
+    href.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('?'))
+}
+
+fn open(live: &LiveState, href: &str) {
+    let before = live.address();
+    live.go_to(href);
+    show(live, Some(before), None);
+}
+
+/// Shows the page at the address. `before`: the address that was left by a link or a form; `scroll`: where the page was
+/// scrolled to when it was left.
+fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
+    let here = browser::here();
+    set_busy(true);
+    for menu in browser::all("details.drop[open]") {
+        browser::set(&menu, "open", None);
+    }
+    let live = live.clone();
+    spawn_local(async move {
+        let answer = browser::visit_page(&here).await;
+        // Another address was asked for meanwhile.
+        if browser::here() != here {
+            return;
+        }
+        set_busy(false);
+        match answer {
+            Ok(page) => {
+                live.show(&page);
+                set_fields();
+                if let Some(before) = before {
+                    keep_focus(&before, &here);
+                }
+                if let Some(y) = scroll {
+                    browser::scroll_to_y(y);
+                }
+            }
+            Err(error) if error.code == ErrorCode::Unreachable => fail(&error, &here),
+            // The page itself says what is wrong with the address.
+            Err(_) => browser::go(&here),
+        }
+    });
+}
+
+fn set_busy(is_busy: bool) {
+    if let Some(region) = browser::by_id(ID) {
+        browser::set(&region, "aria-busy", is_busy.then_some("true"));
+    }
+}
+
+/// Shows the filters of the address in the fields, also where other ones were typed.
+fn set_fields() {
+    for field in browser::all("#report form[method=get] input:not([type=hidden])") {
+        let value = field.get_attribute("value").unwrap_or_default();
+        if let Some(field) = field.dyn_ref::<HtmlInputElement>() {
+            field.set_value(&value);
+        }
+    }
+}
+
+/// A page's own report begins at its top. Otherwise the focus stays where it was, or moves to the opened folder, or to the
+/// range of rows if the pressed link is gone.
+fn keep_focus(before: &str, here: &str) {
+    let field = |address: &str, name: &str| {
+        browser::value_in(address.split_once('?').map_or("", |(_, query)| query), name)
+    };
+    if field(before, "path") != field(here, "path") {
+        browser::scroll_to_y(0.0);
+        browser::focus("content");
+    } else if field(before, "folder") != field(here, "folder") {
+        browser::focus(FOLDER);
+    } else if browser::focused().as_deref() == Some("content") {
+        browser::focus_where_it_is(PLACE);
+    }
+}
+
+fn fail(error: &AppError, here: &str) {
+    let href = here.to_owned();
+    morph::show(PROBLEM, || {
+        let again = view! { <a class="button" href=href>"Try again"</a> };
+        notice(Tone::Bad, view! { <p>{error.message.clone()}</p> {again} })
+    });
+    browser::scroll_to(PROBLEM);
+}
