@@ -10,12 +10,13 @@ const LIVE = `${ANALYTICS}?${inAddress(longAgo())}`;
 
 const tableRows = (page: Page) => page.locator("tr[data-path]");
 
-/** The three figures above the table, formatted. */
+/** The figures above the table, formatted. */
 async function expectFigures(page: Page, totals: Counts): Promise<void> {
   const figure = (name: string) => page.locator(".figure").filter({ has: page.getByText(name, { exact: true }) }).locator("dd").first();
   await expect(figure("Views")).toHaveText(grouped(totals.total));
-  await expect(figure("By people")).toHaveText(grouped(totals.human));
-  await expect(figure("By AI agents")).toHaveText(new RegExp(`^${grouped(totals.ai)} \\(\\d+%\\)$`));
+  await expect(figure("People")).toHaveText(grouped(totals.human));
+  await expect(figure("AI")).toHaveText(grouped(totals.ai));
+  await expect(figure("AI share")).toHaveText(/^[<>]?\d+%$/);
 }
 
 test("the figures and every row are those of the endpoint", async ({ page, api }) => {
@@ -43,14 +44,14 @@ test("each row has a bar of its people and its AI agents, in proportion to the l
   );
   expect(bars).toHaveLength(views.length);
   for (const [at, { human, ai }] of views.entries()) {
-    expect(bars[at]?.label).toBe(`${grouped(human)} human, ${grouped(ai)} AI`);
+    expect(bars[at]?.label).toBe(`${grouped(human)} people, ${grouped(ai)} AI`);
     for (const [part, count] of [human, ai].entries()) {
       // A nonzero part is at least 4 thousandths long.
       const width = count > 0 ? Math.max(count / longest, 0.004) : 0;
       expect(bars[at]?.widths[part]).toBeCloseTo(width, 2);
     }
   }
-  await expect(page.locator(".legend")).toHaveText(/Human\s*AI/);
+  await expect(page.locator(".legend")).toHaveText(/People\s*AI/);
 });
 
 const PRESETS = { Today: 0, "7 days": 6, "90 days": 89 };
@@ -80,6 +81,45 @@ test("the preset of 28 days is the default, and stays out of the address", async
   await expect(page.getByText(`28 days, ${day(27)} to ${day(0)} (UTC).`)).toBeVisible();
 });
 
+test("days change in place: the page and its scroll position stay, and Back undoes them", async ({ page }) => {
+  await open(page, LIVE);
+  await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
+  await page.getByText("Other days").click();
+  await page.getByLabel("From", { exact: true }).fill(day(220));
+  await page.getByRole("button", { name: "Show" }).click();
+  await expect(page.getByText(`21 days, ${day(220)} to ${day(200)} (UTC)`)).toBeVisible();
+  await expect(page.getByRole("button", { name: "Show" }), "the menu closes").toBeHidden();
+  const chip = page.getByRole("list", { name: "Filters" }).getByRole("link", { name: `Remove filter: ${day(220)} to ${day(200)}` });
+  await expect(chip).toBeVisible();
+  await page.mouse.wheel(0, 500);
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(400);
+  const scrolled = await page.evaluate(() => window.scrollY);
+  await page.getByRole("link", { name: "7 days", exact: true }).evaluate((link: HTMLElement) => link.click());
+  await expect(page.getByText(`7 days, ${day(6)} to ${day(0)} (UTC).`)).toBeVisible();
+  await page.goBack();
+  await expect(page.getByText(`21 days, ${day(220)} to ${day(200)} (UTC)`)).toBeVisible();
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(scrolled);
+  await chip.evaluate((link: HTMLElement) => link.click());
+  await expect(page.getByText(`28 days, ${day(27)} to ${day(0)} (UTC).`)).toBeVisible();
+  await expect(page).toHaveURL(ANALYTICS);
+  await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
+});
+
+test("what cannot be fetched is said, and the figures stay", async ({ page, trouble }) => {
+  trouble.expects(/request failed: GET|Failed to load resource/);
+  await open(page, LIVE);
+  const before = await page.locator(".figures").textContent();
+  await page.route("**/analytics?*", (route) => route.abort());
+  await page.getByRole("link", { name: "7 days", exact: true }).click();
+  const alert = page.getByRole("alert").filter({ hasText: "Docket could not be reached" });
+  await expect(alert).toBeVisible();
+  expect(await page.locator(".figures").textContent()).toBe(before);
+  await page.unroute("**/analytics?*");
+  await alert.getByRole("link", { name: "Try again" }).click();
+  await expect(page.getByText(`7 days, ${day(6)} to ${day(0)} (UTC).`)).toBeVisible();
+  await expect(alert).toHaveCount(0);
+});
+
 test("month to date begins on the first", async ({ page }) => {
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "Month to date" }).click();
@@ -89,6 +129,7 @@ test("month to date begins on the first", async ({ page }) => {
 test("both days of a range count: two days are the sum of each", async ({ page, api }) => {
   const [first, second] = [day(9), day(8)];
   await open(page, ANALYTICS);
+  await page.getByText("Other days").click();
   await page.getByLabel("From", { exact: true }).fill(first);
   await page.getByLabel("to", { exact: true }).fill(second);
   await page.getByRole("button", { name: "Show" }).click();
@@ -141,6 +182,7 @@ test("the last page has no next one", async ({ page, api }) => {
 
 test("the back button undoes a range, in the form too", async ({ page }) => {
   await open(page, ANALYTICS);
+  await page.getByText("Other days").click();
   await page.getByLabel("From", { exact: true }).fill(day(3));
   await page.getByLabel("to", { exact: true }).fill(day(2));
   await page.getByRole("button", { name: "Show" }).click();

@@ -1,5 +1,5 @@
 /** Live or by day: the page says which, with the progress of the history and the cost of the rest. */
-import { day, inAddress, kept, lately, longAgo, UNTIL_KEPT } from "../fixtures/days.ts";
+import { day, grouped, inAddress, kept, lately, longAgo, UNTIL_KEPT } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
@@ -28,6 +28,41 @@ test("days that are kept are shown from the history, without a notice", async ({
   await expect(page.getByText(/^Live from the platform/)).toHaveCount(0);
 });
 
+test("the days before those that are kept are fetched too, so that 90 days have something to be compared with", async ({ page, api }) => {
+  test.setTimeout(420_000);
+  await kept(api, { from: day(179), to: day(0) });
+  await open(page, ANALYTICS);
+  await page.getByRole("link", { name: "90 days", exact: true }).click();
+  await expect(page.getByText(`Compared with ${day(179)} to ${day(91)}; part of today is left out.`)).toBeVisible();
+  await expect(page.locator(".change").first()).toHaveText(/^[+−].+%$|^0%$/);
+});
+
+test("today is not compared with a whole day, which stands beside it", async ({ page, api }) => {
+  test.setTimeout(300_000);
+  await kept(api, { from: day(1), to: day(0) });
+  const yesterday = (await api.pages({ from: day(1), to: day(1) })).totals.total;
+  await open(page, ANALYTICS);
+  await page.getByRole("link", { name: "Today", exact: true }).click();
+  const beside = page.locator(".change").first().or(page.getByRole("heading", { name: "No views in these days" }));
+  await expect(beside).toHaveText(new RegExp(`^[A-Z][a-z]{2} \\d+, whole day: ${grouped(yesterday)}$|^No views`));
+  await expect(page.locator(".chart"), "one day is a table").toHaveCount(0);
+});
+
+test("a job’s page shows the views of its pages before and after, or that it is too early to tell", async ({ page, api }) => {
+  test.setTimeout(300_000);
+  await kept(api);
+  const { markers } = await api.trend(lately());
+  const [first, last] = [markers[0]?.job ?? "", markers.at(-1)?.job ?? ""];
+  await open(page, at(`/jobs/${last}`));
+  await expect(page.locator(".job-effects li").first()).toContainText("Too early to tell");
+  await open(page, at(`/jobs/${first}`));
+  const effect = page.locator(".job-effects li").first();
+  await expect(effect).toContainText(/views before, .+ after; AI share .+ → .+ Compared over (7|14) days each\.|Too few views to tell/);
+  await effect.getByRole("link").click();
+  await expect(page.locator(".one-page")).toBeVisible();
+  await expect(page.getByText(/whole weeks before and after each job finished, from 20 views on/)).toBeVisible();
+});
+
 test("what is missing is fetched on request, and then shown by day", async ({ page, api }) => {
   test.setTimeout(300_000);
   // A separate range, so that no other test uses it.
@@ -37,11 +72,9 @@ test("what is missing is fetched on request, and then shown by day", async ({ pa
   await page.getByRole("button", { name: /^Fetch them first/ }).click();
   await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
   await expect.poll(async () => (await api.missing(range)).days, UNTIL_KEPT).toBe(0);
-  // The open page is updated, unless it was loaded after the days were fetched.
-  const show = page.getByRole("link", { name: "Show them by day" });
-  await expect(show.or(page.locator(".chart"))).toBeVisible({ timeout: 30_000 });
-  if (await show.isVisible()) await show.click();
-  await expect(page.locator(".chart")).toBeVisible();
+  // The open page follows by itself.
+  await expect(page.locator(".chart")).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator(notice)).toHaveCount(0);
 });
 
 test("a viewer is told what is missing, and cannot spend calls on it", async ({ serve, visit }) => {

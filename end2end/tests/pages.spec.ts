@@ -34,8 +34,9 @@ test("the figures and every row are those of the endpoint, with their change", a
   expect(comparison).toMatchObject({ from: day(56), to: day(29) });
   await expect(page.getByText(`Compared with ${day(56)} to ${day(29)}.`)).toBeVisible();
   const before = comparison?.previous.total ?? 0;
-  const word = totals.total > before ? /^▲ .+ more$/ : totals.total < before ? /^▼ .+ fewer$/ : /^= as many$/;
+  const word = totals.total > before ? /^\+.+%$/ : totals.total < before ? /^−.+%$/ : /^0%$/;
   await expect(page.locator(".change").first()).toHaveText(word);
+  await expect(page.locator(".change").last()).toHaveText(/^[+−]?\d+ pts$/);
   await expectRows(page, rows);
   const cells = await page.locator("table.daily tr[data-path]").evaluateAll((rows) =>
     rows.map((row) => [...row.querySelectorAll("td.numeric")].slice(0, 3).map((cell) => cell.textContent)),
@@ -44,7 +45,7 @@ test("the figures and every row are those of the endpoint, with their change", a
   await expect(page.getByText(`Rows 1 to ${rows.length} of ${grouped(rows_total)}`)).toBeVisible();
 });
 
-const COLUMNS = { Human: "human", AI: "ai", "AI share": "share", Change: "change", Page: "path" };
+const COLUMNS = { People: "human", AI: "ai", "AI share": "share", Change: "change", Page: "path" };
 
 for (const [name, word] of Object.entries(COLUMNS)) {
   test(`the head “${name}” sorts, and turns the order round`, async ({ page, api }) => {
@@ -124,7 +125,7 @@ test("a page has a view of its own, with its figures, its trend and its jobs", a
   await expect(page.getByRole("heading", { name: path, exact: true })).toBeVisible();
   const report = await api.page({ ...range(), path });
   await expect(page.locator(".figures dd").first()).toHaveText(grouped(report.row.total));
-  const drawn = await page.locator(".as-table tbody tr td:last-child").allTextContents();
+  const drawn = await page.locator(".as-table tbody tr td:nth-child(2)").allTextContents();
   expect(drawn).toEqual(report.trend.points.map((point) => grouped(point.total)));
   await page.getByRole("link", { name: "All pages" }).click();
   await expect(page).toHaveURL(TABLE);
@@ -154,14 +155,117 @@ test("a job about a page starts with its path and its figures", async ({ page, a
   );
 });
 
-test("what changed most is listed, and leads to its pages", async ({ page, api }) => {
+const TABS = { Rising: "risen", Falling: "fallen", "AI share": "shifted", New: "new" } as const;
+
+for (const [name, list] of Object.entries(TABS)) {
+  test(`the tab “${name}” lists what changed most first`, async ({ page, api }) => {
+    await open(page, TABLE);
+    const movers = (await api.movers(range()))[list];
+    const tab = page.getByRole("list", { name: "Pages by change" }).getByRole("link", { name, exact: true });
+    await tab.click();
+    await expect(tab).toHaveAttribute("aria-current", "true");
+    await expect(page).toHaveURL(/&tab=\w+$/);
+    if (movers.length === 0) return expect(page.getByRole("heading", { name: "No page matches" })).toBeVisible();
+    await expect.poll(async () => (await paths(page)).slice(0, movers.length)).toEqual(pathsOf(movers));
+    await expect(page.getByRole("columnheader").and(page.locator("[aria-sort]"))).toHaveCount(0);
+  });
+}
+
+test("a search applies to figures, chart and table, keeps the scroll position, and Back restores it", async ({ page, api }) => {
   await open(page, TABLE);
-  const { risen } = await api.movers(range());
-  expect(risen.length).toBeGreaterThan(0);
-  const list = page.locator(".movers section").filter({ has: page.getByRole("heading", { name: "Rising" }) });
-  await expect(list.getByRole("link")).toHaveText(risen.slice(0, 5).map((row) => row.path));
-  await list.getByRole("link").first().click();
-  await expect(page.locator(".one-page")).toHaveAttribute("data-path", risen[0]?.path ?? "");
+  await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
+  const all = await api.pages(range());
+  const found = await api.pages({ ...range(), q: "guide" });
+  const search = page.getByRole("searchbox", { name: "Search pages" });
+  await search.fill("guide");
+  await search.scrollIntoViewIfNeeded();
+  await page.mouse.wheel(0, 150);
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(100);
+  const scrolled = await page.evaluate(() => window.scrollY);
+  await search.press("Enter");
+  const views = page.locator(".figures dd").first();
+  await expect(views).toHaveText(grouped(found.matching.total));
+  const drawn = async () =>
+    (await page.locator(".as-table tbody tr td:nth-child(2)").allTextContents()).reduce((sum, cell) => sum + Number(cell.replaceAll(",", "")), 0);
+  expect(await drawn()).toBe(found.matching.total);
+  await expectRows(page, found.rows);
+  expect(await page.evaluate(() => window.scrollY)).toBe(scrolled);
+  await expect(page.getByRole("list", { name: "Filters" }).getByRole("link", { name: "Remove filter: Search: guide" })).toBeVisible();
+
+  await page.goBack();
+  await expect(views).toHaveText(grouped(all.totals.total));
+  await expect.poll(drawn).toBe(all.totals.total);
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(scrolled);
+  await page.goForward();
+  await expect(views).toHaveText(grouped(found.matching.total));
+  await page.getByRole("link", { name: "Remove filter: Search: guide" }).click();
+  await expectRows(page, all.rows);
+  await expect(search).toHaveValue("");
+  await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
+});
+
+test("the days are compared with the period of one’s choice", async ({ page, api }) => {
+  const week = { from: day(7), to: day(5) };
+  await open(page, `${ANALYTICS}?${inAddress(week)}`);
+  await expect(page.getByText(`Compared with ${day(10)} to ${day(8)}.`)).toBeVisible();
+  await expect(page.locator(".chart .previous-line")).toHaveCount(1);
+  const choose = async (name: string) => {
+    await page.getByText(/^Compare:/).click();
+    await page.getByRole("list", { name: "Compare with" }).getByRole("link", { name }).click();
+  };
+  await choose("Same weekdays");
+  await expect(page.getByText(`Compared with ${day(14)} to ${day(12)}.`)).toBeVisible();
+  const { rows, comparison } = await api.pages({ ...week, compare: "weekdays" });
+  expect(comparison?.from).toBe(day(14));
+  await expectRows(page, rows);
+  await choose("A year before");
+  await expect(page.getByText("Not compared: the days before are not all in the daily history.")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Show these days" })).toHaveAttribute("href", new RegExp(inAddress({ from: day(371), to: day(369) })));
+  await choose("Nothing");
+  await expect(page.locator(".chart .previous-line")).toHaveCount(0);
+  await expect(page.locator(".change")).toHaveCount(0);
+  await page.getByRole("link", { name: "Remove filter: Not compared" }).click();
+  await expect(page.getByText(`Compared with ${day(10)} to ${day(8)}.`)).toBeVisible();
+});
+
+test("at 1280 x 800 the table begins no lower than 600 px, and nothing moves it", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(page, ANALYTICS);
+  await expect(page.locator(".chart")).toBeVisible();
+  expect((await page.locator("table.daily").boundingBox())?.y).toBeLessThanOrEqual(600);
+  const [views, share] = [await page.locator(".figure").first().boundingBox(), await page.locator(".figure").last().boundingBox()];
+  expect(views?.y, "the figures stand on one line").toBe(share?.y);
+  expect((await page.locator(".chart-plot").boundingBox())?.height).toBe(200);
+});
+
+test("chosen pages become the values of a batch", async ({ page, api }) => {
+  await open(page, TABLE);
+  const [first, second] = pathsOf((await api.pages(range())).rows) as [string, string];
+  const start = page.getByRole("button", { name: "Start a batch about the chosen pages" });
+  await expect(start).toBeHidden();
+  await page.getByRole("checkbox", { name: `Choose ${first}`, exact: true }).check();
+  await page.getByRole("checkbox", { name: `Choose ${second}`, exact: true }).check();
+  await start.click();
+  await expect(page).toHaveURL(/\/jobs\/batch\?page=/);
+  await expect(page.getByLabel("Values, one line per job")).toHaveValue(`${first}\n${second}`);
+});
+
+test("a row leads to the page’s report, to its published page and to its jobs", async ({ page, api }) => {
+  await open(page, TABLE);
+  const path = pathsOf((await api.pages(range())).rows)[0] as string;
+  const row = page.locator(`tr[data-path="${path}"]`);
+  await expect(row.getByRole("link", { name: path, exact: true })).toHaveAttribute("href", new RegExp(`[?&]path=${path}$`));
+  await expect(row.getByRole("link", { name: `Open the published page ${path}` })).toHaveAttribute("href", `https://docs.example.com${path}`);
+  await row.getByRole("link", { name: `Jobs about ${path}` }).click();
+  await expect(page).toHaveURL(at(`/jobs?tag=${path}`));
+});
+
+test("sorted by share, pages with few views come last, and this is said", async ({ page, api }) => {
+  await open(page, `${TABLE}&sort=share&limit=250`);
+  const totals = (await api.pages({ ...range(), sort: "share", limit: 250 })).rows.map((row) => row.total);
+  const firstFew = totals.findIndex((total) => total < 20);
+  if (firstFew >= 0) expect(Math.max(...totals.slice(firstFew))).toBeLessThan(20);
+  await expect(page.getByText("Pages with fewer than 20 views come last.")).toBeVisible();
 });
 
 test("the files hold what the table is about", async ({ page }) => {
@@ -230,7 +334,7 @@ test("a folder that is opened has the focus, and the trend is of that folder", a
   await expect(page.getByRole("heading", { name: `Views by day: ${name}` })).toBeVisible();
   const { points } = await api.trend({ ...range(), path: folder });
   await expect
-    .poll(() => page.locator(".as-table tbody tr td:last-child").allTextContents())
+    .poll(() => page.locator(".as-table tbody tr td:nth-child(2)").allTextContents())
     .toEqual(points.map((point) => grouped(point.total)));
 });
 

@@ -12,10 +12,10 @@ test.beforeEach(async ({ api }) => {
   await kept(api);
 });
 
-/** The description of a day. */
-function readout({ day, human, ai, unfinished }: Trend["points"][number]): string {
-  const weekday = WEEKDAYS[new Date(day).getUTCDay()];
-  return `${weekday} ${day}: ${grouped(human)} human, ${grouped(ai)} AI${unfinished ? " (incomplete)" : ""}`;
+/** What the tooltip of a day begins with: its lines, one after the other. */
+function readout({ day, human, ai, total, unfinished }: Trend["points"][number]): RegExp {
+  const name = `${WEEKDAYS[new Date(day).getUTCDay()]} ${day}${unfinished ? " \\(incomplete\\)" : ""}`;
+  return new RegExp(`^${[name, `Views\\s${grouped(total)}`, `People\\s${grouped(human)}`, `AI\\s${grouped(ai)}`, "AI share\\s[<>]?\\d+%"].join(",?\\s+")}`);
 }
 
 /** The columns as drawn: each day with the heights of its parts, as fractions of the plot. */
@@ -30,14 +30,14 @@ async function columns(page: Page) {
 }
 
 async function tableOfTrend(page: Page): Promise<string[][]> {
-  return page.locator(".as-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
+  return page.locator(".as-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].slice(0, 4).map((cell) => cell.textContent ?? "")));
 }
 
 /** The rows of a trend, as the table shows them. */
 const written = ({ points }: Trend) =>
   points.map(({ day, human, ai, total, unfinished }) => [
     `${WEEKDAYS[new Date(day).getUTCDay()]} ${day}${unfinished ? " (incomplete)" : ""}`,
-    ...[human, ai, total].map(grouped),
+    ...[total, human, ai].map(grouped),
   ]);
 
 /** A complete range, so that two requests get the same answer. */
@@ -86,18 +86,106 @@ test("the arrow keys go from day to day, and each is read out", async ({ page, a
   await expect(said).toHaveText(readout(points[0] as Trend["points"][number]));
   await page.keyboard.press("ArrowRight");
   await expect(said).toHaveText(readout(points[1] as Trend["points"][number]));
-  await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", readout(points[1] as Trend["points"][number]).slice(0, 14));
+  const second = points[1]?.day ?? "";
+  await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", `${WEEKDAYS[new Date(second).getUTCDay()]} ${second}`);
   await expect(page.locator(".chart-cursor")).toHaveCount(1);
 });
 
-test("the pointer reads out the column below it", async ({ page, api }) => {
+/** The middle of a column of 28. */
+async function middle(page: Page, at: number) {
+  const box = await page.locator(".chart-plot").boundingBox();
+  return { x: (box?.x ?? 0) + ((box?.width ?? 0) * (at + 0.5)) / 28, y: (box?.y ?? 0) + 40 };
+}
+
+test("the pointer opens the tooltip of the column below it, with the day before and the jobs", async ({ page, api }) => {
+  await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+  const { points, markers } = await api.trend(complete());
+  const tip = page.locator(".chart-tip");
+  await expect(tip).toBeHidden();
+  for (const at of [0, 10, 27]) {
+    const { x, y } = await middle(page, at);
+    await page.mouse.move(x, y);
+    await expect(tip).toHaveText(readout(points[at] as Trend["points"][number]));
+    await expect(tip).toContainText(/Before\s[\d,]+/);
+    const [box, plot] = [await tip.boundingBox(), await page.locator(".chart-plot").boundingBox()];
+    expect(Math.abs((box?.x ?? 0) + (at < 14 ? 0 : (box?.width ?? 0)) - x), "the tooltip is at the pointer").toBeLessThan(20);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((plot?.x ?? 0) + (plot?.width ?? 0) + 1);
+  }
+  const marked = points.findIndex(({ day }) => day === markers[0]?.day);
+  expect(marked).toBeGreaterThanOrEqual(0);
+  const { x, y } = await middle(page, marked);
+  await page.mouse.move(x, y);
+  await expect(tip).toContainText("Jobs");
+  await expect(tip).toContainText(markers[0]?.title ?? "");
+  await page.mouse.move(5, 5);
+  await expect(tip).toBeHidden();
+});
+
+test("a drag over days opens them, a click opens one, and Back returns", async ({ page, api }) => {
+  const address = `${ANALYTICS}?${inAddress(complete())}`;
+  await open(page, address);
+  await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
+  const { points } = await api.trend(complete());
+  const days = (from: number, to: number) => `${ANALYTICS}?from=${points[from]?.day}&to=${points[to]?.day}`;
+  const [start, end] = [await middle(page, 12), await middle(page, 6)];
+  await page.mouse.move(start.x, start.y);
+  await page.mouse.down();
+  await page.mouse.move(end.x, end.y, { steps: 4 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(days(6, 12));
+  await expect(page.locator(".chart-plot [data-day]")).toHaveCount(7);
+  await page.goBack();
+  await expect(page.locator(".chart-plot [data-day]")).toHaveCount(28);
+
+  // Fewer than 6 px are a click, and a day is a table without a chart.
+  await page.mouse.move(start.x, start.y);
+  await page.mouse.down();
+  await page.mouse.move(start.x + 4, start.y);
+  await page.mouse.up();
+  await expect(page).toHaveURL(days(12, 12));
+  await expect(page.locator(".chart")).toHaveCount(0);
+  await expect(page.locator("table.daily")).toBeVisible();
+  await page.goBack();
+  await expect(page).toHaveURL(address);
+  await expect(page.locator(".chart-plot [data-day]")).toHaveCount(28);
+  await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
+  // 6 px are a drag, here within one day.
+  await page.mouse.move(start.x - 3, start.y);
+  await page.mouse.down();
+  await page.mouse.move(start.x + 3, start.y);
+  await expect(page.locator(".chart-chosen")).not.toHaveAttribute("width", "0");
+  await page.mouse.up();
+  await expect(page).toHaveURL(days(12, 12));
+});
+
+test("Shift with the arrow keys chooses days, and Enter opens them", async ({ page, api }) => {
   await open(page, `${ANALYTICS}?${inAddress(complete())}`);
   const { points } = await api.trend(complete());
-  const box = await page.locator(".chart-plot").boundingBox();
-  for (const at of [0, 10, 27]) {
-    await page.mouse.move((box?.x ?? 0) + ((box?.width ?? 0) * (at + 0.5)) / 28, (box?.y ?? 0) + 40);
-    await expect(page.locator(".readout")).toHaveText(readout(points[at] as Trend["points"][number]));
-  }
+  await page.getByRole("slider", { name: "Days" }).focus();
+  for (let n = 0; n < 3; n += 1) await page.keyboard.press("Shift+ArrowLeft");
+  await expect(page.locator(".chart-chosen")).not.toHaveAttribute("width", "0");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(`${ANALYTICS}?from=${points[24]?.day}&to=${points[27]?.day}`);
+  await expect(page.locator(".chart-plot [data-day]")).toHaveCount(4);
+  await page.getByRole("slider", { name: "Days" }).focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/from=([\d-]+)&to=\1$/);
+});
+
+test.describe("by touch", () => {
+  test.use({ hasTouch: true });
+
+  test("the tooltip stays, and a second touch opens the day", async ({ page, api }) => {
+    await open(page, `${ANALYTICS}?${inAddress(complete())}`);
+    const { points } = await api.trend(complete());
+    const { x, y } = await middle(page, 10);
+    await page.touchscreen.tap(x, y);
+    await expect(page.locator(".chart-tip")).toHaveText(readout(points[10] as Trend["points"][number]));
+    await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(complete())}`);
+    await page.touchscreen.tap(x, y);
+    await expect(page).toHaveURL(`${ANALYTICS}?from=${points[10]?.day}&to=${points[10]?.day}`);
+  });
 });
 
 test("today is marked as incomplete", async ({ page, api }) => {
@@ -116,6 +204,7 @@ test("a note is written below its day, changed, and deleted", async ({ page, per
   await add.getByLabel("Note").fill(text);
   await add.getByRole("button", { name: "Save" }).click();
   const note = page.locator(".event-list li").filter({ hasText: person.username });
+  await page.locator(".events > summary").click();
   await expect(note).toContainText(text);
   await expect(note).toContainText(day(5));
   await expect(page.getByRole("group", { name: "Notes" }).getByRole("link").first()).toBeVisible();
@@ -128,8 +217,7 @@ test("a note is written below its day, changed, and deleted", async ({ page, per
 
   await note.getByText("Edit", { exact: true }).click();
   await note.getByRole("button", { name: "Delete this note" }).click();
-  await expect(page.locator(".event-list")).toBeAttached();
-  await expect(note).toHaveCount(0);
+    await expect(note).toHaveCount(0);
 });
 
 test("what is no note is refused in a sentence, and what was typed stays", async ({ page, trouble }) => {
@@ -150,6 +238,11 @@ test("a job that finished is marked below its day, and the mark leads to it", as
   expect(markers.length).toBeGreaterThan(0);
   const marks = page.getByRole("group", { name: "Jobs that finished" }).getByRole("link");
   expect(await marks.count()).toBeGreaterThan(0);
+  const fold = page.locator(".events > summary");
+  await expect(fold).toHaveText(new RegExp(`^${markers.length} jobs?(, \\d+ notes?)?$`));
+  await expect(page.locator(".event-list")).toBeHidden();
+  await fold.click();
+  await expect(page.locator(".event-list")).toBeVisible();
   for (const { job, title } of markers) {
     await expect(page.locator(`.event-list a[href="${at(`/jobs/${job}`)}"]`)).toHaveText(title);
   }
@@ -201,6 +294,7 @@ test.describe("without JavaScript", () => {
     await add.getByRole("button", { name: "Save" }).click();
     const note = page.locator(".event-list li").filter({ hasText: person.username });
     await expect(note).toContainText("Plain");
+    await page.locator(".events > summary").click();
     await note.getByText("Edit", { exact: true }).click();
     await note.getByRole("button", { name: "Delete this note" }).click();
     await expect(note).toHaveCount(0);

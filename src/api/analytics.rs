@@ -6,7 +6,8 @@ use leptos::prelude::*;
 
 use crate::error::AppError;
 use crate::model::analytics_report::{AnalyticsReport, PagesTable};
-use crate::model::history::{Movers, PageReport, PagesReport, Trend};
+use crate::model::history::{Movers, PageEffect, PageReport, PagesReport, Trend};
+use crate::model::id::JobId;
 use crate::model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
 use crate::server::{
@@ -120,4 +121,13 @@ pub async fn page(
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
     Analytics::of(&caller.state).page(&project, (range, word(compare.as_deref())?), &path).await
+}
+
+/// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state.
+#[server(name = GetJobEffects, prefix = "/api", endpoint = "analytics/job")]
+pub async fn job_effects(project: String, job: String) -> Result<Vec<PageEffect>, AppError> {
+    let caller = guard::of::<GetJobEffects>()?;
+    let project = caller.project(&project)?;
+    let job: JobId = job.parse().map_err(AppError::bad_input)?;
+    Analytics::of(&caller.state).job_effects(&project, &job).await
 }

@@ -284,10 +284,40 @@ pub struct JobEffect {
     pub job: JobId,
     pub title: String,
     pub finished: Day,
-    /// The number of stored, complete days on each side: at most 14, and equal on both sides.
+    /// The days on each side, equal on both: one or two whole weeks of complete, stored days; 0 if there is not one.
     pub days: u32,
     pub before: ViewCounts,
     pub after: ViewCounts,
+}
+
+/// What the views around a job can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// The week after the job has not passed.
+    TooEarly,
+    /// Days of the week before or after are not stored.
+    DaysMissing,
+    /// Fewer than [`VIEWS_MIN`] views on both sides.
+    TooFewViews,
+    Comparable,
+}
+
+/// A page that a finished job was about, with the views around it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageEffect {
+    pub path: String,
+    pub effect: JobEffect,
+}
+
+impl JobEffect {
+    pub fn finding(&self, today: Day) -> Finding {
+        match self.days {
+            0 if today.days_since(self.finished) <= 7 => Finding::TooEarly,
+            0 => Finding::DaysMissing,
+            _ if self.before.total.max(self.after.total) < VIEWS_MIN => Finding::TooFewViews,
+            _ => Finding::Comparable,
+        }
+    }
 }
 
 impl PageRow {
@@ -379,6 +409,24 @@ impl FromStr for Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn views_around_a_job_tell_something_after_a_whole_week_and_from_twenty_views_on() {
+        let day = |text: &str| text.parse::<Day>().unwrap_or_else(|error| panic!("{error}"));
+        let counts = |total| ViewCounts { human: total, ai: 0, total };
+        let effect = |days, before, after| JobEffect {
+            job: "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|_| panic!("an id")),
+            title: String::new(),
+            finished: day("2026-11-10"),
+            days,
+            before: counts(before),
+            after: counts(after),
+        };
+        assert_eq!(effect(0, 0, 0).finding(day("2026-11-17")), Finding::TooEarly);
+        assert_eq!(effect(0, 0, 0).finding(day("2026-11-18")), Finding::DaysMissing);
+        assert_eq!(effect(7, 19, 3).finding(day("2026-11-18")), Finding::TooFewViews);
+        assert_eq!(effect(7, 3, 20).finding(day("2026-11-18")), Finding::Comparable);
+    }
 
     #[test]
     fn a_compared_period_begins_whole_weeks_before_unless_it_is_the_previous_one() {

@@ -70,6 +70,11 @@ pub fn analytics(project: &str) -> String {
     format!("/p/{project}/analytics")
 }
 
+/// The report of one documentation page.
+pub fn page_report(project: &str, path: &str) -> String {
+    with_query(&analytics(project), &[("path", path)])
+}
+
 pub fn templates(project: &str) -> String {
     format!("/p/{project}/templates")
 }

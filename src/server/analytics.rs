@@ -19,8 +19,10 @@ use self::question::TableQuestion;
 use self::table::{Figures, Table};
 use crate::error::AppError;
 use crate::model::day::{Day, DayRange};
-use crate::model::history::{Compare, Comparison, Movers, PageReport, PageRow, PagesReport, Trend};
-use crate::model::id::ProjectId;
+use crate::model::history::{
+    Compare, Comparison, Movers, PageEffect, PageReport, PageRow, PagesReport, Trend,
+};
+use crate::model::id::{JobId, ProjectId};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::Selection;
 use crate::server::state::AppState;
@@ -168,6 +170,23 @@ impl Analytics {
         let trend = trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await?;
         let jobs = effects(&mut snapshot, &selection).await?;
         Ok(PageReport { row, trend, jobs })
+    }
+}
+
+impl Analytics {
+    /// The views around a completed job, for each page it is about; none for another job.
+    pub async fn job_effects(&self, project: &ProjectId, job: &JobId) -> Result<Vec<PageEffect>, AppError> {
+        let mut snapshot = self.store.snapshot(project).await?;
+        let Some(finished) = snapshot.finished_job(job).await? else { return Ok(Vec::new()) };
+        let Some(range) = effect::days_around(std::slice::from_ref(&finished)) else { return Ok(Vec::new()) };
+        let complete = period::complete(&snapshot.days(range).await?);
+        let mut pages = Vec::new();
+        for path in snapshot.pages_of(job, effect::PAGES_MAX).await? {
+            let effects =
+                Effects { views: snapshot.page_by_day(range, &path).await?, complete: complete.clone() };
+            pages.push(PageEffect { path, effect: effects.of(finished.clone()) });
+        }
+        Ok(pages)
     }
 }
 

@@ -19,6 +19,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::time::Timestamp;
 use crate::model::user::Project;
 use crate::server::clock::Clock;
+use crate::server::config::Budget;
 use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
@@ -41,6 +42,8 @@ pub struct History {
     projects: Arc<[Project]>,
     /// The number of days to keep in sync, including today.
     days: u32,
+    /// The number of days before those to fetch once.
+    before: u32,
     /// Serializes the steps; holds the index of the project whose turn it is.
     turn: Arc<AsyncMutex<usize>>,
     backoff: Arc<Mutex<Backoff>>,
@@ -70,7 +73,7 @@ impl History {
         governor: Governor,
         clock: Clock,
         projects: Arc<[Project]>,
-        days: u32,
+        budget: Budget,
     ) -> Self {
         Self {
             store,
@@ -78,7 +81,8 @@ impl History {
             governor,
             clock,
             projects,
-            days,
+            days: budget.history_days,
+            before: budget.history_before,
             turn: Arc::default(),
             backoff: Arc::default(),
             asked: Arc::default(),
@@ -134,6 +138,12 @@ impl History {
     /// The days to keep in sync.
     fn window(&self, now: Timestamp) -> DayRange {
         DayRange::ending(Day::of(now), self.days.into())
+    }
+
+    /// The days before the window, which are fetched once; `None` if there are none.
+    fn before_window(&self, now: Timestamp) -> Option<DayRange> {
+        let last = self.window(now).from().plus_days(-1);
+        (self.before > 0).then(|| DayRange::ending(last, self.before.into()))
     }
 
     fn backoff(&self) -> MutexGuard<'_, Backoff> {

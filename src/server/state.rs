@@ -87,7 +87,7 @@ impl AppState {
             governor.clone(),
             clock.clone(),
             projects.clone(),
-            budget.history_days,
+            budget,
         );
         let prompt_max = upstream.prompt_max;
         let jobs =

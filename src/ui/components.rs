@@ -6,6 +6,7 @@ pub mod empty;
 pub mod failure;
 pub mod form;
 pub mod icon;
+pub mod job_effect;
 pub mod job_row;
 pub mod job_status;
 pub mod live_source;

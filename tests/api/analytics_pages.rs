@@ -55,8 +55,13 @@ async fn truth(upstream: &EmulatedUpstream, project: &str, day: Day) -> Rows {
 async fn live_and_local_answers_agree_for_200_random_ranges_and_pages() {
     let clock = Clock::frozen(NOON.parse::<Timestamp>().unwrap());
     let upstream = EmulatedUpstream::with(clock.clone(), 90, 1_000_000).await;
-    let budget =
-        Budget { agent_per_hour: 1, analytics_per_hour: 1_000_000, analytics_reserve: 0, history_days: 90 };
+    let budget = Budget {
+        agent_per_hour: 1,
+        analytics_per_hour: 1_000_000,
+        analytics_reserve: 0,
+        history_days: 90,
+        history_before: 0,
+    };
     let settings = Settings { clock, budget, upstream_url: Some(upstream.url()), ..Settings::default() };
     let app = TestApp::with(settings).await;
     let mut archive = Archive::of(&app).await;
@@ -149,7 +154,7 @@ fn expected(plain: &[Plain], q: &str, folder: Option<&str>, sort: &str) -> Vec<(
         "total" => Some((now.total, 1)),
         "human" => Some((now.human, 1)),
         "ai" => Some((now.ai, 1)),
-        "share" => (now.total > 0).then_some((now.ai, now.total)),
+        "share" => (now.total >= 20).then_some((now.ai, now.total)),
         "change" => (before.total > 0).then_some((compared.total, before.total)),
         _ => Some((0, 1)),
     };
@@ -291,6 +296,18 @@ async fn a_range_is_compared_with_the_same_weekdays_before_and_without_part_of_t
     assert_eq!(short["rows"][0]["compared"], json!(null));
     let today = table(&viewer, "2026-11-21", "2026-11-21", &[]).await;
     assert_eq!((&today["comparison"], &today["totals"]["total"]), (&json!(null), &json!(29)));
+    // Part of a day is compared with nothing, but the whole day before stands beside it.
+    let yesterday = json!({"from": "2026-11-20", "to": "2026-11-20", "human": 23, "ai": 5, "total": 28});
+    assert_eq!(today["earlier"], yesterday);
+    let weekdays = table(&viewer, "2026-11-18", "2026-11-20", &[("compare", "weekdays")]).await;
+    assert_eq!(
+        (&weekdays["comparison"]["from"], &weekdays["comparison"]["to"]),
+        (&json!("2026-11-11"), &json!("2026-11-13"))
+    );
+    for (compare, is_compared) in [("year", false), ("none", false), ("previous", true)] {
+        let answer = table(&viewer, "2026-11-18", "2026-11-20", &[("compare", compare)]).await;
+        assert_eq!(answer["comparison"].is_null(), !is_compared, "{compare}");
+    }
 }
 
 #[tokio::test]
@@ -475,4 +492,42 @@ async fn what_is_asked_while_a_day_is_being_written_is_of_before_or_after() {
         }
     };
     futures::join!(writes, reads);
+}
+
+#[tokio::test]
+async fn a_search_and_a_tab_narrow_the_figures_the_chart_and_the_table() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for (n, day) in days("2026-11-13", "2026-11-20").into_iter().enumerate() {
+        let more = if n >= 4 { 30 } else { 10 };
+        archive
+            .write(day, rows(&[("/guides/a", more, 5), ("/guides/b", 40 - more, 0), ("/c", 100, 0)]))
+            .await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let asked = |query| [("project", "docs"), ("query", query)];
+    let range = "from=2026-11-17&to=2026-11-20";
+    let found = viewer.ask("/api/analytics/report", &asked(&format!("{range}&q=guide") as &str)).await;
+    assert_eq!(found["pages"]["matching"], json!({"human": 160, "ai": 20, "total": 180}));
+    assert_eq!(
+        found["pages"]["matching_comparison"],
+        json!([{"human": 160, "ai": 20, "total": 180}, {"human": 160, "ai": 20, "total": 180}])
+    );
+    let points = found["trend"]["points"].as_array().unwrap();
+    assert!(
+        points.iter().all(|point| point["total"] == 45 && point["previous"]["total"] == 45),
+        "{points:?}"
+    );
+    let all = viewer.ask("/api/analytics/report", &asked(range)).await;
+    assert_eq!(
+        (&all["trend"]["points"][0]["total"], &all["pages"]["matching_comparison"]),
+        (&json!(145), &json!(null))
+    );
+
+    for (tab, expected) in [("rising", vec!["/guides/a"]), ("falling", vec!["/guides/b"]), ("new", vec![])] {
+        let answer = table(&viewer, "2026-11-17", "2026-11-20", &[("tab", tab)]).await;
+        assert_eq!(paths(&answer), expected, "{tab}");
+    }
+    let no_tab = [("project", "docs"), ("from", "2026-11-17"), ("to", "2026-11-20"), ("tab", "odd")];
+    viewer.post("/api/analytics/pages", &no_tab).await.refused(400, "bad_input");
 }

@@ -14,8 +14,13 @@ const PROMPT: &str = "Check {{page}} against the SDK.";
 
 /// Four prompts per hour: one every quarter of an hour.
 async fn app_and_operator() -> (TestApp, Browser) {
-    let budget =
-        Budget { agent_per_hour: 4, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 };
+    let budget = Budget {
+        agent_per_hour: 4,
+        analytics_per_hour: 100,
+        analytics_reserve: 0,
+        history_days: 90,
+        history_before: 0,
+    };
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
     let app = TestApp::with(Settings { budget, clock, ..Settings::default() }).await;
     app.upstream.takes_jobs().await;

@@ -14,7 +14,13 @@ use crate::helpers::{Settings, TestApp, intent, json, remote_job, until, views_a
 /// Two calls of each kind per hour, starting at 10:15.
 fn two_per_hour() -> Settings {
     Settings {
-        budget: Budget { agent_per_hour: 2, analytics_per_hour: 2, analytics_reserve: 0, history_days: 90 },
+        budget: Budget {
+            agent_per_hour: 2,
+            analytics_per_hour: 2,
+            analytics_reserve: 0,
+            history_days: 90,
+            history_before: 0,
+        },
         clock: Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap()),
         ..Settings::default()
     }

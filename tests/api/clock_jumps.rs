@@ -23,7 +23,13 @@ fn settings() -> Settings {
 }
 
 fn two_per_hour() -> Settings {
-    let budget = Budget { agent_per_hour: 2, analytics_per_hour: 2, analytics_reserve: 0, history_days: 90 };
+    let budget = Budget {
+        agent_per_hour: 2,
+        analytics_per_hour: 2,
+        analytics_reserve: 0,
+        history_days: 90,
+        history_before: 0,
+    };
     Settings { budget, ..settings() }
 }
 

@@ -22,8 +22,13 @@ fn named(answer: &Answer) -> String {
 
 #[tokio::test]
 async fn a_thousand_forms_that_are_each_posted_twice_at_once_start_a_thousand_jobs() {
-    let budget =
-        Budget { agent_per_hour: 100_000, analytics_per_hour: 1, analytics_reserve: 0, history_days: 90 };
+    let budget = Budget {
+        agent_per_hour: 100_000,
+        analytics_per_hour: 1,
+        analytics_reserve: 0,
+        history_days: 90,
+        history_before: 0,
+    };
     let app = TestApp::with(Settings { budget, ..Settings::default() }).await;
     app.upstream.takes_jobs().await;
     let (tab, other_tab) = (app.operator().await, app.operator().await);

@@ -37,7 +37,7 @@ async fn a_pages_report_agrees_with_its_row_of_the_table_and_with_its_trend() {
 }
 
 #[tokio::test]
-async fn a_jobs_effect_counts_as_many_complete_days_before_as_after_and_not_its_own() {
+async fn a_jobs_effect_counts_whole_weeks_before_and_after_and_not_its_own_day() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let kept = days("2026-09-01", "2026-11-21").into_iter().filter(|day| day.to_string() != "2026-11-05");
@@ -50,6 +50,7 @@ async fn a_jobs_effect_counts_as_many_complete_days_before_as_after_and_not_its_
     let full = archive.job("docs", "Rewrite", &["/a"], "completed", "2026-10-01T15:00:00Z").await;
     let gap = archive.job("docs", "Before a gap", &["/a"], "archived", "2026-11-02T00:00:00Z").await;
     let new = archive.job("docs", "Days ago", &["/a"], "completed", "2026-11-18T23:59:59Z").await;
+    let week = archive.job("docs", "A week ago", &["/a"], "completed", "2026-11-13T12:00:00Z").await;
     let today = archive.job("docs", "Today", &["/a"], "completed", "2026-11-21T08:00:00Z").await;
     archive.job("docs", "Another page", &["/b"], "completed", "2026-10-01T15:00:00Z").await;
     let viewer = app.sign_in("vera").await;
@@ -67,10 +68,27 @@ async fn a_jobs_effect_counts_as_many_complete_days_before_as_after_and_not_its_
         json!([
             effect(&today, "Today", "2026-11-21", 0, 0, 0),
             // 2026-11-21 is not complete.
-            effect(&new, "Days ago", "2026-11-18", 2, 6, 6),
+            effect(&new, "Days ago", "2026-11-18", 0, 0, 0),
+            effect(&week, "A week ago", "2026-11-13", 7, 21, 21),
             // 2026-11-05 is not stored.
-            effect(&gap, "Before a gap", "2026-11-02", 2, 6, 6),
+            effect(&gap, "Before a gap", "2026-11-02", 0, 0, 0),
             effect(&full, "Rewrite", "2026-10-01", 14, 14, 42),
         ])
     );
+    let of_job =
+        |job: &str| [("project", "docs"), ("job", job)].map(|(name, value)| (name, value.to_owned()));
+    for (job, expected) in
+        [(&full, effect(&full, "Rewrite", "2026-10-01", 14, 14, 42)), (&new, jobs[1].clone())]
+    {
+        let asked = of_job(job);
+        let asked: Vec<_> = asked.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let pages = viewer.ask("/api/analytics/job", &asked).await;
+        assert_eq!(pages, json!([{"path": "/a", "effect": expected}]));
+    }
+    // The job page shows the same.
+    let page = viewer.get(&format!("/p/docs/jobs/{full}")).await.text;
+    assert!(page.contains("28 views before, 56 after"), "{page}");
+    assert!(viewer.get(&format!("/p/docs/jobs/{new}")).await.text.contains("Too early to tell"));
+    let elsewhere = [("project", "api"), ("job", full.as_str())];
+    assert_eq!(viewer.ask("/api/analytics/job", &elsewhere).await, json!([]));
 }

@@ -15,7 +15,13 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// A budget of `agent_per_hour` prompts of each kind, starting at 10:15.
 fn per_hour(agent_per_hour: u32) -> Settings {
     Settings {
-        budget: Budget { agent_per_hour, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 },
+        budget: Budget {
+            agent_per_hour,
+            analytics_per_hour: 100,
+            analytics_reserve: 0,
+            history_days: 90,
+            history_before: 0,
+        },
         clock: Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap()),
         ..Settings::default()
     }

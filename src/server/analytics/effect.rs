@@ -11,8 +11,11 @@ use crate::server::store::history_queries::FinishedJob;
 /// The maximum number of jobs shown for a page, newest first.
 pub(super) const JOBS_MAX: i64 = 20;
 
-/// The maximum number of days on each side of a job.
-const DAYS_MAX: i64 = 14;
+/// The maximum number of pages shown for a job.
+pub(super) const PAGES_MAX: i64 = 10;
+
+/// The maximum number of weeks on each side of a job. Sides are whole weeks, so that both have the same weekdays.
+const WEEKS_MAX: i64 = 2;
 
 /// The data for the effects of jobs.
 pub(super) struct Effects {
@@ -25,16 +28,17 @@ pub(super) struct Effects {
 /// All days that the effects of these jobs may need; `None` without jobs.
 pub(super) fn days_around(jobs: &[FinishedJob]) -> Option<DayRange> {
     let days = || jobs.iter().map(|job| Day::of(job.finished_at));
-    DayRange::new(days().min()?.plus_days(-DAYS_MAX), days().max()?.plus_days(DAYS_MAX)).ok()
+    let most = WEEKS_MAX * 7;
+    DayRange::new(days().min()?.plus_days(-most), days().max()?.plus_days(most)).ok()
 }
 
 impl Effects {
-    /// Views on the same number of complete days before and after the day the job finished, which belongs to neither
+    /// Views in the same number of complete weeks before and after the day the job finished, which belongs to neither
     /// side.
     pub(super) fn of(&self, job: FinishedJob) -> JobEffect {
         let finished = Day::of(job.finished_at);
         let here = |days: i64| self.complete.contains(&finished.plus_days(days));
-        let days = (1..=DAYS_MAX).take_while(|days| here(-days) && here(*days)).count() as i64;
+        let days = (1..=WEEKS_MAX * 7).take_while(|days| here(-days) && here(*days)).count() as i64 / 7 * 7;
         JobEffect {
             title: title(&job.prompt).to_owned(),
             job: job.job,

@@ -52,6 +52,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/account/password",
             "/api/account/sign-out",
             "/api/account/sign-out-others",
+            "/api/analytics/job",
             "/api/analytics/movers",
             "/api/analytics/page",
             "/api/analytics/pages",

@@ -27,6 +27,9 @@ use crate::server::store::Store;
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 
+/// Where the pages of the sample projects would be published.
+const SITE: &str = "https://docs.example.com";
+
 /// Enough to fetch the history of both projects within a minute or two: 90 days of three calls each.
 const PER_HOUR: u32 = 2_000;
 
@@ -55,7 +58,8 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
     let emulator = Emulator::new(config, clock.clone());
-    let projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
+    let mut projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
+    projects.iter_mut().for_each(|project| project.site = Some(SITE.to_owned()));
     samples::fill(&store, &clock, &projects).await.context("writing the sample jobs")?;
     samples::tell_emulator(&emulator, &store, &clock, &projects).await?;
 
@@ -74,8 +78,13 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         poll_interval: Duration::from_secs(3),
         prompt_max: 32_768,
     };
-    let budget =
-        Budget { agent_per_hour: 100, analytics_per_hour: PER_HOUR, analytics_reserve: 30, history_days: 90 };
+    let budget = Budget {
+        agent_per_hour: 100,
+        analytics_per_hour: PER_HOUR,
+        analytics_reserve: 30,
+        history_days: 90,
+        history_before: 90,
+    };
     let public_url = PublicUrl::of(listener.local_addr()?);
     let state_config = AppStateConfig {
         projects,

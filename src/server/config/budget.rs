@@ -12,15 +12,19 @@ pub struct Budget {
     pub analytics_reserve: u32,
     /// Days of daily history to keep up to date.
     pub history_days: u32,
+    /// Days before those to fetch once, so that ranges have something to be compared with.
+    pub history_before: u32,
 }
 
 impl Budget {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let history_days = source.or_default("history_days", whole_number(1))?;
         let budget = Self {
             agent_per_hour: source.or_default("agent_per_hour", whole_number(1))?,
             analytics_per_hour: source.or_default("analytics_per_hour", whole_number(1))?,
             analytics_reserve: source.or_default("analytics_reserve", whole_number(0))?,
-            history_days: source.or_default("history_days", whole_number(1))?,
+            history_days,
+            history_before: source.optional("history_before", whole_number(0))?.unwrap_or(history_days),
         };
         if budget.analytics_reserve > budget.analytics_per_hour {
             return Err(ConfigError(format!(

@@ -63,6 +63,12 @@ pub const KEYS: &[Key] = &[
     key("analytics_per_hour", "100", "100", "Analytics requests per key per hour"),
     key("analytics_reserve", "30", "30", "How many of those background history may never use"),
     key("history_days", "90", "90", "Days of daily history to keep in step"),
+    key(
+        "history_before",
+        "{history_days}",
+        "90",
+        "Days before those to fetch once, with what the budget leaves, to compare with; 0 fetches none",
+    ),
     key("poll_seconds", "3", "3", "Shortest time between two upstream reads of one job"),
     key("prompt_max", "32768", "32768", "Longest prompt, in characters; at most 100000"),
     key("upstream_timeout_seconds", "30", "30", "Deadline for one whole upstream exchange"),

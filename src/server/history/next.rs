@@ -24,7 +24,7 @@ pub(super) struct Next {
 
 impl History {
     /// What to fetch next for a project, if anything is due: a partial day, then requested days, then the newest day
-    /// that is missing or due, then the weekly check.
+    /// that is missing or due, then the newest missing day before the window, then the weekly check.
     pub(super) async fn next(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Next>, StoreError> {
         if let Some(partial_day) =
             self.store.partial_day(project).await?.filter(|partial_day| fits(partial_day, now))
@@ -47,6 +47,14 @@ impl History {
         let missing_or_due = due_days(window, &days, now, pace).find(|day| !aside(day));
         if missing_or_due.is_some() {
             return Ok(missing_or_due);
+        }
+        if let Some(before) = self.before_window(now) {
+            let days = self.store.fetched_days(project, before).await?;
+            let here = |day: &Day| days.iter().any(|here| here.day == *day);
+            let each = (0..before.days()).map(|ago| before.to().plus_days(-ago));
+            if let Some(day) = each.into_iter().find(|day| !here(day) && !aside(day)) {
+                return Ok(Some(day));
+            }
         }
         let checked = self.store.last_check(project, finality::latest(now)).await?;
         Ok(finality::to_check(&days, checked, now).filter(|day| !aside(day)))

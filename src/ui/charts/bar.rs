@@ -19,7 +19,7 @@ pub fn bar(counts: ViewCounts, longest: u64) -> impl IntoView + use<> {
 }
 
 fn described(counts: ViewCounts) -> String {
-    format!("{} human, {} AI", grouped(counts.human), grouped(counts.ai))
+    format!("{} people, {} AI", grouped(counts.human), grouped(counts.ai))
 }
 
 /// The hatching of AI bars.

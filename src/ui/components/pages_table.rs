@@ -10,6 +10,7 @@ pub use self::rows::{PICK, PICKED};
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 
+use crate::model::address::encoded_path;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::model::day::Day;
@@ -45,6 +46,12 @@ pub struct About {
 pub struct Shown {
     pub query: AnalyticsQuery,
     pub table: PagesTable,
+}
+
+/// The address of a published page; a folder, or a path without a slash, has none.
+pub fn published(site: &str, path: &str) -> Option<String> {
+    let is_page = path.starts_with('/') && !path.ends_with("/*");
+    is_page.then(|| [site, &encoded_path(path)].concat())
 }
 
 /// The content of the element [`ID`].

@@ -234,7 +234,7 @@ impl Chart {
     /// The day and its figures: the row of the table with its headings.
     fn lines(&self, at: usize) -> Vec<String> {
         let Some(around) = self.figure.closest(".trend").ok().flatten() else { return Vec::new() };
-        let text = |element: &Element| element.text_content().unwrap_or_default();
+        let text = |element: &Element| element.text_content().unwrap_or_default().trim().to_owned();
         let rows = browser::all_in(&around, ".as-table tbody tr");
         let Some(row) = rows.get(at) else { return Vec::new() };
         let cells = browser::all_in(row, "th, td");

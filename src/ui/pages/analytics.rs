@@ -30,6 +30,7 @@ use crate::ui::charts::bar;
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::failure::failure;
+use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::problem;
 use crate::ui::components::pages_table::{self, About, Shown, pages_table};
 use crate::ui::islands::in_place::{self, InPlace};
@@ -92,6 +93,17 @@ impl AnalyticsPage {
         self.query.range(self.today)
     }
 
+    /// The address of the published pages.
+    fn site(&self) -> Option<String> {
+        self.session.projects.iter().find(|known| known.id.as_str() == self.project)?.site.clone()
+    }
+
+    /// A link to the published page.
+    fn published(&self, path: &str) -> Option<AnyView> {
+        let href = pages_table::published(&self.site()?, path)?;
+        Some(view! { <a href=href target="_blank" rel="noreferrer">"Published page" {icon(icon::EXTERNAL)}</a> }.into_any())
+    }
+
     /// The whole period that these days are compared with.
     fn compared_days(&self) -> Option<DayRange> {
         let range = self.range()?;
@@ -123,8 +135,7 @@ fn table(asked: &AnalyticsPage, table: PagesTable) -> AnyView {
     let AnalyticsPage { project, query, session, .. } = asked;
     let (days, may_start) = (asked.days(), session.can_start_jobs());
     let picked = may_start.then(|| pick::batch(project));
-    let known = session.projects.iter().find(|known| known.id.as_str() == project);
-    let site = known.and_then(|known| known.site.clone());
+    let site = asked.site();
     let about = About { project: project.clone(), days, may_start, site: site.clone() };
     let shown = Shown { query: query.clone(), table };
     let content = pages_table(&about, &shown);

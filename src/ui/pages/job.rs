@@ -13,11 +13,14 @@ mod timeline;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use crate::api::analytics::job_effects;
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::flash::FlashMessage;
 use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_job, job_form};
 use crate::error::AppError;
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
+use crate::ui::clock;
+use crate::ui::components::job_effect;
 use crate::ui::components::notice::problem;
 use crate::ui::islands::follow_up::{FIELD, FollowUp};
 use crate::ui::pages::page_head::title;
@@ -54,6 +57,8 @@ pub fn JobPage() -> impl IntoView {
             false => None,
         };
         let refused_id = refused.as_ref().map(|refused| refused.typed("remote_id")).unwrap_or_default();
+        // A page without them is still the job's.
+        let effects = job_effects(project.clone(), id.clone()).await.unwrap_or_default();
         let why = refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone());
         let every = is_sending(&job).then_some(SOON);
         Ok(view! {
@@ -65,6 +70,7 @@ pub fn JobPage() -> impl IntoView {
                     <div class="conversation">
                         {conversation::conversation(&job, may_send, refused_id)}
                         {timeline::timeline(&job.history)}
+                        {job_effect::job_effects(&project, &effects, clock::today())}
                     </div>
                     {facts::facts(&job, may_send)}
                 </div>

@@ -8,7 +8,6 @@ use leptos_router::hooks::{use_params_map, use_url};
 use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
-use crate::api::REFRESH_HEADER;
 use crate::api::flash::{FlashMessage, PendingFlash};
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;

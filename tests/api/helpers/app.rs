@@ -64,6 +64,7 @@ impl Default for Settings {
             analytics_per_hour: 1_000,
             analytics_reserve: 0,
             history_days: 90,
+            history_before: 0,
         };
         Self {
             budget,

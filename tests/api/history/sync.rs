@@ -196,6 +196,20 @@ async fn a_larger_window_goes_on_backwards_and_what_leaves_it_is_kept() {
 }
 
 #[tokio::test]
+async fn the_days_before_the_window_are_fetched_once_and_last() {
+    let mut settings = keeping(2);
+    settings.budget.history_before = 2;
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    steps(&app).await;
+    assert_eq!(days_asked(&app, "docs").await, ["2025-03-10", "2025-03-09", "2025-03-08", "2025-03-07"]);
+    assert_eq!(state(&app).await["days_wanted"], 2);
+    later(&app, 7 * HOUR).await;
+    let asked = days_asked(&app, "docs").await;
+    assert!(asked.len() > 4 && asked[4..].iter().all(|day| day.as_str() >= "2025-03-09"), "{asked:?}");
+}
+
+#[tokio::test]
 async fn a_day_that_turns_while_it_is_fetched_stays_the_day_it_was_asked_for() {
     let settings = keeping(1);
     settings.clock.advance(Duration::from_secs(14 * HOUR - 1));

@@ -1,5 +1,6 @@
 //! Completed jobs and when they finished, for markers on charts.
 
+use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::Snapshot;
@@ -28,6 +29,28 @@ impl Snapshot {
         limit: i64,
     ) -> Result<Vec<FinishedJob>, StoreError> {
         self.finished(selection, None, limit).await
+    }
+
+    /// A job of this project, if it is completed.
+    pub async fn finished_job(&mut self, job: &JobId) -> Result<Option<FinishedJob>, StoreError> {
+        let row = sqlx::query(AssertSqlSafe(select("j.id = $2")))
+            .bind(self.project.as_str())
+            .bind(job.as_str())
+            .bind(i64::MIN)
+            .bind(i64::MAX)
+            .fetch_optional(&mut *self.tx)
+            .await?;
+        row.as_ref().map(finished_job).transpose()
+    }
+
+    /// The pages that a job is about, at most `limit`.
+    pub async fn pages_of(&mut self, job: &JobId, limit: i64) -> Result<Vec<String>, StoreError> {
+        let rows = sqlx::query("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path LIMIT $2")
+            .bind(job.as_str())
+            .bind(limit)
+            .fetch_all(&mut *self.tx)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
     /// As [`Self::finished_jobs`], for those that finished on a day of the range.
@@ -65,16 +88,16 @@ impl Snapshot {
             .bind(limit)
             .fetch_all(&mut *self.tx)
             .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(FinishedJob {
-                    job: word(row, "id")?,
-                    prompt: row.try_get("prompt")?,
-                    finished_at: jobs::instant(row, "finished_at")?,
-                })
-            })
-            .collect()
+        rows.iter().map(finished_job).collect()
     }
+}
+
+fn finished_job(row: &AnyRow) -> Result<FinishedJob, StoreError> {
+    Ok(FinishedJob {
+        job: word(row, "id")?,
+        prompt: row.try_get("prompt")?,
+        finished_at: jobs::instant(row, "finished_at")?,
+    })
 }
 
 /// Selects `id`, `prompt` (its beginning, as lists show it) and `finished_at` of the finished jobs of project `$1` that `about` holds

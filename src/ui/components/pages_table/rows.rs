@@ -4,7 +4,6 @@ use leptos::either::Either;
 use leptos::prelude::*;
 
 use super::{About, IN_PLACE, Shown};
-use crate::model::address::encoded_path;
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::TableRow;
 use crate::model::history::{Sort, Tab};
@@ -167,9 +166,8 @@ fn name(project: &str, query: &AnalyticsQuery, row: &TableRow) -> impl IntoView 
 /// The published page, the page's jobs, and a new job with the link's `class`.
 fn actions(about: &About, row: &TableRow, class: &'static str) -> impl IntoView + use<> {
     let path = &row.path;
-    let published = about.site.as_ref().filter(|_| path.starts_with('/')).map(|site| {
+    let published = about.site.as_ref().and_then(|site| super::published(site, path)).map(|href| {
         let label = format!("Open the published page {path}");
-        let href = [site.as_str(), &encoded_path(path)].concat();
         view! {
             <a class="quiet" href=href target="_blank" rel="noreferrer" aria-label=label title="Open the published page">
                 {icon(icon::EXTERNAL)}

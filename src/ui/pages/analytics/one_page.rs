@@ -6,6 +6,7 @@ use crate::model::analytics_report::{OnePageReport, TableRow};
 use crate::model::history::JobEffect;
 use crate::model::links;
 use crate::ui::charts::number::{change, counted, grouped, moved, share};
+use crate::ui::components::job_effect::{how_to_read, no_figures};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
@@ -45,13 +46,17 @@ fn head(asked: &AnalyticsPage, row: &TableRow) -> AnyView {
         };
         page_job_link(project, &page, "button", "Start a job about this page").into_any()
     });
+    let jobs = view! { <a href=links::jobs_about(project, &row.path)>"Jobs"</a> };
     view! {
         <div class="one-page" data-path=row.path.clone()>
             <nav class="folders" aria-label="Folder">
                 <a href=query.about(None).href(project)>"All pages"</a>
                 {folders.collect_view()}
             </nav>
-            <div class="section-head"><h2>{row.path.clone()}</h2> {start}</div>
+            <div class="section-head">
+                <h2>{row.path.clone()}</h2>
+                <div class="row-links">{asked.published(&row.path)} {jobs} {start}</div>
+            </div>
         </div>
     }
     .into_any()
@@ -64,9 +69,7 @@ fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
     view! {
         <section aria-labelledby="jobs">
             <h2 id="jobs">"Jobs about this page"</h2>
-            <p class="provenance">
-                "Views in the 14 days before and after each job finished. Other things change too, so this does not prove a cause."
-            </p>
+            <p class="provenance">{how_to_read()}</p>
             <table class="pages effects">
                 <thead>
                     <tr>
@@ -88,9 +91,9 @@ fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
 
 fn effect(asked: &AnalyticsPage, job: &JobEffect) -> AnyView {
     let JobEffect { before, after, days, .. } = *job;
-    let (days, numbers) = match days {
-        0 => ("none yet".to_owned(), ["–", "–", "–", "–"].map(str::to_owned)),
-        days => {
+    let (days, numbers) = match no_figures(job, asked.today) {
+        Some(why) => (why.to_owned(), ["–", "–", "–", "–"].map(str::to_owned)),
+        None => {
             let change = change(after.total, before.total);
             (
                 counted(days.into(), "day", "days"),

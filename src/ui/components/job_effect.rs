@@ -1,0 +1,53 @@
+//! Views of a page before and after a job about it finished.
+
+use leptos::prelude::*;
+
+use crate::model::day::Day;
+use crate::model::history::{Finding, JobEffect, PageEffect, VIEWS_MIN};
+use crate::model::links;
+use crate::ui::charts::number::{change, counted, grouped, moved};
+
+/// How the figures are to be read.
+pub fn how_to_read() -> String {
+    format!(
+        "Views in one or two whole weeks before and after each job finished, from {VIEWS_MIN} views on. Other things change too, so this does not prove a cause."
+    )
+}
+
+/// Why there are no figures; `None` if there are.
+pub fn no_figures(effect: &JobEffect, today: Day) -> Option<&'static str> {
+    match effect.finding(today) {
+        Finding::TooEarly => Some("Too early to tell"),
+        Finding::DaysMissing => Some("Days not in the history"),
+        Finding::TooFewViews => Some("Too few views to tell"),
+        Finding::Comparable => None,
+    }
+}
+
+/// The pages of a finished job, each with a link to its report. Empty without pages.
+pub fn job_effects(project: &str, pages: &[PageEffect], today: Day) -> impl IntoView + use<> {
+    let items = pages.iter().map(|PageEffect { path, effect }| {
+        let said = match no_figures(effect, today) {
+            Some(why) => why.to_owned(),
+            None => format!(
+                "{}: {} views before, {} after; AI share {}. Compared over {} each.",
+                change(effect.after.total, effect.before.total),
+                grouped(effect.before.total),
+                grouped(effect.after.total),
+                moved(effect.before, effect.after),
+                counted(effect.days.into(), "day", "days"),
+            ),
+        };
+        view! { <li><a href=links::page_report(project, path)>{path.clone()}</a> " " <span>{said}</span></li> }
+    });
+    let items = items.collect_view();
+    (!pages.is_empty()).then(|| {
+        view! {
+            <section class="job-effects" aria-labelledby="job-effects">
+                <h2 id="job-effects">"Views before and after"</h2>
+                <ul>{items}</ul>
+                <p class="provenance">{how_to_read()}</p>
+            </section>
+        }
+    })
+}
