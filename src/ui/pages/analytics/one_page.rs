@@ -91,27 +91,26 @@ fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
 
 fn effect(asked: &AnalyticsPage, job: &JobEffect) -> AnyView {
     let JobEffect { before, after, days, .. } = *job;
-    let (days, numbers) = match no_figures(job, asked.today) {
-        Some(why) => (why.to_owned(), ["–", "–", "–", "–"].map(str::to_owned)),
+    let numbers = match no_figures(job, asked.today) {
+        Some(why) => view! { <td class="none" colspan="5">{why}</td> }.into_any(),
         None => {
             let change = change(after.total, before.total);
-            (
-                counted(days.into(), "day", "days"),
-                [grouped(before.total), grouped(after.total), change, moved(before, after)],
-            )
+            view! {
+                <td class="numeric">{counted(days.into(), "day", "days")}</td>
+                <td class="numeric">{grouped(before.total)}</td>
+                <td class="numeric">{grouped(after.total)}</td>
+                <td class="numeric">{change}</td>
+                <td class="numeric share">{moved(before, after)}</td>
+            }
+            .into_any()
         }
     };
-    let [before, after, change, share] = numbers;
     let href = links::job(&asked.project, job.job.as_str());
     view! {
         <tr>
             <th scope="row" class="path"><a href=href>{job.title.clone()}</a></th>
             <td>{job.finished.to_string()}</td>
-            <td class="numeric">{days}</td>
-            <td class="numeric">{before}</td>
-            <td class="numeric">{after}</td>
-            <td class="numeric">{change}</td>
-            <td class="numeric share">{share}</td>
+            {numbers}
         </tr>
     }
     .into_any()
