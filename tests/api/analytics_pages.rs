@@ -505,9 +505,12 @@ async fn a_search_and_a_tab_narrow_the_figures_the_chart_and_the_table() {
             .await;
     }
     let viewer = app.sign_in("vera").await;
-    let asked = |query| [("project", "docs"), ("query", query)];
+    fn asked(query: &str) -> [(&str, &str); 2] {
+        [("project", "docs"), ("query", query)]
+    }
     let range = "from=2026-11-17&to=2026-11-20";
-    let found = viewer.ask("/api/analytics/report", &asked(&format!("{range}&q=guide") as &str)).await;
+    let searched = format!("{range}&q=guide");
+    let found = viewer.ask("/api/analytics/report", &asked(&searched)).await;
     assert_eq!(found["pages"]["matching"], json!({"human": 160, "ai": 20, "total": 180}));
     assert_eq!(
         found["pages"]["matching_comparison"],
