@@ -23,6 +23,7 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
     DOCKET_ADMIN_PASSWORD: PASSWORD,
     DOCKET_HISTORY_DAYS: "1",
+    DOCKET_HISTORY_BEFORE: "0",
     DOCKET_LOG_FORMAT: "json",
   });
   const url = await panel.url();

@@ -93,6 +93,7 @@ function environment(folder, settings) {
     DOCKET_AGENT_PER_HOUR: PLENTY,
     DOCKET_ANALYTICS_PER_HOUR: PLENTY,
     DOCKET_HISTORY_DAYS: String(DAYS),
+    DOCKET_HISTORY_BEFORE: "0",
     DOCKET_LOG_FORMAT: "json",
   };
 }
