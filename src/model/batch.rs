@@ -1,12 +1,13 @@
 //! A batch: a prompt template and a list of values that become many prompts, all or none. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::job::Job;
-use crate::model::template::{filled, placeholders};
+use crate::model::template::Parsed;
 use crate::model::time::Timestamp;
 
 /// The largest number of jobs in a batch.
@@ -61,20 +62,68 @@ pub struct Entry {
     pub paths: Vec<String>,
 }
 
-/// The prompts that `list` makes of `text`, or an error message with the line number.
-pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
-    let names = placeholders(text);
+/// The prompts that `list` makes of `text`, or an error message with the line number. Nothing longer than `most`
+/// characters is made.
+pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String> {
+    let template = Parsed::of(text);
+    let (hasher, mut seen) = (RandomState::new(), HashMap::new());
+    let mut entries: Vec<Entry> = Vec::new();
+    for line in lines(&template, list)? {
+        let Line { number, columns } = line?;
+        let length = template.filled_chars(&columns);
+        if length > most {
+            return Err(format!(
+                "Line {number}: The prompt has {length} characters; at most {most} can be sent. Shorten it."
+            ));
+        }
+        let prompt = template.filled(&columns);
+        let earlier = seen.insert(hasher.hash_one(&prompt), entries.len());
+        if earlier.is_some_and(|earlier: usize| entries[earlier].prompt == prompt) {
+            return Err(format!("Line {number} repeats an earlier line."));
+        }
+        let is_page = template.names[0] == "page" || columns[0].starts_with('/');
+        let paths = is_page.then(|| columns[0].to_owned()).into_iter().collect();
+        entries.push(Entry { line: number, prompt, paths });
+    }
+    if entries.is_empty() {
+        return Err("The list of values is empty. Write one value per line.".to_owned());
+    }
+    Ok(entries)
+}
+
+/// The beginning of each prompt of a batch that [`entries`] accepted.
+pub fn preview(text: &str, list: &str) -> Vec<String> {
+    let template = Parsed::of(text);
+    let lines = lines(&template, list).into_iter().flatten().filter_map(Result::ok);
+    let prompts = lines.map(|line| match template.beginning(&line.columns, PREVIEW_CHARS) {
+        (prompt, true) => prompt,
+        (beginning, false) => beginning + "…",
+    });
+    prompts.collect()
+}
+
+/// A line of the list, with one value for each placeholder.
+struct Line<'a> {
+    /// From 1.
+    number: usize,
+    columns: Vec<&'a str>,
+}
+
+/// The lines of the list that are not empty, each valid or an error message.
+fn lines<'a>(
+    template: &'a Parsed,
+    list: &'a str,
+) -> Result<impl Iterator<Item = Result<Line<'a>, String>>, String> {
+    let names = &template.names;
     if names.is_empty() {
         return Err(
             "The text has no placeholder such as {{page}}, so every job would be the same.".to_owned()
         );
     }
     let lines = list.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
-    let mut seen = BTreeSet::new();
-    let mut entries = Vec::new();
-    for (at, line) in lines {
+    Ok(lines.enumerate().map(|(count, (at, line))| {
         let number = at + 1;
-        if entries.len() == BATCH_MAX_JOBS {
+        if count >= BATCH_MAX_JOBS {
             return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));
         }
         let columns = columns(line, names.len());
@@ -85,19 +134,8 @@ pub fn entries(text: &str, list: &str) -> Result<Vec<Entry>, String> {
                 names.join(", ")
             ));
         }
-        let values: BTreeMap<&str, &str> = names.iter().copied().zip(columns.iter().copied()).collect();
-        let prompt = filled(text, &values);
-        if !seen.insert(prompt.clone()) {
-            return Err(format!("Line {number} repeats an earlier line."));
-        }
-        let is_page = names[0] == "page" || columns[0].starts_with('/');
-        let paths = is_page.then(|| columns[0].to_owned()).into_iter().collect();
-        entries.push(Entry { line: number, prompt, paths });
-    }
-    if entries.is_empty() {
-        return Err("The list of values is empty. Write one value per line.".to_owned());
-    }
-    Ok(entries)
+        Ok(Line { number, columns })
+    }))
 }
 
 fn columns(line: &str, count: usize) -> Vec<&str> {
@@ -114,7 +152,7 @@ mod tests {
 
     #[test]
     fn each_line_becomes_a_prompt() {
-        let made = entries("Check {{page}}.", "/a\n\n  /b, c \n").unwrap_or_else(|why| panic!("{why}"));
+        let made = entries("Check {{page}}.", "/a\n\n  /b, c \n", 99).unwrap_or_else(|why| panic!("{why}"));
         let made: Vec<_> = made
             .iter()
             .map(|entry| (entry.line, entry.prompt.as_str(), entry.paths.first().map(String::as_str)))
@@ -125,7 +163,8 @@ mod tests {
     #[test]
     fn several_placeholders_take_columns_in_the_order_they_stand() {
         let text = "{{tone}}: {{name}} and {{tone}}";
-        let made = entries(text, "calm, Ada\nloud\tBob, the second").unwrap_or_else(|why| panic!("{why}"));
+        let made =
+            entries(text, "calm, Ada\nloud\tBob, the second", 99).unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(made[0].prompt, "calm: Ada and calm");
         assert_eq!(made[1].prompt, "loud: Bob, the second and loud");
         assert!(made[0].paths.is_empty());
@@ -133,13 +172,24 @@ mod tests {
 
     #[test]
     fn a_list_is_taken_as_a_whole_or_its_line_is_named() {
-        let wrong = |text: &str, list: &str| entries(text, list).err().unwrap_or_default();
+        let wrong = |text: &str, list: &str| entries(text, list, 40).err().unwrap_or_default();
         assert!(wrong("no place", "/a").contains("{{page}}"));
         assert!(wrong("{{a}} {{b}}", "x,y\nx").starts_with("Line 2 needs 2 values"));
         assert!(wrong("{{a}} {{b}}", "x,y\nx,").starts_with("Line 2 needs"));
         assert!(wrong("{{a}}", "x\n\nx").starts_with("Line 3 repeats"));
         assert!(wrong("{{a}}", " \n").contains("empty"));
+        assert!(
+            wrong("{{a}}{{a}}", &format!("b\n{}", "é".repeat(21))).starts_with("Line 2: The prompt has 42")
+        );
         let many: String = (0..=BATCH_MAX_JOBS).map(|n| format!("{n}\n")).collect();
         assert!(wrong("{{a}}", &many).starts_with("Line 201 is one too many"));
+    }
+
+    #[test]
+    fn a_preview_has_the_beginning_of_each_prompt() {
+        let long = "é".repeat(PREVIEW_CHARS);
+        let made = preview("{{a}}", &format!("{long}\n\n{long}x\n/b"));
+        assert_eq!(made, [long.clone(), format!("{long}…"), "/b".to_owned()]);
+        assert!(preview("no place", "/a").is_empty());
     }
 }

@@ -24,7 +24,8 @@ pub enum PathsError {
     NotAPath,
 }
 
-/// Parses the pages of a form field, separated by commas or line ends, without duplicates.
+/// Parses the pages of a form field, separated by commas or line ends, without duplicates. Stops at the first page too
+/// many.
 pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
     let mut paths = Vec::new();
     for typed in text.split([',', '\n']).map(str::trim).filter(|typed| !typed.is_empty()) {
@@ -32,8 +33,11 @@ pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
             return Err(PathsError::NotAPath);
         }
         add(&mut paths, normalised(typed));
+        if paths.len() > PATHS_MAX {
+            return Err(PathsError::TooMany);
+        }
     }
-    if paths.len() > PATHS_MAX { Err(PathsError::TooMany) } else { Ok(paths) }
+    Ok(paths)
 }
 
 /// The pages mentioned in `prompt`, without duplicates; at most [`PATHS_MAX`].
@@ -41,8 +45,9 @@ pub fn found_in(prompt: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let words = prompt.split(|c: char| c.is_whitespace() || QUOTES.contains(c));
     for path in words.filter_map(as_page) {
-        if paths.len() < PATHS_MAX {
-            add(&mut paths, path);
+        add(&mut paths, path);
+        if paths.len() == PATHS_MAX {
+            break;
         }
     }
     paths
@@ -131,6 +136,8 @@ mod tests {
         assert_eq!(paths.as_deref(), Ok("/a /b /c /guides/d"));
         let many: String = (0..=PATHS_MAX).map(|n| format!("/{n},")).collect();
         assert_eq!(typed(&many), Err(PathsError::TooMany));
+        // What comes after the first page too many is not read.
+        assert_eq!(typed(&format!("{many}/a\u{7}")), Err(PathsError::TooMany));
         assert_eq!(typed("/a\u{7}"), Err(PathsError::NotAPath));
         assert_eq!(typed(&"x".repeat(PATH_MAX_CHARS + 1)), Err(PathsError::NotAPath));
     }

@@ -41,46 +41,98 @@ pub fn pieces(template: &str) -> Vec<Piece<'_>> {
 
 /// The names of the placeholders in `template`, without duplicates, in order of appearance.
 pub fn placeholders(template: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    for piece in pieces(template) {
-        if let Piece::Placeholder(name) = piece
-            && !names.contains(&name)
-        {
-            names.push(name);
-        }
-    }
-    names
+    Parsed::of(template).names
 }
 
 /// `template` with its placeholders replaced by `values`. A placeholder without a value stays as it is; values are not
-/// expanded again.
-pub fn filled(template: &str, values: &BTreeMap<&str, &str>) -> String {
-    let mut text = String::with_capacity(template.len());
-    for piece in pieces(template) {
-        match piece {
-            Piece::Text(piece) => text.push_str(piece),
-            Piece::Placeholder(name) => match values.get(name) {
-                Some(value) => text.push_str(value),
-                None => {
-                    text.push_str("{{");
-                    text.push_str(name);
-                    text.push_str("}}");
-                }
-            },
-        }
-    }
-    text
+/// expanded again. `None` if the result is longer than `most` characters; nothing is filled then.
+pub fn filled(template: &str, values: &BTreeMap<&str, &str>, most: usize) -> Option<String> {
+    let parsed = Parsed::of(template);
+    let written: Vec<_> = parsed.names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
+    let names = parsed.names.iter().zip(&written);
+    let values: Vec<&str> =
+        names.map(|(name, written)| values.get(name).copied().unwrap_or(written)).collect();
+    (parsed.filled_chars(&values) <= most).then(|| parsed.filled(&values))
 }
 
-/// The name of the placeholder that `text` begins with, and its length in bytes.
+/// A template that is filled several times: parsed once.
+pub struct Parsed<'a> {
+    /// The names of its placeholders, without duplicates, in order of appearance.
+    pub names: Vec<&'a str>,
+    /// How often each of `names` appears.
+    times: Vec<usize>,
+    parts: Vec<Part<'a>>,
+    /// The length of its plain text, in characters.
+    text_chars: usize,
+}
+
+enum Part<'a> {
+    Text(&'a str),
+    /// The index of a placeholder's name.
+    Value(usize),
+}
+
+impl<'a> Parsed<'a> {
+    pub fn of(template: &'a str) -> Self {
+        let mut parsed = Self { names: Vec::new(), times: Vec::new(), parts: Vec::new(), text_chars: 0 };
+        let mut indexes = BTreeMap::new();
+        for piece in pieces(template) {
+            let part = match piece {
+                Piece::Text(text) => {
+                    parsed.text_chars += text.chars().count();
+                    Part::Text(text)
+                }
+                Piece::Placeholder(name) => {
+                    let index = *indexes.entry(name).or_insert(parsed.names.len());
+                    if index == parsed.names.len() {
+                        parsed.names.push(name);
+                        parsed.times.push(0);
+                    }
+                    parsed.times[index] += 1;
+                    Part::Value(index)
+                }
+            };
+            parsed.parts.push(part);
+        }
+        parsed
+    }
+
+    /// The length of [`Self::filled`], in characters, without filling anything. `values` has one value for each name.
+    pub fn filled_chars(&self, values: &[&str]) -> usize {
+        let values = self.times.iter().zip(values).map(|(times, value)| times * value.chars().count());
+        self.text_chars + values.sum::<usize>()
+    }
+
+    /// The text with `values`, one for each name.
+    pub fn filled(&self, values: &[&str]) -> String {
+        self.texts(values).collect()
+    }
+
+    /// The first `most` characters of [`Self::filled`], and whether that is all.
+    pub fn beginning(&self, values: &[&str], most: usize) -> (String, bool) {
+        let mut characters = self.texts(values).flat_map(str::chars);
+        let beginning = characters.by_ref().take(most).collect();
+        (beginning, characters.next().is_none())
+    }
+
+    fn texts<'t>(&'t self, values: &'t [&'t str]) -> impl Iterator<Item = &'t str> {
+        self.parts.iter().map(|part| match part {
+            Part::Text(text) => *text,
+            Part::Value(index) => values[*index],
+        })
+    }
+}
+
+/// The name of the placeholder that `text` begins with, and its length in bytes. Reads at most up to the next brace, so
+/// that each character is read once, however many braces there are.
 fn placeholder(text: &str) -> Option<(&str, usize)> {
-    let inside = text.strip_prefix("{{")?;
-    let end = inside.find("}}")?;
-    let name = inside[..end].trim_matches(' ');
-    let first_is_a_letter = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    let is_a_name = name.len() <= NAME_MAX_CHARS
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    (first_is_a_letter && is_a_name).then_some((name, 2 + end + 2))
+    let inside = text.strip_prefix("{{")?.trim_start_matches(' ');
+    let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name = &inside[..inside.find(|c| !is_of_a_name(c))?];
+    let rest = inside[name.len()..].trim_start_matches(' ').strip_prefix("}}")?;
+    let is_a_name =
+        name.len() <= NAME_MAX_CHARS && name.starts_with(|first: char| first.is_ascii_alphabetic());
+    is_a_name.then_some((name, text.len() - rest.len()))
 }
 
 #[cfg(test)]
@@ -100,8 +152,38 @@ mod tests {
     #[test]
     fn values_stand_in_their_placeholders_and_are_text_themselves() {
         let values = BTreeMap::from([("page", "/a {{audience}}"), ("other", "x")]);
-        assert_eq!(filled("See {{ page }}{{audience}}.", &values), "See /a {{audience}}{{audience}}.");
-        assert_eq!(filled("{{1}} }} {{", &values), "{{1}} }} {{");
-        assert_eq!(filled("", &values), "");
+        assert_eq!(
+            filled("See {{ page }}{{audience}}.", &values, 99).as_deref(),
+            Some("See /a {{audience}}{{audience}}.")
+        );
+        assert_eq!(filled("{{1}} }} {{", &values, 99).as_deref(), Some("{{1}} }} {{"));
+        assert_eq!(filled("", &values, 0).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn a_text_that_would_be_too_long_is_not_filled() {
+        let (template, value) = ("é{{a}}".repeat(6_500), "ü".repeat(130_000));
+        let values = BTreeMap::from([("a", value.as_str())]);
+        assert_eq!(Parsed::of(&template).filled_chars(&[&value]), 6_500 * 130_001);
+        assert_eq!(filled(&template, &values, 100_000), None);
+        assert!(filled("é{{a}}", &values, 130_001).is_some() && filled("é{{a}}", &values, 130_000).is_none());
+    }
+
+    #[test]
+    fn only_the_beginning_is_filled_for_a_preview() {
+        let template = Parsed::of("Ü {{a}}, {{b}}");
+        assert_eq!(template.beginning(&["é", "x"], 5), ("Ü é, ".to_owned(), false));
+        assert_eq!(template.beginning(&["é", "x"], 6), ("Ü é, x".to_owned(), true));
+    }
+
+    #[test]
+    fn braces_without_a_name_are_read_once() {
+        let started = std::time::Instant::now();
+        for braces in ["{", "{{ ", "{{a", "{{a ", "{{ a} "] {
+            let text = braces.repeat(400_000);
+            assert_eq!(pieces(&text), [Piece::Text(text.as_str())]);
+        }
+        // A second look at the rest of the text for each brace takes many minutes.
+        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 }

@@ -12,6 +12,7 @@ mod archive;
 mod assets;
 mod audit;
 mod batch;
+mod bounded;
 mod budget;
 mod bulk;
 mod clock_jumps;

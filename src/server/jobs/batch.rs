@@ -1,7 +1,7 @@
 //! Batches: prepared, previewed, started once, sent through the queue. Must not send by itself.
 
 use crate::error::{AppError, ErrorCode};
-use crate::model::batch::{self, Batch, BatchForm, Entry, PREVIEW_CHARS};
+use crate::model::batch::{self, Batch, BatchForm, Entry};
 use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::page_path;
 use crate::server::auth::guard::Caller;
@@ -35,7 +35,7 @@ impl Jobs {
         self.keep_batch_draft(caller, request).await?;
         let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
         let (text, values) = (request.text.replace("\r\n", "\n"), request.values.replace("\r\n", "\n"));
-        self.checked(&text, &values)?;
+        self.checked(&text, &values).await?;
         let template = template_id(request.template_id.as_deref())?;
         if let Some(template) = &template {
             self.must_be_a_template(&request.project, template).await?;
@@ -68,7 +68,7 @@ impl Jobs {
         batch: &str,
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
-        let entries = self.checked(&prepared.template, &prepared.list)?;
+        let entries = self.checked(&prepared.template, &prepared.list).await?;
         self.store.start_batch(&prepared, &caller.actor(), &entries, self.clock.now()).await?;
         self.batch(project, batch).await
     }
@@ -108,7 +108,7 @@ impl Jobs {
         let Some((kept, _)) = self.store.draft(draft_key(caller, project)).await? else {
             return Ok(BatchForm { intent, text: String::new(), values: String::new(), problem: None });
         };
-        let problem = self.checked(&kept.text, &kept.paths).err().map(|error| error.message);
+        let problem = self.checked(&kept.text, &kept.paths).await.err().map(|error| error.message);
         Ok(BatchForm { intent, text: kept.text, values: kept.paths, problem })
     }
 
@@ -120,16 +120,17 @@ impl Jobs {
 
     async fn shown(&self, prepared: PreparedBatch) -> Result<Batch, AppError> {
         let is_started = prepared.started_at.is_some();
-        // A started batch does not change when the rules for prompts change.
-        let entries = if is_started { Vec::new() } else { self.checked(&prepared.template, &prepared.list)? };
+        // The whole prompts are made once more when it is started, not for each look at it.
+        let preview =
+            if is_started { Vec::new() } else { batch::preview(&prepared.template, &prepared.list) };
         let jobs = self.store.jobs_of_batch(&prepared.id).await?;
         let (sent, waiting) = self.store.progress(&prepared.id).await?;
         let queue = self.queue(&prepared.project).await?;
         let of_batch = queue.waiting.iter().filter(|waiting| waiting.batch.as_ref() == Some(&prepared.id));
         Ok(Batch {
             expected_end: of_batch.filter_map(|waiting| waiting.expected_at).max(),
-            total: if is_started { jobs.len() } else { entries.len() } as u32,
-            preview: entries.iter().map(preview).collect(),
+            total: if is_started { jobs.len() } else { preview.len() } as u32,
+            preview,
             jobs,
             sent,
             waiting: waiting.len() as u32,
@@ -154,30 +155,32 @@ impl Jobs {
     }
 
     /// The prompts of a batch, each validated as if it had been typed by itself.
-    fn checked(&self, text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
+    async fn checked(&self, text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
         if values.len() > LIST_MAX {
             return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));
         }
         prompt(text, self.prompt_max)?;
-        let mut entries = batch::entries(text, values).map_err(AppError::bad_input)?;
-        for entry in &mut entries {
-            let typed = prompt(&entry.prompt, self.prompt_max).and_then(|_| paths(&entry.paths.join("\n")));
-            let typed = typed
-                .map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)))?;
-            entry.paths = page_path::of_job(typed, &entry.prompt);
-        }
-        Ok(entries)
+        // Many long prompts take a while and must not block the async threads.
+        let (text, values, most) = (text.to_owned(), values.to_owned(), self.prompt_max);
+        let checked = tokio::task::spawn_blocking(move || checked(&text, &values, most)).await;
+        checked.map_err(|error| {
+            tracing::error!(%error, "a batch could not be checked");
+            AppError::internal()
+        })?
     }
+}
+
+fn checked(text: &str, values: &str, most: u32) -> Result<Vec<Entry>, AppError> {
+    let mut entries = batch::entries(text, values, most as usize).map_err(AppError::bad_input)?;
+    for entry in &mut entries {
+        let typed = prompt(&entry.prompt, most).and_then(|_| paths(&entry.paths.join("\n")));
+        let typed =
+            typed.map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)))?;
+        entry.paths = page_path::of_job(typed, &entry.prompt);
+    }
+    Ok(entries)
 }
 
 fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftKey<'a> {
     DraftKey { user_id: &caller.user.id, project, subject: DRAFT }
-}
-
-fn preview(entry: &Entry) -> String {
-    let mut text: String = entry.prompt.chars().take(PREVIEW_CHARS).collect();
-    if text.len() < entry.prompt.len() {
-        text.push('…');
-    }
-    text
 }

@@ -188,7 +188,7 @@ fn text(
             goes_first: true,
         };
     }
-    let template = pick.filled();
+    let template = pick.filled(form.prompt_max);
     let asked = || template.as_ref().map(|_| pick.asked.clone()).unwrap_or_default();
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
     let brings_text = given(prefill.prompt).or_else(|| template.clone());

@@ -1,6 +1,8 @@
 //! The templates beside the form for a new job: links that choose one, and a GET form for its placeholders. Each leads
 //! to this page with the text in the form; the island `job_form` does the same in place.
 
+use std::collections::BTreeSet;
+
 use leptos::prelude::*;
 
 use crate::model::links;
@@ -32,20 +34,22 @@ impl Pick {
         asked: String,
         given: impl Iterator<Item = (String, String)>,
     ) -> Self {
-        let is_used =
-            |name: &str| name == PATH || templates.iter().any(|it| placeholders(&it.text).contains(&name));
+        let names: BTreeSet<&str> = templates.iter().flat_map(|it| placeholders(&it.text)).collect();
+        let is_used = |name: &str| name == PATH || names.contains(name);
         let given = given
             .filter(|(name, _)| is_used(name) && !RESERVED_PLACEHOLDERS.contains(&name.as_str()))
             .collect();
         Self { project, templates, asked, given }
     }
 
-    /// The text of the chosen template, filled with the values in the address; `None` without a template.
-    pub(super) fn filled(&self) -> Option<String> {
+    /// The text of the chosen template, filled with the values in the address; as it was saved if that
+    /// would be longer than a prompt's `most` characters. `None` without a template.
+    pub(super) fn filled(&self, most: u32) -> Option<String> {
         let template = self.template(&self.asked)?;
         let values: Vec<_> =
             placeholders(&template.text).into_iter().map(|name| (name, self.value(name))).collect();
-        Some(filled(&template.text, &values.into_iter().filter(|(_, value)| !value.is_empty()).collect()))
+        let values = values.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        Some(filled(&template.text, &values, most as usize).unwrap_or_else(|| template.text.clone()))
     }
 
     fn template(&self, id: &str) -> Option<&SavedTemplate> {
@@ -171,10 +175,12 @@ mod tests {
         let asked = template.id.to_string();
         let given = [("path", "/a"), ("audience", ""), ("unknown", "x")];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let mut pick = Pick::of("docs".to_owned(), vec![template], asked, given.into_iter());
-        assert_eq!(pick.filled().as_deref(), Some("Check /a for {{audience}}"));
+        let mut pick = Pick::of("docs".to_owned(), vec![template], asked.clone(), given.into_iter());
+        assert_eq!(pick.filled(99).as_deref(), Some("Check /a for {{audience}}"));
         assert_eq!(pick.given("unknown"), "", "the form has no use for it");
         pick.asked = "2".to_owned();
-        assert_eq!(pick.filled(), None);
+        assert_eq!(pick.filled(99), None);
+        pick.asked = asked;
+        assert_eq!(pick.filled(9).as_deref(), Some("Check {{page}} for {{audience}}"));
     }
 }
