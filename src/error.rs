@@ -35,6 +35,8 @@ pub enum ErrorCode {
     /// Too many sign-in attempts.
     TooManyAttempts,
     UpstreamFailed,
+    /// Too much is asked of Docket at the moment.
+    Busy,
     DatabaseUnavailable,
     UpstreamSlow,
     /// The browser could not reach Docket; never sent by the server.
@@ -96,7 +98,7 @@ impl ErrorCode {
             Self::IntentReused => 422,
             Self::BudgetSpent | Self::TooManyAttempts => 429,
             Self::UpstreamFailed => 502,
-            Self::DatabaseUnavailable => 503,
+            Self::Busy | Self::DatabaseUnavailable => 503,
             Self::UpstreamSlow => 504,
             Self::Unreachable | Self::Internal => 500,
         }

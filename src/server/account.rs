@@ -7,6 +7,7 @@ use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
 use crate::model::id::SessionId;
 use crate::server::auth::guard::Caller;
+use crate::server::auth::hashing::Asker;
 use crate::server::auth::password::{self, PasswordCheck};
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{address, sign_in};
@@ -37,13 +38,24 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
     // A stolen session must not allow guessing passwords faster than signing in does.
     let attempt = state.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
     let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-    if password::verify(SecretString::from(old), stored).await.map_err(failed)? == PasswordCheck::Wrong {
+    let asker = Asker::new(caller.address, true);
+    let check = match state.passwords.verify(SecretString::from(old), stored, asker).await {
+        Ok(check) => check,
+        Err(error) => {
+            attempt.passed();
+            return Err(sign_in::unchecked(error).await);
+        }
+    };
+    if check == PasswordCheck::Wrong {
         return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
     }
     attempt.succeeded().await;
     let new = SecretString::from(new);
     password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
-    let hash = password::hash(new).await.map_err(failed)?;
+    let hash = match state.passwords.hash(new, asker).await {
+        Ok(hash) => hash,
+        Err(error) => return Err(sign_in::unchecked(error).await),
+    };
     state.store.set_password_hash(&user.name, &hash, &caller.actor(), state.clock.now()).await?;
     if let Some(user) = state.store.user_by_id(&user.id).await? {
         sign_in::renew(&user).await?;
@@ -74,9 +86,4 @@ pub async fn sign_out_others(caller: &Caller) -> Result<Confirmation, AppError> 
         1 => "1 other session was ended.".to_owned(),
         ended => format!("{ended} other sessions were ended."),
     }))
-}
-
-fn failed(error: anyhow::Error) -> AppError {
-    tracing::error!(error = format!("{error:#}"), "a password could not be changed");
-    AppError::internal()
 }

@@ -8,6 +8,7 @@ mod device;
 pub mod first_admin;
 pub mod gate;
 pub mod guard;
+pub mod hashing;
 pub mod origin;
 pub mod password;
 pub mod presence;

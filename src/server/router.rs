@@ -50,7 +50,13 @@ pub fn router(state: &AppState) -> Router {
         .layer(from_fn(bodies::url_encoded_only))
         .layer(from_fn_with_state(state.clone(), gate))
         .layer(from_fn_with_state(state.clone(), same_origin))
-        .layer(AuthManagerLayerBuilder::new(Backend::new(state.store.clone()), sessions(state)).build())
+        .layer(
+            AuthManagerLayerBuilder::new(
+                Backend::new(state.store.clone(), state.passwords.clone()),
+                sessions(state),
+            )
+            .build(),
+        )
         .layer(from_fn(with_owner))
         .layer(from_fn_with_state(state.clone(), address::find_out))
         .layer(from_fn(outage::explain))

@@ -12,6 +12,7 @@ use crate::model::user::Project;
 use crate::server::analytics::Analytics;
 use crate::server::assets;
 use crate::server::auth::attempts::Attempts;
+use crate::server::auth::password::Passwords;
 use crate::server::auth::presence::Presence;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
@@ -49,6 +50,7 @@ pub struct Shared {
     pub webhooks: Webhooks,
     pub flash: FlashStore,
     pub attempts: Attempts,
+    pub passwords: Passwords,
     pub presence: Presence,
     pub access: Arc<AccessConfig>,
     pub second_factors: SecondFactors,
@@ -93,7 +95,14 @@ impl AppState {
         let jobs =
             Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing, prompt_max);
         let attempts = Attempts::new(clock.clone());
-        let second_factors = SecondFactors::new(store.clone(), clock.clone(), attempts.clone(), &public_url);
+        let passwords = Passwords::default();
+        let second_factors = SecondFactors::new(
+            store.clone(),
+            clock.clone(),
+            attempts.clone(),
+            passwords.clone(),
+            &public_url,
+        );
         let authorities = &upstream.certificate_authorities;
         let single_sign_on = identity
             .single_sign_on
@@ -113,6 +122,7 @@ impl AppState {
             prompt_max,
             flash: FlashStore::new(),
             attempts,
+            passwords,
             presence: Presence::new(store.clone(), clock.clone()),
             access: Arc::new(access),
             store,

@@ -1,11 +1,14 @@
 //! Guessing passwords is slowed down, except for the account's owner.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use docket::server::clock::Clock;
 use docket::server::config::AccessConfig;
+use futures::future::join_all;
+use futures::join;
 
-use crate::helpers::{Answer, PASSWORD, Settings, TestApp};
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, until};
 
 async fn behind(proxies: &[&str]) -> TestApp {
     let trusted_proxies = proxies.iter().map(|network| network.parse().unwrap()).collect();
@@ -104,4 +107,64 @@ async fn a_plain_form_is_told_to_wait_too() {
             "{tried}: {seconds:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_right_password_passes_a_crowd_of_wrong_ones_and_those_too_many_are_turned_away() {
+    let app = behind(&["127.0.0.1/32"]).await;
+    let checked = AtomicUsize::new(0);
+    let crowd = async {
+        let tries = (0..400).map(async |n| {
+            let address = format!("10.0.{}.{}", n % 50, n / 50);
+            let answer = try_from(&app, &address, &format!("user {n}"), "wrong").await;
+            if answer.status == 401 {
+                checked.fetch_add(1, Ordering::SeqCst);
+            } else {
+                let message = answer.refused(503, "busy");
+                assert!(message.contains("Nothing was checked"), "{message}");
+                assert!(answer.header("retry-after").parse::<u64>().unwrap() >= 1);
+            }
+            answer.status
+        });
+        join_all(tries).await
+    };
+    let person = async {
+        until("the crowd is there", async || (checked.load(Ordering::SeqCst) > 0).then_some(())).await;
+        let before = checked.load(Ordering::SeqCst);
+        let answer = try_from(&app, "192.0.2.1", "olga", PASSWORD).await;
+        (answer.status, checked.load(Ordering::SeqCst) - before)
+    };
+    let (crowd, (person, passed)) = join!(crowd, person);
+    assert_eq!(person, 200);
+    assert!(passed < 60, "{passed} wrong passwords were checked first");
+    assert!(crowd.contains(&503), "the queue has no end");
+    let log = app.sign_in("ada").await.get("/admin/audit?action=sign_in&outcome=refused").await.text;
+    assert_eq!(log.matches("Too many sign-ins at once").count(), 1, "{log}");
+    // What was not checked does not count.
+    assert_eq!(try_from(&app, "10.0.0.1", "olga", PASSWORD).await.status, 200);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn wrong_passwords_leave_no_memory_behind() {
+    let place =
+        Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_TRUSTED_PROXIES", "127.0.0.1/32");
+    let server = place.serve(&[]);
+    server.signed_in().await;
+    let resident = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap().to_owned();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+    };
+    let (before, address) = (resident(), server.address().await);
+    let tries = (0..60).map(async |n| {
+        let somebody = Browser::at(&address);
+        let name = format!("user {n}");
+        let pairs = [("username", name.as_str()), ("password", "wrong")];
+        let request = somebody.call("/api/session/login", &pairs);
+        somebody.send(request.header("x-forwarded-for", format!("10.0.{n}.1"))).await.status
+    });
+    assert!(join_all(tries).await.into_iter().all(|status| status != 200));
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 64, "{grown} MiB more");
 }

@@ -7,8 +7,8 @@
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use governor::clock::Clock as _;
@@ -18,6 +18,7 @@ use governor::state::StateStore;
 use governor::{Quota, RateLimiter};
 use moka::future::Cache;
 
+use super::hashing::Asker;
 use crate::server::clock::Clock;
 
 /// The burst: attempts without a wait.
@@ -33,12 +34,15 @@ const CELLS: usize = 1 << 16;
 const KNOWN: u64 = 10_000;
 const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
 
+const OVERLOAD_EVERY: Duration = Duration::from_secs(3600);
+
 /// Cloning gives another handle.
 #[derive(Clone)]
 pub struct Attempts {
     accounts: Limit,
     addresses: Limit,
     known: Cache<(u64, IpAddr), ()>,
+    overload: Arc<Mutex<Option<Duration>>>,
 }
 
 /// A counted attempt.
@@ -46,21 +50,24 @@ pub struct Attempt<'a> {
     of: &'a Attempts,
     account: u64,
     address: IpAddr,
+    is_known: bool,
     counted: Vec<(&'a Limit, u64)>,
 }
 
 impl Attempts {
     pub fn new(clock: Clock) -> Self {
         let known = Cache::builder().max_capacity(KNOWN).time_to_live(KNOWN_FOR).build();
-        Self { accounts: Limit::new(clock.clone()), addresses: Limit::new(clock), known }
+        let (accounts, addresses) = (Limit::new(clock.clone()), Limit::new(clock));
+        Self { accounts, addresses, known, overload: Arc::default() }
     }
 
     /// Counts an attempt to sign in to `account` from `address`, or returns how long to wait.
     pub fn begin(&self, account: &str, address: IpAddr) -> Result<Attempt<'_>, Duration> {
         let account = self.accounts.key(account);
-        let mut attempt = Attempt { of: self, account, address, counted: Vec::new() };
+        let is_known = self.known.contains_key(&(account, address));
+        let mut attempt = Attempt { of: self, account, address, is_known, counted: Vec::new() };
         let mut limits = vec![(&self.addresses, self.addresses.key(network(address)))];
-        if !self.known.contains_key(&(account, address)) {
+        if !is_known {
             limits.push((&self.accounts, account));
         }
         for (limit, key) in limits {
@@ -74,16 +81,32 @@ impl Attempts {
         }
         Ok(attempt)
     }
+
+    /// Whether this is the first overload within an hour: one is written down, and the many that follow are not.
+    pub fn is_new_overload(&self) -> bool {
+        let now = self.addresses.limiter.clock().now();
+        let mut overload = self.overload.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = overload.is_none_or(|last| now.saturating_sub(last) > OVERLOAD_EVERY);
+        if is_new {
+            *overload = Some(now);
+        }
+        is_new
+    }
 }
 
 impl Attempt<'_> {
+    /// The queue for hashing serves people at an address from which they signed in lately first.
+    pub fn asker(&self) -> Asker {
+        Asker::new(self.address, self.is_known)
+    }
+
     /// The password was right: refunds the attempt, and remembers the address as known.
     pub async fn succeeded(self) {
         self.give_back();
         self.of.known.insert((self.account, self.address), ()).await;
     }
 
-    /// The password was right, but a second factor is required: refunds the attempt without remembering the address.
+    /// Refunds the attempt without remembering the address: a second factor is required, or nothing was tried.
     pub fn passed(self) {
         self.give_back();
     }

@@ -4,7 +4,8 @@ use axum_login::{AuthUser, AuthnBackend, UserId};
 use secrecy::SecretString;
 use thiserror::Error;
 
-use super::password::{self, PasswordCheck};
+use super::hashing::Asker;
+use super::password::{PasswordCheck, PasswordError, Passwords};
 use super::session_store;
 use crate::server::store::users::User;
 use crate::server::store::{Store, StoreError};
@@ -12,11 +13,13 @@ use crate::server::store::{Store, StoreError};
 #[derive(Clone)]
 pub struct Backend {
     store: Store,
+    passwords: Passwords,
 }
 
 pub struct Credentials {
     pub username: String,
     pub password: SecretString,
+    pub asker: Asker,
 }
 
 #[derive(Debug, Error)]
@@ -24,14 +27,14 @@ pub enum BackendError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("passwords cannot be checked: {0}")]
-    Password(anyhow::Error),
+    Password(#[from] PasswordError),
 }
 
 pub type AuthSession = axum_login::AuthSession<Backend>;
 
 impl Backend {
-    pub fn new(store: Store) -> Self {
-        Self { store }
+    pub fn new(store: Store, passwords: Passwords) -> Self {
+        Self { store, passwords }
     }
 }
 
@@ -57,10 +60,9 @@ impl AuthnBackend for Backend {
     async fn authenticate(&self, credentials: Credentials) -> Result<Option<User>, BackendError> {
         let user = self.store.user_by_name(&credentials.username).await?.filter(|user| !user.disabled);
         let hash = user.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let check = password::verify(credentials.password.clone(), hash).await;
-        let check = check.map_err(BackendError::Password)?;
+        let check = self.passwords.verify(credentials.password.clone(), hash, credentials.asker).await?;
         if let (Some(user), PasswordCheck::NeedsRehash) = (&user, check) {
-            let new = password::hash(credentials.password).await.map_err(BackendError::Password)?;
+            let new = self.passwords.hash(credentials.password, credentials.asker).await?;
             self.store.rehash(&user.id, &user.password_hash, &new).await?;
         }
         Ok(user.filter(|_| check != PasswordCheck::Wrong))

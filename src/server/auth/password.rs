@@ -1,18 +1,19 @@
-//! Password hashes: Argon2id with the parameters OWASP recommends (19 MiB, 2 passes, 1 lane).
+//! Password hashes: Argon2id with the parameters OWASP recommends (19 MiB, 2 passes, 1 lane). `hashing` decides when.
+
+use std::sync::Arc;
 
 use argon2::password_hash::rand_core::OsRng;
-use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
-use argon2::{Algorithm, Argon2, Params};
+use argon2::password_hash::{self, Output, ParamsString, PasswordHash, Salt, SaltString};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use secrecy::{ExposeSecret, SecretString};
-use tokio::sync::Semaphore;
+use thiserror::Error;
+
+use super::hashing::{Asker, Busy, Hashing, Memory};
 
 /// The minimum length of a chosen password, in characters.
 pub const MIN_CHARS: usize = 12;
 /// The maximum length in bytes; longer passwords only cost time.
 const MAX_BYTES: usize = 1024;
-
-/// Each hash costs 19 MiB and a core for a moment; more than two at once would slow down pages.
-static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
 /// Common passwords.
 const COMMON: &str = include_str!("common_passwords.txt");
@@ -53,35 +54,115 @@ fn is_guessed_first(password: &str, username: &str) -> bool {
     is_common || repeats || is_named
 }
 
-/// The hash of a new password, with its salt and parameters, as a PHC string.
-pub async fn hash(password: SecretString) -> anyhow::Result<String> {
-    blocking(move || {
-        let salt = SaltString::generate(&mut OsRng);
-        let hash = Argon2::default().hash_password(password.expose_secret().as_bytes(), &salt);
-        Ok(hash.map_err(|error| anyhow::anyhow!("hashing a password: {error}"))?.to_string())
-    })
-    .await
+/// Why a password could not be hashed.
+#[derive(Debug, Error)]
+pub enum PasswordError {
+    #[error("too many passwords wait to be checked")]
+    Busy,
+    #[error("hashing a password: {0}")]
+    Hash(#[from] password_hash::Error),
 }
 
-/// Whether `password` matches `hash`. Without a hash (no user of that name) it takes the same time and
-/// never matches.
-pub async fn verify(password: SecretString, hash: Option<String>) -> anyhow::Result<PasswordCheck> {
-    if password.expose_secret().len() > MAX_BYTES {
-        return Ok(PasswordCheck::Wrong);
+impl From<Busy> for PasswordError {
+    fn from(Busy: Busy) -> Self {
+        Self::Busy
     }
-    blocking(move || {
-        let somebody = hash.is_some();
-        let hash = hash.unwrap_or_else(|| NOBODYS_HASH.to_owned());
-        let parsed =
-            PasswordHash::new(&hash).map_err(|error| anyhow::anyhow!("a stored password hash: {error}"))?;
-        let right = Argon2::default().verify_password(password.expose_secret().as_bytes(), &parsed).is_ok();
-        Ok(match right && somebody {
-            false => PasswordCheck::Wrong,
-            true if is_weaker(&parsed) => PasswordCheck::NeedsRehash,
-            true => PasswordCheck::Correct,
-        })
+}
+
+/// Hashes and checks passwords when it is their turn. Cloning gives another handle.
+#[derive(Clone, Default)]
+pub struct Passwords(Arc<Hashing>);
+
+impl Passwords {
+    /// As [`hash`], in the queue.
+    pub async fn hash(&self, password: SecretString, asker: Asker) -> Result<String, PasswordError> {
+        self.0.run(asker, move |memory| hashed(&password, memory)).await?
+    }
+
+    /// Whether `password` matches `hash`. Without a hash (no user of that name) it takes the same time and
+    /// never matches.
+    pub async fn verify(
+        &self,
+        password: SecretString,
+        hash: Option<String>,
+        asker: Asker,
+    ) -> Result<PasswordCheck, PasswordError> {
+        if password.expose_secret().len() > MAX_BYTES {
+            return Ok(PasswordCheck::Wrong);
+        }
+        self.0.run(asker, move |memory| checked(&password, hash.as_deref(), memory)).await?
+    }
+}
+
+/// The hash of a new password, with its salt and parameters, as a PHC string. For the command line: without a queue.
+pub async fn hash(password: SecretString) -> anyhow::Result<String> {
+    Ok(tokio::task::spawn_blocking(move || hashed(&password, &mut Memory::new())).await??)
+}
+
+fn hashed(password: &SecretString, memory: &mut Memory) -> Result<String, PasswordError> {
+    let salt = SaltString::generate(&mut OsRng);
+    let argon2 = Argon2::default();
+    let hash = PasswordHash {
+        algorithm: Algorithm::default().ident(),
+        version: Some(Version::default().into()),
+        params: ParamsString::try_from(argon2.params())?,
+        salt: Some(salt.as_salt()),
+        hash: Some(output(&argon2, password, salt.as_salt(), Params::DEFAULT_OUTPUT_LEN, memory)?),
+    };
+    Ok(hash.to_string())
+}
+
+fn checked(
+    password: &SecretString,
+    hash: Option<&str>,
+    memory: &mut Memory,
+) -> Result<PasswordCheck, PasswordError> {
+    let parsed = PasswordHash::new(hash.unwrap_or(NOBODYS_HASH))?;
+    let right = is_right(&parsed, password, memory)?;
+    Ok(match right && hash.is_some() {
+        false => PasswordCheck::Wrong,
+        true if is_weaker(&parsed) => PasswordCheck::NeedsRehash,
+        true => PasswordCheck::Correct,
     })
-    .await
+}
+
+fn is_right(
+    stored: &PasswordHash,
+    password: &SecretString,
+    memory: &mut Memory,
+) -> Result<bool, password_hash::Error> {
+    let (Some(salt), Some(expected)) = (stored.salt, stored.hash) else { return Ok(false) };
+    let version = stored.version.map_or(Ok(Version::default()), Version::try_from)?;
+    let argon2 = Argon2::new(Algorithm::try_from(stored.algorithm)?, version, Params::try_from(stored)?);
+    // Outputs are compared in constant time.
+    Ok(output(&argon2, password, salt, expected.len(), memory)? == expected)
+}
+
+/// Hashes in memory that is used again, instead of allocating and freeing it for each password.
+fn output(
+    argon2: &Argon2,
+    password: &SecretString,
+    salt: Salt,
+    length: usize,
+    memory: &mut Memory,
+) -> Result<Output, password_hash::Error> {
+    tracing::trace!("hashing a password");
+    let mut decoded = [0; Salt::MAX_LENGTH];
+    let salt = salt.decode_b64(&mut decoded)?;
+    let blocks = argon2.params().block_count();
+    if memory.len() < blocks {
+        memory.resize(blocks, Block::default());
+    }
+    let password = password.expose_secret().as_bytes();
+    let output = Output::init_with(length, |output| {
+        Ok(argon2.hash_password_into_with_memory(password, salt, output, &mut *memory)?)
+    });
+    let usual = Params::default().block_count();
+    if memory.len() > usual {
+        memory.truncate(usual);
+        memory.shrink_to_fit();
+    }
+    output
 }
 
 /// Whether a hash has weaker parameters than a new one.
@@ -97,26 +178,9 @@ fn is_weaker(hash: &PasswordHash) -> bool {
 const NOBODYS_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
-) -> anyhow::Result<T> {
-    let turn = AT_ONCE.acquire().await?;
-    // The caller may disconnect; the work continues and keeps its permit.
-    let work = move || {
-        let _turn = turn;
-        tracing::trace!("hashing a password");
-        work()
-    };
-    tokio::task::spawn_blocking(work).await?
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
-
-    use argon2::Version;
+    use argon2::password_hash::PasswordHasher;
 
     use super::*;
 
@@ -124,14 +188,25 @@ mod tests {
         SecretString::from(text)
     }
 
+    fn asker() -> Asker {
+        Asker::new(std::net::IpAddr::from([127, 0, 0, 1]), false)
+    }
+
     #[tokio::test]
     async fn only_the_right_password_of_somebody_is_right() {
-        let right = || secret("correct horse battery");
-        let stored = hash(right()).await.expect("a hash");
+        let (right, here) = (|| secret("correct horse battery"), asker());
+        let passwords = Passwords::default();
+        let stored = passwords.hash(right(), here).await.expect("a hash");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        assert_eq!(verify(right(), Some(stored.clone())).await.expect("an answer"), PasswordCheck::Correct);
-        assert_eq!(verify(secret("wrong"), Some(stored)).await.expect("an answer"), PasswordCheck::Wrong);
-        assert_eq!(verify(right(), None).await.expect("an answer"), PasswordCheck::Wrong);
+        assert_eq!(
+            passwords.verify(right(), Some(stored.clone()), here).await.expect("an answer"),
+            PasswordCheck::Correct
+        );
+        assert_eq!(
+            passwords.verify(secret("wrong"), Some(stored), here).await.expect("an answer"),
+            PasswordCheck::Wrong
+        );
+        assert_eq!(passwords.verify(right(), None, here).await.expect("an answer"), PasswordCheck::Wrong);
     }
 
     #[tokio::test]
@@ -141,27 +216,12 @@ mod tests {
             let old = Argon2::new(algorithm, Version::V0x13, params);
             let salt = SaltString::generate(&mut OsRng);
             let stored = old.hash_password(b"correct horse battery", &salt).expect("a hash").to_string();
-            let check = verify(secret("correct horse battery"), Some(stored)).await.expect("an answer");
+            let check = Passwords::default()
+                .verify(secret("correct horse battery"), Some(stored), asker())
+                .await
+                .expect("an answer");
             assert_eq!(check, PasswordCheck::NeedsRehash, "{algorithm:?}");
         }
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn two_passwords_at_most_are_hashed_at_once() {
-        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let all = (0..8).map(|_| {
-            let (now, most) = (now.clone(), most.clone());
-            tokio::spawn(blocking(move || {
-                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                std::thread::sleep(Duration::from_millis(20));
-                now.fetch_sub(1, Ordering::SeqCst);
-                Ok(())
-            }))
-        });
-        for one in futures::future::join_all(all).await {
-            one.expect("it ends").expect("it works");
-        }
-        assert!(most.load(Ordering::SeqCst) <= 2, "{most:?} at once");
     }
 
     #[test]

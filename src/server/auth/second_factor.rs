@@ -7,8 +7,9 @@ mod step;
 use secrecy::SecretString;
 
 use super::attempts::Attempts;
-use super::password::PasswordCheck;
-use super::{address, password, sign_in, token, totp};
+use super::hashing::Asker;
+use super::password::{PasswordCheck, Passwords};
+use super::{address, sign_in, token, totp};
 use crate::error::AppError;
 use crate::model::account::SecondFactor as State;
 use crate::server::clock::Clock;
@@ -28,14 +29,21 @@ pub struct SecondFactors {
     store: Store,
     clock: Clock,
     attempts: Attempts,
+    passwords: Passwords,
     /// The issuer shown by authenticators.
     host: String,
 }
 
 impl SecondFactors {
-    pub fn new(store: Store, clock: Clock, attempts: Attempts, public_url: &PublicUrl) -> Self {
+    pub fn new(
+        store: Store,
+        clock: Clock,
+        attempts: Attempts,
+        passwords: Passwords,
+        public_url: &PublicUrl,
+    ) -> Self {
         let host = public_url.origin().split_once("://").map_or("", |(_, host)| host).to_owned();
-        Self { store, clock, attempts, host }
+        Self { store, clock, attempts, passwords, host }
     }
 
     /// Whether a person's sign-in asks for a code.
@@ -114,10 +122,14 @@ impl SecondFactors {
         // A stolen session must not allow faster password guessing than the sign-in page.
         let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
         let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let check = password::verify(SecretString::from(password), stored).await.map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "a password could not be checked");
-            AppError::internal()
-        })?;
+        let asker = Asker::new(address::current(), true);
+        let check = match self.passwords.verify(SecretString::from(password), stored, asker).await {
+            Ok(check) => check,
+            Err(error) => {
+                attempt.passed();
+                return Err(sign_in::unchecked(error).await);
+            }
+        };
         if check == PasswordCheck::Wrong {
             return Err(AppError::bad_input("Incorrect password. Nothing was changed."));
         }

@@ -12,9 +12,11 @@ use leptos_axum::ResponseOptions;
 use secrecy::SecretString;
 
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
+use super::hashing::Asker;
+use super::password::PasswordError;
 use super::{address, device, password, session_store, token};
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, AuditEvent};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::name::is_plain;
 use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
@@ -22,17 +24,29 @@ use crate::server::store::users::User;
 
 pub use second_step::{CODE_PAGE, with_code};
 
+/// How long somebody waits who was turned away because of many others.
+const BUSY_SECONDS: u64 = 5;
+
 /// Opens a session for the person with this name and password, or begins the second step. Returns where to go:
 /// to `next`, if that is a path of ours, or to the page for the code.
 pub async fn with_password(username: &str, password: &str, next: Option<&str>) -> Result<String, AppError> {
     let state: AppState = expect_context();
     let username = username.trim();
     let attempt = state.attempts.begin(username, address::current()).map_err(too_often)?;
-    let credentials = Credentials { username: username.to_owned(), password: SecretString::from(password) };
-    let Some(user) = session(&parts()?)?.authenticate(credentials).await.map_err(not_possible)? else {
+    let (username, password) = (username.to_owned(), SecretString::from(password));
+    let credentials = Credentials { username: username.clone(), password, asker: attempt.asker() };
+    let user = match session(&parts()?)?.authenticate(credentials).await {
+        // The password was not checked, so it does not count.
+        Err(axum_login::Error::Backend(BackendError::Password(PasswordError::Busy))) => {
+            attempt.passed();
+            return Err(too_many(&state).await);
+        }
+        user => user.map_err(not_possible)?,
+    };
+    let Some(user) = user else {
         tracing::warn!("sign-in refused");
         let (event, address) = (AuditEvent::new(Action::SignIn).refused(), address::current().to_string());
-        state.store.record_refused_sign_in(username, &address, &event, state.clock.now()).await?;
+        state.store.record_refused_sign_in(&username, &address, &event, state.clock.now()).await?;
         return Err(AppError::new(ErrorCode::Unauthenticated, "Incorrect username or password."));
     };
     if state.second_factors.is_on(&user).await? {
@@ -104,7 +118,12 @@ pub async fn with_link(link: &str, username: Option<&str>, password: String) -> 
     };
     let secret = SecretString::from(password);
     password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
-    let hash = password::hash(secret).await.map_err(internal)?;
+    // Whoever has a valid link is known.
+    let asker = Asker::new(address::current(), true);
+    let hash = match state.passwords.hash(secret, asker).await {
+        Ok(hash) => hash,
+        Err(error) => return Err(unchecked(error).await),
+    };
     let user = match state.store.accept_invitation(&link, &hash, &from, now).await? {
         Some(user) => Some(user),
         None if state.store.spend_setup_link(&link, &name, &hash, &from, now).await? => {
@@ -122,12 +141,41 @@ fn link_is_over() -> AppError {
     )
 }
 
-/// The error for somebody who has to wait before the next attempt.
-pub fn too_often(wait: Duration) -> AppError {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+/// The error for a password that could not be checked.
+pub async fn unchecked(error: PasswordError) -> AppError {
+    match error {
+        PasswordError::Busy => too_many(&expect_context()).await,
+        PasswordError::Hash(_) => internal(error),
+    }
+}
+
+/// The error when too many passwords wait to be checked. Written to the log and the audit log once an hour.
+async fn too_many(state: &AppState) -> AppError {
+    if state.attempts.is_new_overload() {
+        tracing::warn!("too many passwords wait to be checked; some sign-ins are turned away");
+        let event = AuditEvent::new(Action::SignIn).refused().with_detail("Too many sign-ins at once");
+        let by = Actor::unknown(&address::current().to_string());
+        if let Err(error) = state.store.record(&by, &event, state.clock.now()).await {
+            tracing::error!(%error, "an overload could not be recorded");
+        }
+    }
+    retry_after(BUSY_SECONDS);
+    AppError::new(
+        ErrorCode::Busy,
+        "Too many people are signing in at the moment. Nothing was checked. Try again in a few seconds.",
+    )
+}
+
+fn retry_after(seconds: u64) {
     if let Some(response) = use_context::<ResponseOptions>() {
         response.insert_header(RETRY_AFTER, HeaderValue::from(seconds));
     }
+}
+
+/// The error for somebody who has to wait before the next attempt.
+pub fn too_often(wait: Duration) -> AppError {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    retry_after(seconds);
     AppError::new(
         ErrorCode::TooManyAttempts,
         format!("Too many tries. Wait {seconds} seconds, then try again."),

@@ -1,0 +1,364 @@
+//! The queue in front of password hashing, which needs a core and much memory for each password. Two threads hash, with
+//! memory that they use again; at most [`WAITING_MAX`] passwords wait, at most [`DEADLINE`]. Must not know what is hashed.
+//!
+//! The queue is fair: known askers go first, then those whose network was served least lately. A network is a /24 of IPv4,
+//! and a /48, in it a /56, and in that a /64 of IPv6. When the queue is full, the last in that order is turned away.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use argon2::Block;
+use tokio::sync::oneshot;
+
+/// More than two at once would slow down pages.
+const AT_ONCE: usize = 2;
+/// A few seconds of work.
+const WAITING_MAX: usize = 200;
+const DEADLINE: Duration = Duration::from_secs(5);
+/// How long a thread keeps its memory without work.
+const IDLE: Duration = Duration::from_secs(10);
+/// How long it counts that a network was served.
+const SERVED_FOR: Duration = Duration::from_secs(60);
+
+/// Who wants a password to be hashed.
+#[derive(Debug, Clone, Copy)]
+pub struct Asker {
+    /// Has a session, a valid link, or an address from which the person signed in lately.
+    known: bool,
+    networks: [IpAddr; 3],
+}
+
+/// Too many passwords wait.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Busy;
+
+/// Memory for hashing that is used again.
+pub(super) type Memory = Vec<Block>;
+
+type Work = Box<dyn FnOnce(&mut Memory) + Send>;
+
+pub(super) struct Hashing(Arc<Shared>);
+
+struct Shared {
+    queue: Mutex<Queue>,
+    arrival: Condvar,
+    waiting_max: usize,
+    deadline: Duration,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// In the order of arrival.
+    waiting: Vec<Waiting>,
+    arrivals: u64,
+    threads: usize,
+    idle: usize,
+    served: HashMap<IpAddr, u32>,
+    served_since: Option<Instant>,
+}
+
+struct Waiting {
+    number: u64,
+    asker: Asker,
+    work: Work,
+}
+
+impl Asker {
+    pub fn new(address: IpAddr, known: bool) -> Self {
+        let networks = match address {
+            IpAddr::V4(address) => [IpAddr::V4(Ipv4Addr::from(u32::from(address) >> 8 << 8)); 3],
+            IpAddr::V6(address) => {
+                [80, 72, 64].map(|bits| IpAddr::V6(Ipv6Addr::from(u128::from(address) >> bits << bits)))
+            }
+        };
+        Self { known, networks }
+    }
+}
+
+impl Default for Hashing {
+    fn default() -> Self {
+        Self::new(WAITING_MAX, DEADLINE)
+    }
+}
+
+impl Hashing {
+    fn new(waiting_max: usize, deadline: Duration) -> Self {
+        let (queue, arrival) = (Mutex::default(), Condvar::new());
+        Self(Arc::new(Shared { queue, arrival, waiting_max, deadline }))
+    }
+
+    /// Runs `work` when it is its turn. Work that has begun is waited for; work that nobody waits for any more is dropped.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        asker: Asker,
+        work: impl FnOnce(&mut Memory) -> T + Send + 'static,
+    ) -> Result<T, Busy> {
+        let (done, mut outcome) = oneshot::channel();
+        let number = self.add(asker, Box::new(move |memory| drop(done.send(work(memory)))));
+        let place = Place { shared: &self.0, number };
+        if let Ok(outcome) = tokio::time::timeout(self.0.deadline, &mut outcome).await {
+            return outcome.map_err(|_| Busy);
+        }
+        drop(place);
+        outcome.await.map_err(|_| Busy)
+    }
+
+    /// Adds work, and drops the last in order if there is too much then.
+    fn add(&self, asker: Asker, work: Work) -> u64 {
+        let shared = &self.0;
+        let mut queue = shared.lock();
+        let number = queue.arrivals;
+        queue.arrivals += 1;
+        queue.waiting.push(Waiting { number, asker, work });
+        if queue.waiting.len() > shared.waiting_max {
+            queue.take_last();
+        }
+        if queue.idle == 0 && queue.threads < AT_ONCE {
+            let thread = shared.clone();
+            let started = thread::Builder::new().name("hashing".to_owned()).spawn(move || thread.work());
+            match started {
+                Ok(_) => queue.threads += 1,
+                Err(error) => tracing::error!(%error, "no thread for passwords could be started"),
+            }
+        }
+        shared.arrival.notify_one();
+        number
+    }
+}
+
+/// A place in the queue, given up when dropped.
+struct Place<'a> {
+    shared: &'a Shared,
+    number: u64,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.shared.lock().waiting.retain(|waiting| waiting.number != self.number);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // Nothing panics while it holds the lock.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A thread's life: as long as there is work, and a while longer.
+    fn work(&self) {
+        let mut memory = Memory::new();
+        while let Some(work) = self.next() {
+            // The one who waits for it learns of a panic because no outcome comes.
+            let _ = catch_unwind(AssertUnwindSafe(|| work(&mut memory)));
+        }
+    }
+
+    fn next(&self) -> Option<Work> {
+        let mut queue = self.lock();
+        loop {
+            if let Some(waiting) = queue.take_first() {
+                queue.count(&waiting.asker);
+                return Some(waiting.work);
+            }
+            queue.idle += 1;
+            let waited = self.arrival.wait_timeout(queue, IDLE).unwrap_or_else(PoisonError::into_inner);
+            queue = waited.0;
+            queue.idle -= 1;
+            if waited.1.timed_out() && queue.waiting.is_empty() {
+                queue.threads -= 1;
+                return None;
+            }
+        }
+    }
+}
+
+/// The place in the order: smaller goes first. Among equals, the one who came last still has the most patience.
+type Rank = (bool, [(u32, u32); 3], Reverse<u64>);
+
+impl Queue {
+    fn take_first(&mut self) -> Option<Waiting> {
+        let (_, at) = self.ranks().into_iter().min()?;
+        Some(self.waiting.remove(at))
+    }
+
+    fn take_last(&mut self) -> Option<Waiting> {
+        let (_, at) = self.ranks().into_iter().max()?;
+        Some(self.waiting.remove(at))
+    }
+
+    /// The rank of each that waits, with its index.
+    fn ranks(&self) -> Vec<(Rank, usize)> {
+        let mut asking: HashMap<(usize, IpAddr), u32> = HashMap::new();
+        for waiting in &self.waiting {
+            for network in waiting.asker.networks.into_iter().enumerate() {
+                *asking.entry(network).or_default() += 1;
+            }
+        }
+        let rank = |waiting: &Waiting| {
+            let networks = waiting.asker.networks;
+            let share = |level: usize| {
+                let network = networks[level];
+                let served = self.served.get(&network).copied().unwrap_or_default();
+                (served, asking.get(&(level, network)).copied().unwrap_or_default())
+            };
+            (!waiting.asker.known, [share(0), share(1), share(2)], Reverse(waiting.number))
+        };
+        self.waiting.iter().enumerate().map(|(at, waiting)| (rank(waiting), at)).collect()
+    }
+
+    fn count(&mut self, asker: &Asker) {
+        let now = Instant::now();
+        if self.served_since.is_none_or(|since| now.duration_since(since) > SERVED_FOR) {
+            self.served.clear();
+            self.served_since = Some(now);
+        }
+        let mut counted = Vec::with_capacity(3);
+        for network in asker.networks {
+            if !counted.contains(&network) {
+                *self.served.entry(network).or_default() += 1;
+                counted.push(network);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+
+    use futures::future::join_all;
+
+    use super::*;
+
+    fn from(address: &str) -> Asker {
+        Asker::new(address.parse().expect("an address"), false)
+    }
+
+    /// A queue whose threads are held until the returned senders are dropped.
+    async fn held(waiting_max: usize, deadline: Duration) -> (Arc<Hashing>, Vec<mpsc::Sender<()>>) {
+        let hashing = Arc::new(Hashing::new(waiting_max, deadline));
+        let mut held = Vec::new();
+        for _ in 0..AT_ONCE {
+            let (release, released) = mpsc::channel::<()>();
+            let (begun, has_begun) = oneshot::channel();
+            let hashing = hashing.clone();
+            tokio::spawn(async move {
+                let work = move |_: &mut Memory| {
+                    let _ = begun.send(());
+                    let _ = released.recv();
+                };
+                hashing.run(from("127.0.0.1"), work).await
+            });
+            has_begun.await.expect("it begins");
+            held.push(release);
+        }
+        (hashing, held)
+    }
+
+    /// The order in which a held queue serves `askers`, who came in this order; `None` for one who was turned away.
+    async fn order(waiting_max: usize, askers: &[Asker]) -> Vec<Option<usize>> {
+        let (hashing, mut held) = held(waiting_max, Duration::from_secs(60)).await;
+        let served = Arc::new(AtomicUsize::new(0));
+        let mut waiting = Vec::new();
+        for asker in askers {
+            let (hashing, served, asker) = (hashing.clone(), served.clone(), *asker);
+            let before = hashing.0.lock().arrivals;
+            waiting.push(tokio::spawn({
+                let hashing = hashing.clone();
+                async move { hashing.run(asker, move |_| served.fetch_add(1, Ordering::SeqCst)).await.ok() }
+            }));
+            while hashing.0.lock().arrivals == before {
+                tokio::task::yield_now().await;
+            }
+        }
+        // With one thread, the order is that in which they are chosen.
+        held.pop();
+        let order = join_all(waiting).await.into_iter().map(|served| served.expect("it ends")).collect();
+        drop(held);
+        order
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn two_at_most_are_hashed_at_once_in_memory_that_is_used_again() {
+        let hashing = Hashing::new(WAITING_MAX, Duration::from_secs(60));
+        let (now, most, grown) =
+            (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let all = (0..20).map(|_| {
+            let (now, most, grown) = (now.clone(), most.clone(), grown.clone());
+            hashing.run(from("127.0.0.1"), move |memory| {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                if memory.is_empty() {
+                    grown.fetch_add(1, Ordering::SeqCst);
+                    memory.resize(8, Block::default());
+                }
+                thread::sleep(Duration::from_millis(5));
+                now.fetch_sub(1, Ordering::SeqCst);
+            })
+        });
+        assert!(join_all(all).await.into_iter().all(|outcome| outcome.is_ok()));
+        assert!(most.load(Ordering::SeqCst) <= 2, "{most:?} at once");
+        assert!(grown.load(Ordering::SeqCst) <= 2, "memory was made {grown:?} times");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn whoever_is_known_or_comes_from_a_quiet_network_goes_first() {
+        let crowd = [from("192.0.2.1"), from("192.0.2.2"), from("192.0.2.3")];
+        let known = Asker::new(crowd[0].networks[0], true);
+        let askers = [crowd[0], crowd[1], crowd[2], from("198.51.100.1"), known];
+        let order = order(10, &askers).await;
+        assert_eq!(order[4], Some(0), "known: {order:?}");
+        assert_eq!(order[3], Some(1), "quiet: {order:?}");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn networks_of_ipv6_share_on_three_levels() {
+        // Two /48; the first has a /56 with two /64, one of them with two addresses.
+        let askers = [
+            from("2001:db8:1:100::1"),
+            from("2001:db8:1:100::2"),
+            from("2001:db8:1:101::1"),
+            from("2001:db8:1:200::1"),
+            from("2001:db8:2::1"),
+        ];
+        let order = order(10, &askers).await;
+        assert_eq!(order[4], Some(0), "{order:?}");
+        assert_eq!(order[3], Some(1), "{order:?}");
+        assert_eq!(order[2], Some(2), "{order:?}");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_full_queue_turns_away_those_who_ask_for_most() {
+        let crowd: Vec<Asker> = (0..10).map(|last| from(&format!("192.0.2.{last}"))).collect();
+        let askers = [crowd.as_slice(), &[from("198.51.100.1")]].concat();
+        let order = order(4, &askers).await;
+        assert_eq!(order.iter().flatten().count(), 4, "{order:?}");
+        assert_eq!(order[10], Some(0), "{order:?}");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nobody_waits_longer_than_the_deadline_and_whoever_leaves_gives_up_the_place() {
+        let (hashing, held) = held(10, Duration::from_millis(50)).await;
+        assert_eq!(hashing.run(from("127.0.0.1"), |_| ()).await, Err(Busy));
+        assert!(hashing.0.lock().waiting.is_empty());
+        let left =
+            tokio::time::timeout(Duration::from_millis(5), hashing.run(from("127.0.0.1"), |_| ())).await;
+        assert!(left.is_err() && hashing.0.lock().waiting.is_empty());
+        drop(held);
+        assert_eq!(hashing.run(from("127.0.0.1"), |_| 7).await, Ok(7));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_panic_ends_one_piece_of_work_only() {
+        let hashing = Hashing::new(10, Duration::from_secs(60));
+        for _ in 0..AT_ONCE {
+            assert_eq!(hashing.run(from("127.0.0.1"), |_| panic!("of the test")).await, Err::<(), _>(Busy));
+        }
+        assert_eq!(hashing.run(from("127.0.0.1"), |_| 7).await, Ok(7));
+    }
+}
