@@ -24,5 +24,6 @@ pub mod saved_views;
 pub mod sheet;
 pub mod state;
 pub mod store;
+pub mod turns;
 pub mod upstream;
 pub mod webhooks;

@@ -103,6 +103,7 @@ pub async fn list_jobs(
 ) -> Result<JobPage, AppError> {
     let caller = guard::of::<ListJobs>()?;
     let project = caller.project(&project)?;
+    let _turn = caller.turn().await?;
     caller.state.jobs.list(&project, query, cursor, page).await
 }
 
@@ -111,6 +112,7 @@ pub async fn list_jobs(
 pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     let caller = guard::of::<GetJobsOverview>()?;
     let project = caller.project(&project)?;
+    let _turn = caller.turn().await?;
     caller.state.jobs.overview(&project).await
 }
 
@@ -166,7 +168,7 @@ pub async fn similar_jobs(
 ) -> Result<Vec<SimilarJob>, AppError> {
     let caller = guard::of::<SimilarJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = &caller.state.jobs;
+    let (jobs, _turn) = (&caller.state.jobs, caller.turn().await?);
     match (prompt, paths) {
         (None, None) => jobs.similar_to_draft(&caller, &project).await,
         (prompt, paths) => {

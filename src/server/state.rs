@@ -24,6 +24,7 @@ use crate::server::flash::FlashStore;
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, Timing};
 use crate::server::store::Store;
+use crate::server::turns::Turns;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
@@ -51,6 +52,7 @@ pub struct Shared {
     pub flash: FlashStore,
     pub attempts: Attempts,
     pub passwords: Passwords,
+    pub turns: Turns,
     pub presence: Presence,
     pub access: Arc<AccessConfig>,
     pub second_factors: SecondFactors,
@@ -123,6 +125,7 @@ impl AppState {
             flash: FlashStore::new(),
             attempts,
             passwords,
+            turns: Turns::default(),
             presence: Presence::new(store.clone(), clock.clone()),
             access: Arc::new(access),
             store,

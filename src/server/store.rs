@@ -24,6 +24,7 @@ pub mod job_list;
 pub mod jobs;
 mod listed_job;
 pub mod polls;
+mod questions;
 pub mod queue;
 pub mod rollups;
 pub mod saved_views;
@@ -49,7 +50,7 @@ use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
 use thiserror::Error;
 
 use self::ids::new_id;
-use crate::error::AppError;
+use crate::error::{AppError, ErrorCode};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -57,6 +58,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 #[derive(Clone)]
 pub struct Store {
     pool: AnyPool,
+    questions: questions::Questions,
     states: Arc<job_list::KnownStates>,
 }
 
@@ -69,6 +71,10 @@ pub enum StoreError {
     Migration(#[from] sqlx::migrate::MigrateError),
     #[error("the database file {path} cannot be used: {error}")]
     File { path: PathBuf, error: std::io::Error },
+    #[error("too many questions wait")]
+    Busy,
+    #[error("a question took too long and was stopped")]
+    Stopped,
     #[error("the database contains {0}, which this version does not know")]
     Corrupt(String),
 }
@@ -98,7 +104,7 @@ impl Store {
             .await?;
         migrate(&pool).await?;
         ids::go_on_after(&pool).await?;
-        Ok(Self { pool, states: Arc::default() })
+        Ok(Self { pool, questions: questions::Questions::of(&path), states: Arc::default() })
     }
 
     /// Opens an existing database of this version read-only; nothing is created or migrated.
@@ -111,7 +117,7 @@ impl Store {
             .acquire_timeout(Duration::from_secs(5))
             .connect(&format!("sqlite://{}?mode=ro", path.display()))
             .await?;
-        Ok(Self { pool, states: Arc::default() })
+        Ok(Self { pool, questions: questions::Questions::of(&path), states: Arc::default() })
     }
 
     /// Whether the database responds and is migrated.
@@ -129,6 +135,7 @@ impl Store {
 
     /// Waits for running queries and closes all connections.
     pub async fn close(&self) {
+        self.questions.close().await;
         self.pool.close().await;
     }
 
@@ -141,8 +148,20 @@ impl Store {
 
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "database error");
-        Self::database_unavailable()
+        match error {
+            StoreError::Stopped => Self::new(
+                ErrorCode::Busy,
+                "This took longer than 2 seconds and was stopped. Ask for less, for example with a longer word or another filter.",
+            ),
+            StoreError::Busy => Self::new(
+                ErrorCode::Busy,
+                "Too many people search or count at the moment. Try again in a few seconds.",
+            ),
+            error => {
+                tracing::error!(%error, "database error");
+                Self::database_unavailable()
+            }
+        }
     }
 }
 
@@ -160,8 +179,8 @@ async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
         "PRAGMA journal_mode = WAL",
         "PRAGMA synchronous = FULL",
         "PRAGMA foreign_keys = ON",
-        // In KiB, the maximum per connection: enough for the list of 100,000 jobs and a search of it.
-        "PRAGMA cache_size = -16384",
+        // In KiB, the maximum per connection; questions have more.
+        "PRAGMA cache_size = -8192",
     ] {
         sqlx::query(pragma).execute(&mut *connection).await?;
     }

@@ -55,3 +55,18 @@ async fn a_prompt_that_would_be_too_long_is_not_made() {
     assert!(message.contains("Line 1: The prompt has 845000000 characters"), "{message}");
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
+
+#[tokio::test]
+async fn a_person_whose_searches_run_waits_alone() {
+    let app = TestApp::start().await;
+    let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
+    let vera = app.state().store.user_by_name("vera").await.unwrap().unwrap().id;
+    let running = [app.state().turns.of(&vera).await.unwrap(), app.state().turns.of(&vera).await.unwrap()];
+    let fields = [("project", "docs"), ("q", "-")];
+    let message = viewer.post("/api/jobs/list", &fields).await.refused(503, "busy");
+    assert!(message.contains("Your earlier searches"), "{message}");
+    viewer.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
+    other.ask("/api/jobs/list", &fields).await;
+    drop(running);
+    viewer.ask("/api/jobs/list", &fields).await;
+}

@@ -47,7 +47,9 @@ impl ReportRequest<'_> {
     ) -> Result<Option<T>, AppError> {
         let state = &self.caller.state;
         let Some(range) = self.query.range(state.today()) else { return Ok(None) };
+        let _turn = self.caller.turn().await?;
         match answer.await {
+            Err(error) if error.code == ErrorCode::Busy => Err(error),
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
             // A question that only the history understands is no reason not to show what the upstream says.
             Err(error) if state.history.missing(self.project, range).await?.days > 0 => {

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos::server_fn::ServerFn;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::roles;
 use crate::error::{AppError, ErrorCode};
@@ -56,6 +57,11 @@ impl Caller {
     pub fn projects(&self) -> Vec<Project> {
         let all = self.state.projects.iter();
         all.filter(|project| self.user.may_see(&project.id)).cloned().collect()
+    }
+
+    /// A turn for a question that may have to read much.
+    pub async fn turn(&self) -> Result<OwnedSemaphorePermit, AppError> {
+        self.state.turns.of(&self.user.id).await
     }
 
     /// The caller as the audit log names them.

@@ -7,6 +7,7 @@ mod summary;
 use futures::TryStreamExt;
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
+use tokio::sync::OwnedSemaphorePermit;
 
 pub use self::finished::FinishedJob;
 pub use self::summary::{Summary, SummaryRanges};
@@ -25,6 +26,7 @@ const ANNOTATIONS_MAX: i64 = 500;
 pub struct Snapshot {
     tx: Transaction<'static, Any>,
     project: ProjectId,
+    _turn: OwnedSemaphorePermit,
 }
 
 /// A stored day.
@@ -51,7 +53,8 @@ pub type Sums = Vec<Option<ViewCounts>>;
 
 impl Store {
     pub async fn snapshot(&self, project: &ProjectId) -> Result<Snapshot, StoreError> {
-        Ok(Snapshot { tx: self.pool.begin().await?, project: project.clone() })
+        let turn = self.questions.turn().await?;
+        Ok(Snapshot { tx: self.pool.begin().await?, project: project.clone(), _turn: turn })
     }
 }
 

@@ -92,7 +92,7 @@ impl Store {
         states.extend(filter.state);
         loop {
             let asked: Vec<JobState> = states.iter().copied().collect();
-            let row = statement(&asked).query().fetch_one(&self.pool).await?;
+            let row = self.questions.ask(statement(&asked)).await?;
             let counted: Vec<u64> = as_json::read(&row, 0)?;
             let ([total, attention], by_state) = (
                 match counted[..] {

@@ -4,9 +4,13 @@
 //! and every filtered column or, where the order is by number, the first set of numbers (the words of a search, a
 //! label).
 
+#[cfg(test)]
+use sqlx::Any;
+#[cfg(test)]
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
-use sqlx::{Any, AssertSqlSafe};
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{AssertSqlSafe, Sqlite};
 
 /// The source of listed jobs (as `l`), and the conditions on them.
 pub(super) struct Select {
@@ -139,7 +143,16 @@ impl Statement {
         Self { sql, values: parts.into_iter().flat_map(|part| part.values).collect() }
     }
 
+    #[cfg(test)]
     pub(super) fn query(self) -> Query<'static, Any, AnyArguments> {
+        let query = sqlx::query(AssertSqlSafe(self.sql));
+        self.values.into_iter().fold(query, |query, value| match value {
+            Value::Text(text) => query.bind(text),
+            Value::Number(number) => query.bind(number),
+        })
+    }
+
+    pub(super) fn sqlite_query(self) -> Query<'static, Sqlite, SqliteArguments> {
         let query = sqlx::query(AssertSqlSafe(self.sql));
         self.values.into_iter().fold(query, |query, value| match value {
             Value::Text(text) => query.bind(text),
