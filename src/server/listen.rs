@@ -1,5 +1,7 @@
-//! Accepts connections: TCP_NODELAY, a deadline for request headers, the maximum of file descriptors, and graceful
-//! shutdown.
+//! Accepts connections: TCP_NODELAY, a deadline for request headers, limits of their number, the maximum of file descriptors, and
+//! graceful shutdown.
+
+mod connections;
 
 use std::time::Duration;
 
@@ -17,6 +19,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 
+pub use connections::Connections;
+
 /// How long a client may take to send a request's headers.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -25,6 +29,10 @@ const MAX_HEADER_BYTES: usize = 32 * 1024;
 
 /// How long running requests may take during shutdown.
 const GRACE: Duration = Duration::from_secs(40);
+
+/// The answer to a connection too many.
+const NO_ROOM: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
 /// Binds an address; the error says what to do if it is in use.
 pub async fn bind(addr: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
@@ -35,7 +43,7 @@ pub async fn bind(addr: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
 
 /// Serves `service` until `stop`, then waits for running requests. An error of the service closes the connection
 /// without a response.
-pub async fn serve<S>(listener: TcpListener, service: S, stop: CancellationToken)
+pub async fn serve<S>(listener: TcpListener, service: S, limits: Connections, stop: CancellationToken)
 where
     S: Service<Request<Incoming>, Response = Response, Error: Into<BoxError>> + Clone + Send + 'static,
     S::Future: Send + 'static,
@@ -60,6 +68,11 @@ where
                 continue;
             }
         };
+        let Some(place) = limits.admit(peer.ip()) else {
+            // The answer gets lost if the client is slow; it has no claim to one.
+            let _ = stream.try_write(NO_ROOM);
+            continue;
+        };
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
@@ -73,6 +86,7 @@ where
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection failed");
             }
+            drop(place);
         });
     }
     drop(listener);

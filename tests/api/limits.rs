@@ -3,14 +3,15 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use docket::server::config::AccessConfig;
 use futures::future::join_all;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use wiremock::ResponseTemplate;
 
 use crate::gate::endpoints;
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job};
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job, until};
 
 const KIB: usize = 1024;
 
@@ -56,12 +57,44 @@ async fn a_body_has_256_kib_at_most_where_no_prompt_is_in_it() {
             assert!(message.contains(&format!("{} KiB", most / KIB)), "{path}: {message}");
         }
     }
-    // Neither may a person without a session, or a body without a length.
-    post_of(&app.stranger(), "/api/session/login", 256 * KIB + 1).await.refused(413, "bad_input");
+    // A body without a length has the same limit.
     let endless = futures::stream::iter((0..64).map(|_| Ok::<_, std::io::Error>("x".repeat(16 * KIB))));
     let request = admin.call("/api/jobs/get", &[]).body(reqwest::Body::wrap_stream(endless));
     admin.send(request).await.refused(413, "bad_input");
     assert_eq!(app.upstream.posts().await.len(), 0);
+}
+
+#[tokio::test]
+async fn where_no_session_is_needed_a_body_has_16_kib_at_most() {
+    let app = TestApp::start().await;
+    for path in ["/api/session/code", "/api/session/login", "/api/session/setup"] {
+        assert_ne!(post_of(&app.stranger(), path, 16 * KIB).await.status, 413, "{path}");
+        let message = post_of(&app.stranger(), path, 16 * KIB + 1).await.refused(413, "bad_input");
+        assert!(message.contains("16 KiB"), "{path}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn one_address_has_so_many_connections_and_others_are_served() {
+    let access = AccessConfig { connections_per_address: 20, ..AccessConfig::default() };
+    let app = TestApp::with(Settings { access, ..Settings::default() }).await;
+    let connect = async || TcpStream::connect(app.address()).await.unwrap();
+    let mut idle = Vec::new();
+    for _ in 0..20 {
+        let mut stream = connect().await;
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut byte = [0];
+        stream.read_exact(&mut byte).await.unwrap();
+        idle.push(stream);
+    }
+    assert_eq!(status(&said(app.address(), b"").await), "503");
+    assert_eq!(app.stranger_from([127, 0, 0, 2].into()).get("/healthz").await.status, 200);
+    drop(idle.pop());
+    let request = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    until("a connection has ended", async || {
+        (status(&said(app.address(), request).await) == "200").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -177,7 +210,10 @@ async fn two_thousand_idle_connections_do_not_stop_others() {
     let address: SocketAddr = url.trim_start_matches("http://").parse().unwrap();
     let mut idle = Vec::new();
     for n in 0..2_000 {
-        let mut stream = TcpStream::connect(address).await.unwrap();
+        // From several addresses: one may not have so many.
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from(([127, 0, 1, (n % 8) as u8], 0))).unwrap();
+        let mut stream = socket.connect(address).await.unwrap();
         // Some send nothing, some an incomplete request, some stay open after a response.
         let begun = ["", "GET /healthz HTTP/1.1\r\nhost:", "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n"][n % 3];
         stream.write_all(begun.as_bytes()).await.unwrap();

@@ -114,7 +114,7 @@ async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_o
 async fn who_waits_at_one_process_for_what_another_one_sends_hears_of_it_soon() {
     let upstream = HeldUpstream::start().await;
     // The maximum duration of an exchange, for which the other process waits without a notification.
-    let place = Workplace::with_administrator(&upstream.url()).set("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "300");
+    let place = Workplace::with_administrator(&upstream.url()).set("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "100");
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
     let (one, other) = (first.signed_in().await, second.signed_in().await);
     upstream.hold();

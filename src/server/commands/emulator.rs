@@ -16,7 +16,7 @@ pub async fn emulator(addr: SocketAddr, config: EmulatorConfig) -> anyhow::Resul
     let key = config.key.clone();
     let emulator = Emulator::new(config, Clock::system());
     say_ready(listener.local_addr()?, &key);
-    listen::serve(listener, emulator.service(), stop_on_signal()).await;
+    listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop_on_signal()).await;
     Ok(())
 }
 
@@ -27,7 +27,7 @@ pub(super) async fn in_background(
 ) -> anyhow::Result<SocketAddr> {
     let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let address = listener.local_addr()?;
-    tokio::spawn(listen::serve(listener, emulator.service(), stop));
+    tokio::spawn(listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop));
     Ok(address)
 }
 

@@ -69,7 +69,8 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
         let (webhooks, stop) = (state.webhooks.clone(), stop.clone());
         async move { webhooks.run(stop).await }
     });
-    listen::serve(listener, router(&state), stop).await;
+    let limits = listen::Connections::limited_by(&state.access);
+    listen::serve(listener, router(&state), limits, stop).await;
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;
     // Deliveries of the last requests, whether or not a client still waits for them.

@@ -1,11 +1,11 @@
-//! Session lifetimes, and the proxies trusted about client addresses.
+//! Session lifetimes, the proxies trusted about client addresses, and how many connections there are.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::source::{ConfigError, Source, number_between};
+use super::source::{ConfigError, Source, number_between, whole_number};
 
 #[derive(Debug, Clone)]
 pub struct AccessConfig {
@@ -15,6 +15,10 @@ pub struct AccessConfig {
     pub session_lifetime: Duration,
     /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
+    /// The most open connections in all.
+    pub connections: u32,
+    /// The most open connections of one address that is no trusted proxy.
+    pub connections_per_address: u32,
 }
 
 impl AccessConfig {
@@ -25,6 +29,8 @@ impl AccessConfig {
             session_idle: Duration::from_secs(u64::from(minutes) * 60),
             session_lifetime: Duration::from_secs(u64::from(days) * 24 * 3600),
             trusted_proxies: source.optional("trusted_proxies", networks)?.unwrap_or_default(),
+            connections: source.or_default("connections", whole_number(1))?,
+            connections_per_address: source.or_default("connections_per_address", whole_number(1))?,
         })
     }
 }
@@ -35,6 +41,8 @@ impl Default for AccessConfig {
             session_idle: Duration::from_secs(8 * 3600),
             session_lifetime: Duration::from_secs(7 * 24 * 3600),
             trusted_proxies: Vec::new(),
+            connections: 4_096,
+            connections_per_address: 512,
         }
     }
 }

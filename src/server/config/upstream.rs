@@ -30,9 +30,12 @@ pub struct UpstreamConfig {
 /// Not configurable: administrators have no basis for choosing another value.
 pub const BREAKS_AFTER: u32 = 5;
 
+/// Shorter than the lease on the history, so that no exchange outlasts it.
+const TIMEOUT_MAX_SECONDS: u32 = 100;
+
 impl UpstreamConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        let seconds = whole_number(1);
+        let (seconds, timeout) = (whole_number(1), number_between(1, TIMEOUT_MAX_SECONDS));
         let base_url = source.required("upstream_url", base_url)?;
         let (api_key, api_key_file) = api_key(source)?;
         Ok(Self {
@@ -40,7 +43,7 @@ impl UpstreamConfig {
             api_key,
             api_key_file,
             certificate_authorities: source.optional("ca_file", certificates)?.unwrap_or_default(),
-            timeout: Duration::from_secs(source.or_default("upstream_timeout_seconds", &seconds)?.into()),
+            timeout: Duration::from_secs(source.or_default("upstream_timeout_seconds", &timeout)?.into()),
             poll_interval: Duration::from_secs(source.or_default("poll_seconds", &seconds)?.into()),
             prompt_max: source.or_default("prompt_max", number_between(1, 100_000))?,
             breaks_after: BREAKS_AFTER,

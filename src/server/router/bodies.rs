@@ -16,10 +16,14 @@ use crate::api::batches::PrepareBatch;
 use crate::api::jobs::{CreateJob, ImportJob, KeepDraft, SendFollowUp, SimilarJobs};
 use crate::api::templates::SaveTemplate;
 use crate::error::AppError;
+use crate::server::auth::roles::{self, Access};
 use crate::server::state::AppState;
 
 /// The maximum size of a body.
 const MOST_BYTES: usize = 256 * 1024;
+
+/// The same for endpoints that need no session.
+const MOST_BYTES_OF_STRANGERS: usize = 16 * 1024;
 
 /// The endpoints with a prompt, which have a larger limit.
 const TAKE_A_PROMPT: [&str; 7] = [
@@ -110,10 +114,12 @@ async fn read(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Erro
     Ok((bytes <= most).then_some(whole))
 }
 
-/// The longest prompt fits in any script; other endpoints have the smaller limit.
+/// The longest prompt fits in any script; other endpoints have the smaller limit, and open ones the smallest.
 fn most_bytes(path: &str, prompt_max: u32) -> usize {
     if TAKE_A_PROMPT.contains(&path) {
         MOST_BYTES.max(prompt_max as usize * BYTES_PER_CHARACTER + BYTES_BESIDE_PROMPT)
+    } else if roles::of(path) == Some(Access::Anybody) {
+        MOST_BYTES_OF_STRANGERS
     } else {
         MOST_BYTES
     }

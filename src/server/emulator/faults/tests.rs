@@ -28,7 +28,12 @@ impl Served {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let stop = CancellationToken::new();
         let Bench { emulator, clock } = Bench::new();
-        tokio::spawn(listen::serve(listener, emulator.service(), stop.clone()));
+        tokio::spawn(listen::serve(
+            listener,
+            emulator.service(),
+            listen::Connections::unlimited(),
+            stop.clone(),
+        ));
         let http = Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
         Self { http, address, clock, _stop: stop.drop_guard() }
     }

@@ -1,0 +1,127 @@
+//! How many connections are open, in all and for each address. Addresses of IPv6 count as their /64.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ipnet::IpNet;
+
+use crate::server::auth::address::is_trusted;
+use crate::server::config::AccessConfig;
+
+/// Cloning gives another handle.
+#[derive(Clone)]
+pub struct Connections(Arc<Limits>);
+
+struct Limits {
+    all: usize,
+    per_address: usize,
+    /// Many people share a proxy's address.
+    proxies: Vec<IpNet>,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    all: usize,
+    addresses: HashMap<IpAddr, usize>,
+    /// Whether the log says that there are too many.
+    is_logged: bool,
+}
+
+/// A place for one connection, given up when dropped.
+pub(super) struct Place {
+    limits: Connections,
+    address: IpAddr,
+}
+
+impl Connections {
+    pub fn limited_by(access: &AccessConfig) -> Self {
+        Self::new(
+            access.connections as usize,
+            access.connections_per_address as usize,
+            access.trusted_proxies.clone(),
+        )
+    }
+
+    pub fn unlimited() -> Self {
+        Self::new(usize::MAX, usize::MAX, Vec::new())
+    }
+
+    fn new(all: usize, per_address: usize, proxies: Vec<IpNet>) -> Self {
+        Self(Arc::new(Limits { all, per_address, proxies, open: Mutex::default() }))
+    }
+
+    /// A place for a connection of `peer`, if there is one.
+    pub(super) fn admit(&self, peer: IpAddr) -> Option<Place> {
+        let peer = peer.to_canonical();
+        let per_address = if is_trusted(peer, &self.0.proxies) { usize::MAX } else { self.0.per_address };
+        let address = match peer {
+            IpAddr::V4(_) => peer,
+            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from(u128::from(address) >> 64 << 64)),
+        };
+        let mut open = self.lock();
+        let of_address = open.addresses.get(&address).copied().unwrap_or_default();
+        if open.all >= self.0.all || of_address >= per_address {
+            if !open.is_logged {
+                open.is_logged = true;
+                tracing::warn!(all = open.all, %peer, of_address, "too many connections; some are refused");
+            }
+            return None;
+        }
+        open.all += 1;
+        open.addresses.insert(address, of_address + 1);
+        Some(Place { limits: self.clone(), address })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        // Nothing panics while it holds the lock.
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = self.limits.lock();
+        open.all -= 1;
+        // The next flood is logged again.
+        open.is_logged &= open.all > 0;
+        if let Some(count) = open.addresses.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                open.addresses.remove(&self.address);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    #[test]
+    fn each_address_has_so_many_connections_and_all_have_so_many() {
+        let limits = Connections::new(5, 2, vec!["10.0.0.0/8".parse().expect("a network")]);
+        let of = |peer: &str| limits.admit(address(peer));
+        let mut open = vec![of("192.0.2.1").expect("first"), of("::ffff:192.0.2.1").expect("second")];
+        assert!(of("192.0.2.1").is_none());
+        open.extend([of("2001:db8::1").expect("first"), of("2001:db8::2").expect("second")]);
+        assert!(of("2001:db8::3").is_none(), "one network");
+        open.push(of("192.0.2.2").expect("another address"));
+        assert!(of("192.0.2.3").is_none(), "five are open");
+        drop(open.remove(0));
+        open.push(of("192.0.2.1").expect("a place was given up"));
+        open.clear();
+        for _ in 0..5 {
+            open.push(of("10.0.0.1").expect("a proxy has no limit of its own"));
+        }
+        assert!(of("10.0.0.1").is_none());
+        open.clear();
+        let left = limits.lock();
+        assert!(left.all == 0 && left.addresses.is_empty());
+    }
+}
