@@ -10,6 +10,8 @@ use crate::model::history::{Movers, PageEffect, PageReport, PagesReport, Trend};
 use crate::model::id::JobId;
 use crate::model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
+use crate::model::user::Role;
+#[cfg(feature = "ssr")]
 use crate::server::{
     analytics::{
         Analytics,
@@ -21,7 +23,8 @@ use crate::server::{
 };
 
 /// Page views from the upstream. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`), by default the last 28 days;
-/// `limit` is 1..=250 (50), `offset` from 0 (0). `refresh` bypasses the cache, which costs a call.
+/// `limit` is 1..=250 (50), `offset` from 0 (0). `refresh` bypasses the cache, which costs a call; it
+/// needs the operator role.
 #[server(name = GetViews, prefix = "/api", endpoint = "analytics/views")]
 pub async fn views(
     project: String,
@@ -35,9 +38,13 @@ pub async fn views(
     let project = caller.project(&project)?;
     let today = caller.state.today();
     let question = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
+    let (views, person) = (&caller.state.page_views, &caller.user.id);
     match refresh.unwrap_or(false) {
-        true => caller.state.page_views.refreshed(question).await,
-        false => caller.state.page_views.answer(question).await,
+        true => {
+            caller.must_be(Role::Operator)?;
+            views.refreshed(question, person).await
+        }
+        false => views.answer(question, person).await,
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Jobs {
     timing: Timing,
     /// The maximum length of a prompt, in characters.
     prompt_max: u32,
+    /// How many prompts one person may have in the queue.
+    queue_max: u32,
     /// Changes whenever a delivery ends.
     outcomes: watch::Sender<u64>,
     /// Running deliveries; they outlive the requests that started them.
@@ -67,10 +69,11 @@ impl Jobs {
         clock: Clock,
         timing: Timing,
         prompt_max: u32,
+        queue_max: u32,
     ) -> Self {
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
-        Self { store, upstream, governor, clock, timing, prompt_max, outcomes, deliveries }
+        Self { store, upstream, governor, clock, timing, prompt_max, queue_max, outcomes, deliveries }
     }
 
     /// Wakes everyone who waits for the end of a delivery.

@@ -77,7 +77,8 @@ impl AppState {
     pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
         let AppStateConfig { projects, public_url, upstream, budget, webhooks, access, identity } = config;
         let health = Health::new(clock.clone(), upstream.breaks_after);
-        let governor = Governor::new(store.clone(), clock.clone(), budget, health);
+        let share = access.analytics_per_person;
+        let governor = Governor::new(store.clone(), clock.clone(), budget, share, health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
         let timing = Timing {
             poll_interval: upstream.poll_interval,
@@ -93,9 +94,16 @@ impl AppState {
             projects.clone(),
             budget,
         );
-        let prompt_max = upstream.prompt_max;
-        let jobs =
-            Jobs::new(store.clone(), client.clone(), governor.clone(), clock.clone(), timing, prompt_max);
+        let (prompt_max, queue_max) = (upstream.prompt_max, access.queued_per_person);
+        let jobs = Jobs::new(
+            store.clone(),
+            client.clone(),
+            governor.clone(),
+            clock.clone(),
+            timing,
+            prompt_max,
+            queue_max,
+        );
         let attempts = Attempts::new(clock.clone());
         let passwords = Passwords::default();
         let second_factors = SecondFactors::new(

@@ -75,6 +75,8 @@ pub enum StoreError {
     Busy,
     #[error("a question took too long and was stopped")]
     Stopped,
+    #[error("a person has {0} prompts in the queue")]
+    QueueFull(u32),
     #[error("the database contains {0}, which this version does not know")]
     Corrupt(String),
 }
@@ -156,6 +158,12 @@ impl From<StoreError> for AppError {
             StoreError::Busy => Self::new(
                 ErrorCode::Busy,
                 "Too many people search or count at the moment. Try again in a few seconds.",
+            ),
+            StoreError::QueueFull(most) => Self::new(
+                ErrorCode::BudgetSpent,
+                format!(
+                    "One person can have at most {most} prompts in the queue, and nothing was added. Wait until some were sent, or cancel some."
+                ),
             ),
             error => {
                 tracing::error!(%error, "database error");

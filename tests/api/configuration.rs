@@ -75,6 +75,8 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
         ("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "0"),
         ("DOCKET_UPSTREAM_TIMEOUT_SECONDS", "101"),
         ("DOCKET_CONNECTIONS", "0"),
+        ("DOCKET_ANALYTICS_PER_PERSON", "0"),
+        ("DOCKET_QUEUED_PER_PERSON", "0"),
         ("DOCKET_CONNECTIONS_PER_ADDRESS", "0"),
         ("DOCKET_WEBHOOK_PRIVATE", "perhaps"),
         ("DOCKET_OIDC_ISSUER", "http://id.example.com"),

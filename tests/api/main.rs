@@ -65,6 +65,7 @@ mod serving;
 mod session;
 mod sessions;
 mod set_up;
+mod shares;
 mod sign_in_limits;
 mod similar;
 mod single_sign_on;

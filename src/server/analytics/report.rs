@@ -90,8 +90,8 @@ impl ReportRequest<'_> {
         let (views, question) = (&self.caller.state.page_views, self.page_views_query()?);
         // A page that refreshes itself makes no call, however long it is open.
         match self.caller.is_refresh {
-            true => views.known(question).await,
-            false => views.answer(question).await,
+            true => views.known(question, &self.caller.user.id).await,
+            false => views.answer(question, &self.caller.user.id).await,
         }
     }
 

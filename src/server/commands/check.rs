@@ -31,7 +31,13 @@ pub async fn check(config: Config) -> anyhow::Result<()> {
     say("database", Ok(format!("{} opens and is up to date", config.database.url)));
     let clock = Clock::system();
     let health = Health::new(clock.clone(), config.upstream.breaks_after);
-    let governor = Governor::new(store.clone(), clock.clone(), config.budget, health);
+    let governor = Governor::new(
+        store.clone(),
+        clock.clone(),
+        config.budget,
+        config.access.analytics_per_person,
+        health,
+    );
     let upstream = Upstream::new(&config.upstream, governor.clone(), clock.clone())?;
     let mut good = true;
     for project in &config.projects {

@@ -1,4 +1,5 @@
-//! Session lifetimes, the proxies trusted about client addresses, and how many connections there are.
+//! Session lifetimes, the proxies trusted about client addresses, how many connections there are, and
+//! the share of one person.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -19,6 +20,10 @@ pub struct AccessConfig {
     pub connections: u32,
     /// The most open connections of one address that is no trusted proxy.
     pub connections_per_address: u32,
+    /// How many analytics requests one person may cause in an hour.
+    pub analytics_per_person: u32,
+    /// How many prompts one person may have in the queue.
+    pub queued_per_person: u32,
 }
 
 impl AccessConfig {
@@ -31,6 +36,8 @@ impl AccessConfig {
             trusted_proxies: source.optional("trusted_proxies", networks)?.unwrap_or_default(),
             connections: source.or_default("connections", whole_number(1))?,
             connections_per_address: source.or_default("connections_per_address", whole_number(1))?,
+            analytics_per_person: source.or_default("analytics_per_person", whole_number(1))?,
+            queued_per_person: source.or_default("queued_per_person", whole_number(1))?,
         })
     }
 }
@@ -43,6 +50,8 @@ impl Default for AccessConfig {
             trusted_proxies: Vec::new(),
             connections: 4_096,
             connections_per_address: 512,
+            analytics_per_person: 20,
+            queued_per_person: 500,
         }
     }
 }

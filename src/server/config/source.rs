@@ -69,6 +69,8 @@ pub const KEYS: &[Key] = &[
     key("agent_per_hour", "100", "100", "Job starts per project per hour, and as many follow-ups"),
     key("analytics_per_hour", "100", "100", "Analytics requests per key per hour"),
     key("analytics_reserve", "30", "30", "How many of those background history may never use"),
+    key("analytics_per_person", "20", "20", "Analytics requests that one person may cause per hour"),
+    key("queued_per_person", "500", "500", "Prompts that one person may have in the queue"),
     key("history_days", "90", "90", "Days of daily history to keep in step"),
     key(
         "history_before",

@@ -69,7 +69,8 @@ impl Jobs {
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
         let entries = self.checked(&prepared.template, &prepared.list).await?;
-        self.store.start_batch(&prepared, &caller.actor(), &entries, self.clock.now()).await?;
+        let (by, now) = (caller.actor(), self.clock.now());
+        self.store.start_batch(&prepared, &by, &entries, self.queue_max, now).await?;
         self.batch(project, batch).await
     }
 

@@ -144,6 +144,7 @@ impl Jobs {
             prompt: &request.prompt,
             paths: &request.paths,
             template: request.template.as_ref(),
+            queue_max: self.queue_max,
         };
         match room {
             Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {

@@ -95,6 +95,7 @@ impl Store {
         batch: &PreparedBatch,
         author: &Actor,
         entries: &[Entry],
+        queue_max: u32,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
@@ -118,6 +119,7 @@ impl Store {
                 prompt: &entry.prompt,
                 paths: &entry.paths,
                 template: batch.template_id.as_ref(),
+                queue_max,
             };
             if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), now).await?.is_none() {
                 return Err(StoreError::Corrupt(format!("the intent {intent}")));

@@ -54,6 +54,8 @@ pub struct Governor {
     store: Store,
     clock: Clock,
     budget: Budget,
+    /// The analytics requests per hour that one person may cause.
+    share: u32,
     health: Health,
     /// Calls counted by this process, to delete old counts now and then.
     counted: Arc<AtomicU64>,
@@ -66,13 +68,36 @@ const BETWEEN_TIDYINGS: u64 = 100;
 const LOOKUPS_PER_HOUR: u32 = 60;
 
 impl Governor {
-    pub fn new(store: Store, clock: Clock, budget: Budget, health: Health) -> Self {
-        Self { store, clock, budget, health, counted: Arc::default() }
+    pub fn new(store: Store, clock: Clock, budget: Budget, share: u32, health: Health) -> Self {
+        let share = share.min(budget.analytics_per_hour);
+        Self { store, clock, budget, share, health, counted: Arc::default() }
     }
 
     /// A permit for one call now, or an error that says when the next one fits.
     pub async fn acquire(&self, scope: &Scope) -> Result<Permit, AppError> {
         self.acquire_within(scope, self.limit(scope)).await
+    }
+
+    /// A permit for an analytics request that `person` caused: one of the budget, and of their share of it.
+    pub async fn acquire_share(&self, person: &str) -> Result<Permit, AppError> {
+        // What the budget refuses must not use up the share.
+        self.check(&Scope::Analytics).await?;
+        if !self.store.acquire_call(&share_of(person), self.share, self.clock.now()).await? {
+            return Err(self.share_spent(person).await?);
+        }
+        self.acquire(&Scope::Analytics).await
+    }
+
+    /// Fails, without counting, if nothing of a person's share is left.
+    pub async fn check_share(&self, person: &str) -> Result<(), AppError> {
+        let meter = self.store.meter(&share_of(person), self.share, self.clock.now()).await?;
+        if meter.left() > 0 { Ok(()) } else { Err(self.share_spent(person).await?) }
+    }
+
+    async fn share_spent(&self, person: &str) -> Result<AppError, StoreError> {
+        let meter = self.store.meter(&share_of(person), self.share, self.clock.now()).await?;
+        let why = format!("Your share of the hour's analytics requests ({}) is used", self.share);
+        Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}. {}.", next_fit(&meter))))
     }
 
     /// A permit for one background call, which never uses the calls reserved for people.
@@ -249,14 +274,7 @@ impl Governor {
 
     async fn spent(&self, scope: &Scope) -> Result<AppError, StoreError> {
         let meter = self.meter(scope).await?;
-        let when = match meter.next_fits_at {
-            Some(at) => format!(
-                "The next one fits at {:02}:{:02} UTC",
-                at.to_datetime().hour(),
-                at.to_datetime().minute()
-            ),
-            None => "Try again in a moment".to_owned(),
-        };
+        let when = next_fit(&meter);
         let why = if meter.used < meter.limit {
             format!("The platform asked Docket to wait with further {}", scope.noun())
         } else {
@@ -316,6 +334,22 @@ impl Scope {
 impl Permit {
     pub(super) fn operation(&self) -> Operation {
         self.scope.operation()
+    }
+}
+
+/// The scope in which the calls that a person caused are counted.
+fn share_of(person: &str) -> String {
+    format!("analytics-of:{person}")
+}
+
+fn next_fit(meter: &Meter) -> String {
+    match meter.next_fits_at {
+        Some(at) => format!(
+            "The next one fits at {:02}:{:02} UTC",
+            at.to_datetime().hour(),
+            at.to_datetime().minute()
+        ),
+        None => "Try again in a moment".to_owned(),
     }
 }
 

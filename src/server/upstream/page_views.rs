@@ -8,7 +8,7 @@ use moka::Expiry;
 use moka::future::Cache;
 
 use super::Upstream;
-use super::governor::{Governor, Scope};
+use super::governor::Governor;
 use crate::error::AppError;
 use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
@@ -92,44 +92,54 @@ impl PageViewsCache {
     }
 
     /// The cached answer while it is fresh. An older one is returned at once as stale while a new one is fetched.
-    /// Concurrent callers with the same query make one call.
-    pub async fn answer(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+    /// Concurrent callers with the same query make one call, of the share of the `person` who is first.
+    pub async fn answer(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
         if let Some(fresh) = self.fresh.get(&question).await {
             return Ok(fresh);
         }
-        let Some(old) = self.last_good.get(&question).await else { return self.ask_once(question).await };
+        let Some(old) = self.last_good.get(&question).await else {
+            return self.ask_once(question, person).await;
+        };
         if !self.failed.contains_key(&question) {
-            let answers = self.clone();
-            tokio::spawn(async move { answers.ask_once(question).await.ok() });
+            let (answers, person) = (self.clone(), person.to_owned());
+            tokio::spawn(async move { answers.ask_once(question, &person).await.ok() });
         }
         Ok(FetchedPageViews { stale: true, ..old })
     }
 
     /// The last good answer, however old; fetched only if there is none.
-    pub async fn known(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+    pub async fn known(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
         match self.last_good.get(&question).await {
             Some(known) => Ok(known),
-            None => self.ask_once(question).await,
+            None => self.ask_once(question, person).await,
         }
     }
 
     /// A new answer, which costs a call; if that fails, the last good one.
-    pub async fn refreshed(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
+    pub async fn refreshed(
+        &self,
+        question: PageViewsQuery,
+        person: &str,
+    ) -> Result<FetchedPageViews, AppError> {
         self.fresh.invalidate(&question).await;
         let old = self.last_good.get(&question).await;
-        match (self.ask_once(question).await, old) {
+        match (self.ask_once(question, person).await, old) {
             (Err(_), Some(old)) => Ok(FetchedPageViews { stale: true, ..old }),
             (answer, _) => answer,
         }
     }
 
-    async fn ask_once(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
-        let answer = self.fresh.try_get_with(question.clone(), self.ask(question)).await;
+    async fn ask_once(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+        if !self.fresh.contains_key(&question) {
+            // Not among the waiters, who would all get the error.
+            self.governor.check_share(person).await?;
+        }
+        let answer = self.fresh.try_get_with(question.clone(), self.ask(question, person)).await;
         answer.map_err(|error: Arc<AppError>| (*error).clone())
     }
 
-    async fn ask(&self, question: PageViewsQuery) -> Result<FetchedPageViews, AppError> {
-        let answer = self.ask_upstream(&question).await;
+    async fn ask(&self, question: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+        let answer = self.ask_upstream(&question, person).await;
         match &answer {
             Ok(views) => self.last_good.insert(question, views.clone()).await,
             Err(_) => self.failed.insert(question, ()).await,
@@ -137,8 +147,12 @@ impl PageViewsCache {
         answer
     }
 
-    async fn ask_upstream(&self, question: &PageViewsQuery) -> Result<FetchedPageViews, AppError> {
-        let permit = self.governor.acquire(&Scope::Analytics).await?;
+    async fn ask_upstream(
+        &self,
+        question: &PageViewsQuery,
+        person: &str,
+    ) -> Result<FetchedPageViews, AppError> {
+        let permit = self.governor.acquire_share(person).await?;
         let answer = self.upstream.page_views(permit, question).await.inspect_err(|error| {
             tracing::warn!(project = %question.project, %error, "page views could not be fetched");
         })?;

@@ -175,6 +175,7 @@ async fn commit(
         prompt,
         paths: &paths,
         template,
+        queue_max: u32::MAX,
     };
     let message = store.insert_intent(new, at).await?.context("a new intent")?;
     match store.claim(&message, "samples", u32::MAX, at).await? {

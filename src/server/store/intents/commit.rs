@@ -18,6 +18,8 @@ pub struct NewIntent<'a> {
     pub paths: &'a [String],
     /// The template it came from, if it still exists.
     pub template: Option<&'a TemplateId>,
+    /// How many prompts the author may have in the queue, with this one.
+    pub queue_max: u32,
 }
 
 impl Store {
@@ -71,6 +73,14 @@ pub(in crate::server::store) async fn insert(
     scheduling: Scheduling<'_>,
     now: Timestamp,
 ) -> Result<Option<(String, String)>, StoreError> {
+    let queued: i64 =
+        sqlx::query_scalar("SELECT COUNT(*) FROM messages WHERE author_id = $1 AND state = 'queued'")
+            .bind(&new.author.id)
+            .fetch_one(&mut **tx)
+            .await?;
+    if queued >= i64::from(new.queue_max) {
+        return Err(StoreError::QueueFull(new.queue_max));
+    }
     let (job, position) = match new.job {
         Some(job) => (job.to_string(), next_position(tx, job).await?),
         None => (insert_job(tx, new, scheduling, now).await?, 0),

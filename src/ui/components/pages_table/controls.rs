@@ -22,9 +22,11 @@ pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
         TableSource::Daily { .. } => Either::Left(daily(about, shown)),
         TableSource::Live { fetched_at, stale, corrected, .. } => {
             let source = live_source(fetched_at, stale, corrected);
+            // A viewer's share is for new questions.
+            let refresh = about.may_start.then(|| refresh(about, &shown.query));
             Either::Right(view! {
                 <div class="section-head"><h2 id=HEADING>"Pages"</h2></div>
-                <div class="source">{source} {refresh(about, &shown.query)}</div>
+                <div class="source">{source} {refresh}</div>
             })
         }
     }

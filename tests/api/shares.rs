@@ -1,0 +1,87 @@
+//! Fair shares: what one person asks for leaves enough for the others.
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::config::{AccessConfig, Budget};
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Answer, Browser, Settings, TestApp, intent, json, views_answer};
+
+fn frozen(access: AccessConfig) -> Settings {
+    let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
+    Settings { clock, access, ..Settings::default() }
+}
+
+async fn views(person: &Browser, offset: usize) -> Answer {
+    let offset = offset.to_string();
+    person.post("/api/analytics/views", &[("project", "docs"), ("offset", &offset)]).await
+}
+
+#[tokio::test]
+async fn a_person_has_a_share_of_the_analytics_requests_and_others_have_theirs() {
+    let app = TestApp::with(frozen(AccessConfig::default())).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
+    let asked = (0..30).map(|offset| views(&viewer, offset));
+    let answers = futures::future::join_all(asked).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 20);
+    assert_eq!(app.upstream.requests().await.len(), 20);
+    let message = views(&viewer, 100).await.refused(429, "budget_spent");
+    assert!(message.starts_with("Your share of the hour's analytics requests (20) is used"), "{message}");
+    assert!(message.contains("11:15 UTC"), "{message}");
+    // The page says it, and what is known costs nothing.
+    assert!(viewer.get("/p/docs/analytics?page=9").await.text.contains("Your share of the hour"));
+    let known = (0..30).find(|offset| answers[*offset].status == 200).unwrap();
+    assert_eq!(views(&viewer, known).await.status, 200);
+    assert_eq!(views(&other, 100).await.status, 200);
+    app.clock().advance(std::time::Duration::from_secs(3_600));
+    assert_eq!(views(&viewer, 101).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_viewer_refreshes_nothing() {
+    let app = TestApp::with(frozen(AccessConfig::default())).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
+    let refresh = [("project", "docs"), ("refresh", "true")];
+    viewer.post("/api/analytics/views", &refresh).await.refused(403, "forbidden");
+    assert!(app.upstream.requests().await.is_empty());
+    assert!(!viewer.get("/p/docs/analytics").await.text.contains("name=\"refresh\""));
+    assert!(operator.get("/p/docs/analytics").await.text.contains("name=\"refresh\""));
+    operator.ask("/api/analytics/views", &refresh).await;
+}
+
+#[tokio::test]
+async fn a_person_has_so_many_prompts_in_the_queue() {
+    let budget =
+        Budget { agent_per_hour: 1, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 };
+    let access = AccessConfig { queued_per_person: 3, ..AccessConfig::default() };
+    let app = TestApp::with(Settings { budget, ..frozen(access) }).await;
+    app.upstream.takes_jobs().await;
+    let (operator, other) = (app.operator().await, app.sign_in("otto").await);
+    operator.created("Sent at once").await;
+    let queue = async |person: &Browser| {
+        let sent = intent();
+        let pairs = [("project", "docs"), ("prompt", "Later"), ("intent", &sent), ("queue", "on")];
+        person.post("/api/jobs/create", &pairs).await
+    };
+    assert_eq!(queue(&operator).await.json()["state"], "queued");
+    let batch = |values: &'static str| {
+        let sent = intent();
+        let operator = &operator;
+        async move {
+            let pairs = [("project", "docs"), ("prompt", "Do {{a}}"), ("values", values), ("intent", &sent)];
+            let batch = operator.ask("/api/batches/prepare", &pairs).await;
+            let pairs = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
+            operator.post("/api/batches/start", &pairs).await
+        }
+    };
+    let message = batch("1\n2\n3").await.refused(429, "budget_spent");
+    assert!(message.contains("at most 3 prompts in the queue"), "{message}");
+    let waiting = operator.ask("/api/queue/list", &[("project", "docs")]).await;
+    assert_eq!(waiting["waiting"].as_array().unwrap().len(), 1, "a part of a batch was queued");
+    assert_eq!(batch("1\n2").await.status, 200);
+    queue(&operator).await.refused(429, "budget_spent");
+    assert_eq!(operator.draft(None).await, "Later", "the text is lost");
+    assert_eq!(queue(&other).await.json()["state"], json!("queued"));
+}
