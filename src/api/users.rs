@@ -81,3 +81,19 @@ pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
     let outcome = people::sign_out(&caller, &user).await;
     flash::respond(USERS, outcome)
 }
+
+/// Lets the held prompts of a person be sent.
+#[server(prefix = "/api", endpoint = "users/release-prompts")]
+pub async fn release_prompts(user: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<ReleasePrompts>()?;
+    let outcome = people::release_prompts(&caller, &user).await;
+    flash::respond(USERS, outcome)
+}
+
+/// Cancels the held prompts of a person.
+#[server(prefix = "/api", endpoint = "users/cancel-prompts")]
+pub async fn cancel_prompts(user: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<CancelPrompts>()?;
+    let outcome = people::cancel_prompts(&caller, &user).await;
+    flash::respond(USERS, outcome)
+}

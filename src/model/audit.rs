@@ -32,6 +32,10 @@ pub enum Action {
     Resolve,
     #[strum(message = "Prompt cancelled")]
     Cancel,
+    #[strum(message = "Held prompts released")]
+    HeldRelease,
+    #[strum(message = "Held prompts cancelled")]
+    HeldCancel,
     #[strum(serialize = "adopt", message = "Job imported")]
     Import,
     #[strum(message = "Batch started")]

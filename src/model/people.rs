@@ -22,6 +22,8 @@ pub struct Person {
     pub last_seen: Option<Timestamp>,
     pub state: AccountState,
     pub has_second_factor: bool,
+    /// How many of their queued prompts wait for an administrator's decision.
+    pub held_prompts: u32,
     /// Whether this is the signed-in person.
     pub is_you: bool,
 }

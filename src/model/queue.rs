@@ -46,6 +46,8 @@ pub enum WaitReason {
     JobBefore,
     /// The circuit breaker of the upstream is open.
     Rest,
+    /// An administrator has to release it: its author was disabled, or may not start jobs in this project any more.
+    Held,
     /// It is being sent.
     Sending,
 }

@@ -7,6 +7,7 @@ use crate::model::people::{AccountState, People, Person};
 use crate::model::user::{Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{sign_in, token};
+use crate::server::jobs::queue::cancelled_by;
 use crate::server::store::invitations::Invited;
 use crate::server::store::users::User;
 
@@ -16,7 +17,7 @@ const LINK_SECONDS: i64 = 48 * 3600;
 /// Everyone, for the page of people.
 pub async fn all(caller: &Caller) -> Result<People, AppError> {
     let (state, now) = (&caller.state, caller.state.clock.now());
-    let guarded = state.store.with_second_factor().await?;
+    let (guarded, held) = (state.store.with_second_factor().await?, state.store.held_prompts().await?);
     let person = |Invited { user, until }| Person {
         state: match until {
             _ if user.disabled => AccountState::Disabled,
@@ -26,6 +27,7 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
         },
         is_you: user.id == caller.user.id,
         has_second_factor: guarded.contains(&user.id),
+        held_prompts: held.get(&user.id).copied().unwrap_or_default(),
         projects: user.projects.map(|projects| projects.iter().map(ToString::to_string).collect()),
         id: user.id,
         name: user.name,
@@ -114,6 +116,32 @@ pub async fn enable(caller: &Caller, user: &str) -> Result<Confirmation, AppErro
     caller.state.store.set_disabled(&user.name, false, &caller.actor(), caller.state.clock.now()).await?;
     tracing::info!(name = user.name, by = caller.user.name, "person enabled");
     Ok(Confirmation::new(format!("{} can sign in again.", user.name)))
+}
+
+/// Lets a person's held prompts be sent.
+pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    let user = found(caller, user).await?;
+    let released =
+        caller.state.store.release_held(&user.id, &caller.actor(), caller.state.clock.now()).await?;
+    tracing::info!(name = user.name, released, by = caller.user.name, "held prompts released");
+    Ok(Confirmation::new(match released {
+        0 => format!("No prompt of {} is held any more.", user.name),
+        1 => format!("1 prompt of {} is in the queue again.", user.name),
+        released => format!("{released} prompts of {} are in the queue again.", user.name),
+    }))
+}
+
+/// Cancels a person's held prompts: their texts are kept, and nothing is sent.
+pub async fn cancel_prompts(caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    let (user, now) = (found(caller, user).await?, caller.state.clock.now());
+    let reason = cancelled_by(caller);
+    let cancelled = caller.state.store.cancel_held(&user.id, &caller.actor(), &reason, now).await?;
+    tracing::info!(name = user.name, cancelled, by = caller.user.name, "held prompts cancelled");
+    Ok(Confirmation::new(match cancelled {
+        0 => format!("No prompt of {} is held any more.", user.name),
+        1 => format!("1 prompt of {} was cancelled. Its text is kept.", user.name),
+        cancelled => format!("{cancelled} prompts of {} were cancelled. Their texts are kept.", user.name),
+    }))
 }
 
 /// Ends all sessions of a person.

@@ -33,6 +33,7 @@ mod flash;
 mod follow_up;
 mod forms;
 mod gate;
+mod held;
 mod history;
 mod import;
 mod intents;

@@ -116,11 +116,13 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
         &[
             "/api/audit/list",
             "/api/upstream/status",
+            "/api/users/cancel-prompts",
             "/api/users/change",
             "/api/users/disable",
             "/api/users/enable",
             "/api/users/invite",
             "/api/users/list",
+            "/api/users/release-prompts",
             "/api/users/renew",
             "/api/users/sign-out",
             "/api/users/withdraw",

@@ -19,6 +19,7 @@ impl Jobs {
         for message in queued {
             let forecast = &mut forecasts[usize::from(message.position > 0)];
             let (why, expected_at) = match (message.is_held_up, message.in_queue) {
+                _ if message.is_held => (WaitReason::Held, None),
                 (true, _) => (WaitReason::JobBefore, None),
                 (false, false) => (WaitReason::Sending, None),
                 (false, true) => forecast.next(),
@@ -70,7 +71,10 @@ impl Jobs {
         position: i64,
     ) -> Result<Forecast, AppError> {
         let in_this_line = |message: &&QueuedMessage| {
-            message.in_queue && !message.is_held_up && (message.position > 0) == (position > 0)
+            message.in_queue
+                && !message.is_held
+                && !message.is_held_up
+                && (message.position > 0) == (position > 0)
         };
         let count = queued.iter().filter(in_this_line).count();
         if count == 0 {
@@ -82,7 +86,7 @@ impl Jobs {
 }
 
 /// The reason of a cancelled prompt.
-pub(super) fn cancelled_by(caller: &Caller) -> String {
+pub fn cancelled_by(caller: &Caller) -> String {
     format!("Cancelled by {} before it was sent.", caller.user.name)
 }
 

@@ -77,7 +77,7 @@ impl Store {
     pub async fn is_on_its_way(&self, message_id: &str) -> Result<bool, StoreError> {
         let count: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND (m.state = 'sending'
-             OR (m.state = 'queued' AND m.in_line = 0 AND NOT EXISTS (
+             OR (m.state = 'queued' AND m.in_line = 0 AND m.held_at IS NULL AND NOT EXISTS (
                  SELECT 1 FROM messages b WHERE b.job_id = m.job_id AND b.position < m.position
                  AND (b.state = 'queued' OR (b.position = 0 AND b.state = 'unknown')))))",
         )
@@ -109,7 +109,7 @@ impl Store {
     ) -> Result<Claim, StoreError> {
         let mut tx = self.begin().await?;
         let claimed = sqlx::query(AssertSqlSafe(format!(
-            "UPDATE messages SET state = 'sending', sent_at = $2, reason = NULL WHERE id = $1 AND state = 'queued' AND {}",
+            "UPDATE messages SET state = 'sending', sent_at = $2, reason = NULL WHERE id = $1 AND state = 'queued' AND held_at IS NULL AND {}",
             queue::NOTHING_BEFORE_IT
         )))
         .bind(message_id)
@@ -197,7 +197,7 @@ impl Store {
     /// Messages to be sent at once that are due, oldest first.
     pub async fn due_messages(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
         Ok(sqlx::query_scalar(AssertSqlSafe(format!(
-            "SELECT id FROM messages WHERE state = 'queued' AND in_line = 0 AND due_at <= $1 AND {}
+            "SELECT id FROM messages WHERE state = 'queued' AND in_line = 0 AND held_at IS NULL AND due_at <= $1 AND {}
              ORDER BY id LIMIT 100",
             queue::NOTHING_BEFORE_IT
         )))

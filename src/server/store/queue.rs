@@ -46,6 +46,8 @@ pub struct QueuedMessage {
     pub in_queue: bool,
     /// Whether an earlier message of its job has to be sent first.
     pub is_held_up: bool,
+    /// Whether an administrator has to release it first.
+    pub is_held: bool,
     pub batch: Option<BatchId>,
 }
 
@@ -58,7 +60,8 @@ impl Store {
                      PARTITION BY j.project, CASE WHEN messages.position > 0 THEN 1 ELSE 0 END
                      ORDER BY messages.rank, messages.id) AS place
                  FROM messages JOIN jobs j ON j.id = messages.job_id
-                 WHERE messages.state = 'queued' AND messages.in_line = 1 AND {NOTHING_BEFORE_IT}) q
+                 WHERE messages.state = 'queued' AND messages.in_line = 1 AND messages.held_at IS NULL
+                     AND {NOTHING_BEFORE_IT}) q
              WHERE q.place = 1"
         )))
         .fetch_all(&self.pool)
@@ -104,7 +107,7 @@ impl Store {
     pub async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT messages.id, messages.job_id, messages.position, messages.prompt, messages.created_at,
-                 messages.in_line, u.name AS author, j.batch_id,
+                 messages.in_line, u.name AS author, j.batch_id, CASE WHEN messages.held_at IS NULL THEN 0 ELSE 1 END AS held,
                  CASE WHEN {NOTHING_BEFORE_IT} THEN 0 ELSE 1 END AS held_up
              FROM messages JOIN jobs j ON j.id = messages.job_id JOIN users u ON u.id = messages.author_id
              WHERE messages.state = 'queued' AND j.project = $1
@@ -127,6 +130,7 @@ impl Store {
                     created_at: jobs::instant(row, "created_at")?,
                     in_queue: row.try_get::<i64, _>("in_line")? == 1,
                     is_held_up: row.try_get::<i64, _>("held_up")? == 1,
+                    is_held: row.try_get::<i64, _>("held")? == 1,
                     batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
                 })
             })
@@ -198,14 +202,7 @@ impl Store {
             .await?;
             let Some(row) = row else { continue };
             let intent = intents::from_row(&row)?;
-            sqlx::query("UPDATE messages SET cancelled = 1 WHERE id = $1")
-                .bind(message.as_str())
-                .execute(&mut *tx)
-                .await?;
-            reject(&mut tx, &intent, reason, now).await?;
-            if intent.position == 0 {
-                reject_follow_ups(&mut tx, &intent.job, now).await?;
-            }
+            cancel_one(&mut tx, &intent, reason, now).await?;
             let event = AuditEvent::new(Action::Cancel).in_project(project).on(&intent.job);
             audit::record(&mut tx, by, &event, now).await?;
             cancelled += 1;
@@ -213,6 +210,27 @@ impl Store {
         tx.commit().await?;
         Ok(cancelled)
     }
+}
+
+/// Rejects a queued message as cancelled; `false` if it is no longer queued.
+pub(super) async fn cancel_one(
+    tx: &mut Transaction<'static, Any>,
+    intent: &Intent,
+    reason: &str,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let cancelled = sqlx::query("UPDATE messages SET cancelled = 1 WHERE id = $1 AND state = 'queued'")
+        .bind(&intent.message_id)
+        .execute(&mut **tx)
+        .await?;
+    if cancelled.rows_affected() != 1 {
+        return Ok(false);
+    }
+    reject(tx, intent, reason, now).await?;
+    if intent.position == 0 {
+        reject_follow_ups(tx, &intent.job, now).await?;
+    }
+    Ok(true)
 }
 
 /// Lets a message leave its queue, if no other one is being sent and the gap is over; starts the next gap.

@@ -3,7 +3,7 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::{Store, StoreError, audit, new_id, word};
+use super::{Store, StoreError, audit, held, new_id, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
@@ -103,7 +103,7 @@ impl Store {
         Ok(())
     }
 
-    /// Changes a person's role and projects, and ends their sessions; `false` if there is no such person, or no
+    /// Changes a person's role and projects, and ends their sessions. What they queued and may not start any more is held; `false` if there is no such person, or no
     /// administrator would be left.
     pub async fn set_access(
         &self,
@@ -134,12 +134,17 @@ impl Store {
         }
         let change =
             format!("{} → {}", access(before.role, before.projects.as_deref()), access(role, projects));
+        if role < before.role || role < Role::Operator {
+            held::hold(&mut tx, id, None, now).await?;
+        } else if role < Role::Admin && projects.is_some() {
+            held::hold(&mut tx, id, projects, now).await?;
+        }
         let event = AuditEvent::new(Action::UserAccess).on(&before.name).with_detail(change);
         audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
 
-    /// Disables a person and ends their sessions, or enables them again; `false` if the name does not exist, or no
+    /// Disables a person, ends their sessions and holds what they queued, or enables them again; `false` if the name does not exist, or no
     /// administrator would be left.
     pub async fn set_disabled(
         &self,
@@ -148,19 +153,27 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let change = sqlx::query_scalar(
+        let mut tx = self.begin().await?;
+        let id: Option<String> = sqlx::query_scalar(
             "UPDATE users SET disabled_at = $2, session_stamp = $3
              WHERE name = $1 AND ($4 = 1 OR role <> 'admin' OR EXISTS (
                  SELECT 1 FROM users other WHERE other.name <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
                  AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))
-             RETURNING name",
+             RETURNING id",
         )
         .bind(name)
         .bind(disabled.then_some(now.as_millis()))
         .bind(new_id())
-        .bind(i64::from(!disabled));
+        .bind(i64::from(!disabled))
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(id) = id else { return Ok(false) };
+        if disabled {
+            held::hold(&mut tx, &id, None, now).await?;
+        }
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };
-        self.audited(change, by, |name| AuditEvent::new(action).on(name), now).await
+        audit::commit(tx, by, &AuditEvent::new(action).on(name), now).await?;
+        Ok(true)
     }
 
     /// Replaces all set-up links by the one with this token hash.

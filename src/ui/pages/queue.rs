@@ -98,6 +98,7 @@ fn why(why: WaitReason) -> &'static str {
         WaitReason::Turn => "Waiting for its turn",
         WaitReason::JobBefore => "Waiting for the previous prompt of its job",
         WaitReason::Rest => "Waiting: the platform is unavailable",
+        WaitReason::Held => "Held until an administrator releases it",
         WaitReason::Sending => "About to be sent",
     }
 }

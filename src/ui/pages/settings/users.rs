@@ -5,11 +5,12 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::flash::FlashMessage;
 use crate::api::users::{
-    ChangePerson, DisablePerson, EnablePerson, InvitePerson, RenewInvitation, SignPersonOut,
-    WithdrawInvitation, list_people,
+    CancelPrompts, ChangePerson, DisablePerson, EnablePerson, InvitePerson, ReleasePrompts, RenewInvitation,
+    SignPersonOut, WithdrawInvitation, list_people,
 };
 use crate::model::people::{AccountState, Person};
 use crate::model::user::{Project, Role};
+use crate::ui::charts::number::counted;
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
@@ -18,10 +19,12 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
 /// The forms whose outcome is shown above the list.
-const OF_THE_LIST: [&str; 6] = [
+const OF_THE_LIST: [&str; 8] = [
+    CancelPrompts::PATH,
     ChangePerson::PATH,
     DisablePerson::PATH,
     EnablePerson::PATH,
+    ReleasePrompts::PATH,
     RenewInvitation::PATH,
     SignPersonOut::PATH,
     WithdrawInvitation::PATH,
@@ -66,11 +69,31 @@ fn row(person: &Person, projects: &[Project]) -> AnyView {
             <td data-label="Role">{person.role.as_str()}</td>
             <td data-label="Projects">{seen_projects(person, projects)}</td>
             <td data-label="Last seen">{person.last_seen.map_or_else(|| "Never".into_any(), |at| ago(at).into_any())}</td>
-            <td data-label="State"><span>{format!("{state}{factor}")}</span></td>
+            <td data-label="State"><span>{format!("{state}{factor}")} {held_prompts(person)}</span></td>
             <td>{actions(person, projects)}</td>
         </tr>
     }
     .into_any()
+}
+
+/// The prompts that wait for a decision because the person may not start jobs any more.
+fn held_prompts(person: &Person) -> Option<AnyView> {
+    let count = person.held_prompts;
+    let user = || vec![("user", person.id.clone())];
+    let button = |endpoint: &'static str, label: &'static str| {
+        let of = format!("{label}: prompts of {}", person.name);
+        let button = view! { <button class="button" type="submit" aria-label=of>{label}</button> };
+        post_form("", endpoint, user(), button).into_any()
+    };
+    (count > 0).then(|| {
+        view! {
+            <span>{format!(", {} held", counted(u64::from(count), "queued prompt", "queued prompts"))}</span>
+            <span class="actions">
+                {button(ReleasePrompts::PATH, "Release")} {button(CancelPrompts::PATH, "Cancel")}
+            </span>
+        }
+        .into_any()
+    })
 }
 
 fn seen_projects(person: &Person, projects: &[Project]) -> String {

@@ -1,0 +1,106 @@
+//! Queued prompts of somebody who may not start jobs any more are held until an administrator decides.
+
+use std::time::Duration;
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::config::Budget;
+use serde_json::Value;
+
+use crate::helpers::{Browser, Settings, TestApp, intent, json, until};
+
+/// Four prompts per hour: one every quarter of an hour.
+async fn app() -> TestApp {
+    let budget =
+        Budget { agent_per_hour: 4, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 };
+    let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
+    let app = TestApp::with(Settings { budget, clock, ..Settings::default() }).await;
+    app.upstream.takes_jobs().await;
+    app
+}
+
+/// Queues three prompts as olga; the first one is sent.
+async fn queue_three(app: &TestApp) {
+    let olga = app.operator().await;
+    let sent = intent();
+    let pairs = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", "1\n2\n3"), ("intent", &sent)];
+    let batch = olga.ask("/api/batches/prepare", &pairs).await;
+    olga.ask("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())]).await;
+    until("the first is sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+}
+
+async fn person(admin: &Browser, name: &str) -> Value {
+    let people = admin.ask("/api/users/list", &[]).await;
+    people["people"].as_array().unwrap().iter().find(|person| person["name"] == name).unwrap().clone()
+}
+
+async fn waiting(admin: &Browser) -> Vec<Value> {
+    let queue = admin.ask("/api/queue/list", &[("project", "docs")]).await;
+    queue["waiting"].as_array().unwrap().iter().map(|entry| entry["why"].clone()).collect()
+}
+
+/// Lets a prompt of otto's be sent after `app`'s clock went on, which shows that the queue moves.
+async fn queue_moves(app: &TestApp, posts: usize) {
+    let otto = app.sign_in("otto").await;
+    app.clock().advance(Duration::from_secs(1_800));
+    let sent = intent();
+    let pairs = [("project", "docs"), ("prompt", "By otto"), ("values", "x"), ("intent", &sent)];
+    let pairs = [pairs[0], ("prompt", "By otto {{a}}"), pairs[2], pairs[3]];
+    let batch = otto.ask("/api/batches/prepare", &pairs).await;
+    otto.ask("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())]).await;
+    until("otto's is sent", async || (app.upstream.posts().await.len() == posts).then_some(())).await;
+}
+
+#[tokio::test]
+async fn what_a_disabled_person_queued_waits_for_an_administrator() {
+    let app = app().await;
+    queue_three(&app).await;
+    let admin = app.sign_in("ada").await;
+    let olga = person(&admin, "olga").await;
+    let of_olga = [("user", olga["id"].as_str().unwrap())];
+    admin.ask("/api/users/disable", &of_olga).await;
+    assert_eq!(waiting(&admin).await, [json!("held"), json!("held")]);
+    assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
+    // Those behind them are sent.
+    queue_moves(&app, 2).await;
+    let last: Value = app.upstream.posts().await[1].body_json().unwrap();
+    assert_eq!(last["prompt"], "By otto x");
+
+    let page = admin.get("/admin/users").await.text;
+    assert!(page.contains("2 queued prompts held") && page.contains("/api/users/release-prompts"));
+    assert!(admin.get("/p/docs/queue").await.text.contains("Held until an administrator releases it"));
+    // To enable the person is no decision about the prompts.
+    admin.ask("/api/users/enable", &of_olga).await;
+    assert_eq!(waiting(&admin).await.len(), 2);
+    admin.ask("/api/users/release-prompts", &of_olga).await;
+    app.clock().advance(Duration::from_secs(1_800));
+    until("a released one is sent", async || (app.upstream.posts().await.len() == 3).then_some(())).await;
+    assert_eq!(person(&admin, "olga").await["held_prompts"], 0);
+    let log = admin.get("/admin/audit?action=held_release").await.text;
+    assert!(log.contains("Held prompts released") && log.contains("2 prompts"));
+}
+
+#[tokio::test]
+async fn what_somebody_queued_who_may_not_any_more_waits_too() {
+    let app = app().await;
+    queue_three(&app).await;
+    let admin = app.sign_in("ada").await;
+    let olga = person(&admin, "olga").await;
+    let id = olga["id"].as_str().unwrap();
+    // Still an operator, of another project only.
+    admin.ask("/api/users/change", &[("user", id), ("role", "operator"), ("projects", "docs")]).await;
+    assert_eq!(person(&admin, "olga").await["held_prompts"], 0);
+    admin.ask("/api/users/change", &[("user", id), ("role", "operator"), ("projects", "api")]).await;
+    assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
+    admin.ask("/api/users/release-prompts", &[("user", id)]).await;
+    admin.ask("/api/users/change", &[("user", id), ("role", "viewer")]).await;
+    assert_eq!(person(&admin, "olga").await["held_prompts"], 2);
+
+    admin.ask("/api/users/cancel-prompts", &[("user", id)]).await;
+    assert!(waiting(&admin).await.is_empty());
+    let jobs = admin.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let cancelled = jobs["jobs"].as_array().unwrap().iter().filter(|job| job["state"] == "rejected");
+    assert_eq!(cancelled.count(), 2);
+    assert!(admin.get("/admin/audit?action=held_cancel").await.text.contains("2 prompts"));
+    assert_eq!(app.upstream.posts().await.len(), 1);
+}
