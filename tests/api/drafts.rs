@@ -1,8 +1,11 @@
 //! Drafts are stored on the server: private, one per form, and only until they are sent.
 
+use std::time::Duration;
+
+use docket::server::clock::Clock;
 use serde_json::Value;
 
-use crate::helpers::{Browser, TestApp, intent, json};
+use crate::helpers::{Browser, Settings, TestApp, intent, json};
 
 const DRAFT: &str = "/api/jobs/draft";
 
@@ -129,4 +132,49 @@ async fn signing_out_leaves_the_draft_to_its_author() {
     keep(&operator, "Mine", &[]).await;
     assert_eq!(operator.post("/api/session/logout", &[]).await.status, 200);
     assert_eq!(app.operator().await.draft(None).await, "Mine");
+}
+
+#[tokio::test]
+async fn a_text_for_a_job_that_does_not_exist_is_not_kept() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let before = app.database_bytes().len();
+    let long = "x".repeat(32_000);
+    for n in 0..100 {
+        let job = format!("01920000-0000-7000-8000-{n:012}");
+        let job = json!({"id": job});
+        operator.follow_up(&job, &long, &intent()).await.refused(404, "not_found");
+        assert_eq!(operator.draft(Some(&job)).await, "");
+        let template = job["id"].as_str().unwrap();
+        let fields = [("project", "docs"), ("template", template), ("name", "x"), ("text", long.as_str())];
+        operator.post("/api/templates/save", &fields).await.refused(404, "not_found");
+    }
+    let grown = app.database_bytes().len() - before;
+    assert!(grown < 2_000_000, "{grown} bytes");
+}
+
+#[tokio::test]
+async fn a_person_has_fifty_drafts_and_each_for_ninety_days() {
+    let clock = Clock::frozen(Clock::system().now());
+    let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let mut jobs = Vec::new();
+    for n in 0..52 {
+        let job = operator.created(&format!("Job {n}")).await;
+        keep(&operator, "more", &[("job", job["id"].as_str().unwrap())]).await;
+        app.clock().advance(Duration::from_secs(1));
+        jobs.push(job);
+    }
+    let otto = app.sign_in("otto").await;
+    keep(&otto, "by otto", &[]).await;
+    for (n, job) in jobs.iter().enumerate() {
+        assert_eq!(operator.draft(Some(job)).await, if n < 2 { "" } else { "more" }, "{n}");
+    }
+    app.clock().advance(Duration::from_secs(91 * 86_400));
+    let operator = app.operator().await;
+    keep(&operator, "new", &[]).await;
+    assert_eq!(operator.draft(Some(&jobs[51])).await, "");
+    assert_eq!(app.sign_in("otto").await.draft(None).await, "");
+    assert_eq!(operator.draft(None).await, "new");
 }

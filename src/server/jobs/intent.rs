@@ -107,7 +107,7 @@ impl Jobs {
         let outcome = self.commit_and_send(&form).await;
         let draft = match &outcome {
             Ok(_) => self.store.drop_draft(form.draft()).await,
-            Err(_) if !may_be_kept(&form) => Ok(()),
+            Err(_) if !may_be_kept(&form) || !self.has_subject(&form).await => Ok(()),
             Err(_) => {
                 let (text, paths) = (form.prompt.clone(), form.paths.clone().unwrap_or_default());
                 let draft = Draft { text, paths, template: form.template.clone().unwrap_or_default() };
@@ -118,6 +118,15 @@ impl Jobs {
             tracing::warn!(%error, "a draft could not be saved");
         }
         outcome
+    }
+
+    /// Whether the job to follow up exists, if the form is for one: no draft is kept for another.
+    async fn has_subject(&self, form: &Form) -> bool {
+        match form.job.as_deref().map(str::parse::<JobId>) {
+            None => true,
+            Some(Ok(job)) => self.store.has_job(&form.project, &job).await.unwrap_or(false),
+            Some(Err(_)) => false,
+        }
     }
 
     async fn commit_and_send(&self, form: &Form) -> Result<Job, AppError> {
@@ -268,9 +277,7 @@ fn committed_already(error: StoreError) -> AppError {
 
 /// Whether the text is worth saving as a draft, and valid for storage.
 fn may_be_kept(form: &Form) -> bool {
-    let subject_is_an_id = form.job.as_deref().is_none_or(|job| job.parse::<JobId>().is_ok());
-    subject_is_an_id
-        && !form.prompt.trim().is_empty()
+    !form.prompt.trim().is_empty()
         && ![Some(&form.prompt), form.paths.as_ref(), form.template.as_ref()]
             .into_iter()
             .flatten()

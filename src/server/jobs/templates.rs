@@ -1,6 +1,6 @@
 //! Validating, saving, changing and deleting templates. Must not start anything.
 
-use crate::error::AppError;
+use crate::error::{AppError, ErrorCode};
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::name::is_plain;
 use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm};
@@ -63,7 +63,8 @@ impl Jobs {
         match &outcome {
             Ok(_) => self.store.drop_draft(of).await?,
             // The draft's pages field stores the name, because drafts have no name and templates have no pages.
-            Err(_) if worth_keeping => {
+            // A draft of a template that does not exist could not be opened.
+            Err(error) if worth_keeping && error.code != ErrorCode::NotFound => {
                 let (text, paths) = (posted.text.clone(), posted.name.clone());
                 let draft = Draft { text, paths, ..Draft::default() };
                 self.store.keep_draft(of, &draft, None, self.clock.now()).await?;

@@ -6,6 +6,12 @@ use super::{Store, StoreError, jobs};
 use crate::model::id::{IntentId, ProjectId};
 use crate::model::time::Timestamp;
 
+/// How many drafts a person has; the ones that were changed last are kept.
+const DRAFTS_MAX: i64 = 50;
+
+/// How long an unchanged draft is kept: 90 days.
+const KEPT_MILLIS: i64 = 90 * 86_400_000;
+
 /// A draft.
 #[derive(Default)]
 pub struct Draft {
@@ -26,7 +32,7 @@ pub struct DraftKey<'a> {
 }
 
 impl Store {
-    /// Stores `draft` in place of the previous one. With `unless_sent`, nothing is stored if that intent is committed:
+    /// Stores `draft` in place of the previous one. Old drafts, and those beyond [`DRAFTS_MAX`] of the person, are deleted. With `unless_sent`, nothing is stored if that intent is committed:
     /// a sent text is no longer a draft, however late it arrives. Returns whether it was stored.
     pub async fn keep_draft(
         &self,
@@ -51,6 +57,16 @@ impl Store {
         .bind(&draft.template)
         .bind(now.as_millis())
         .bind(unless_sent.map(IntentId::as_str))
+        .execute(&self.pool)
+        .await?;
+        sqlx::query(
+            "DELETE FROM drafts WHERE updated_at < $2 OR (user_id = $1 AND (project, subject) NOT IN (
+                 SELECT project, subject FROM drafts WHERE user_id = $1
+                 ORDER BY updated_at DESC, project, subject LIMIT $3))",
+        )
+        .bind(of.user_id)
+        .bind(now.as_millis() - KEPT_MILLIS)
+        .bind(DRAFTS_MAX)
         .execute(&self.pool)
         .await?;
         Ok(kept.rows_affected() == 1)

@@ -15,6 +15,16 @@ pub(super) const SELECT_JOB: &str =
      LEFT JOIN users a ON a.id = j.archived_by";
 
 impl Store {
+    /// Whether the job exists in the project.
+    pub async fn has_job(&self, project: &ProjectId, id: &JobId) -> Result<bool, StoreError> {
+        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM jobs WHERE id = $1 AND project = $2")
+            .bind(id.as_str())
+            .bind(project.as_str())
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(count == 1)
+    }
+
     /// A job with its follow-ups and timeline.
     pub async fn job(&self, project: &ProjectId, id: &JobId) -> Result<Option<Job>, StoreError> {
         let row =
