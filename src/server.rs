@@ -24,6 +24,7 @@ pub mod saved_views;
 pub mod sheet;
 pub mod state;
 pub mod store;
+pub mod tasks;
 pub mod turns;
 pub mod upstream;
 pub mod webhooks;

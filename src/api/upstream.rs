@@ -21,5 +21,6 @@ pub async fn budgets(project: String) -> Result<Budgets, AppError> {
 #[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let state = guard::of::<GetUpstreamStatus>()?.state;
-    Ok(state.governor.status(&state.projects).await?)
+    let status = state.governor.status(&state.projects).await?;
+    Ok(UpstreamStatus { tasks: state.tasks.all(), ..status })
 }

@@ -24,6 +24,20 @@ pub struct UpstreamStatus {
     pub limits: Vec<LimitStatus>,
     /// When the upstream last refused the key, unless it has accepted it since.
     pub key_refused_at: Option<Timestamp>,
+    /// The background tasks of the server that answers.
+    pub tasks: Vec<TaskStatus>,
+}
+
+/// A background task, since the server started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStatus {
+    pub name: String,
+    /// Whether it runs, and succeeded or started lately.
+    pub is_well: bool,
+    pub last_success_at: Option<Timestamp>,
+    /// How often it failed unexpectedly and was started again.
+    pub failures: u32,
+    pub last_failure_at: Option<Timestamp>,
 }
 
 /// Since the server started; not persisted.

@@ -15,6 +15,7 @@ use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::config::AuditConfig;
 use crate::server::store::{Store, StoreError};
+use crate::server::tasks::{Task, Tasks};
 
 /// The interval of the maintenance.
 const TICK: Duration = Duration::from_secs(600);
@@ -25,21 +26,28 @@ const DAY_SECONDS: i64 = 86_400;
 pub struct AuditMaintenance {
     store: Store,
     clock: Clock,
+    tasks: Tasks,
     config: AuditConfig,
 }
 
 impl AuditMaintenance {
-    pub fn new(store: Store, clock: Clock, config: AuditConfig) -> Self {
-        Self { store, clock, config }
+    pub fn new(store: Store, clock: Clock, tasks: Tasks, config: AuditConfig) -> Self {
+        Self { store, clock, tasks, config }
     }
 
     /// Runs the maintenance periodically until `stop`.
     pub async fn run(&self, stop: CancellationToken) {
+        self.tasks.supervise(Task::Audit, &stop, || self.tidy_until(&stop)).await;
+    }
+
+    async fn tidy_until(&self, stop: &CancellationToken) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
-            if let Err(error) = self.tidy().await {
-                tracing::error!(%error, "the maintenance of the audit log failed");
+            self.tasks.pass("audit");
+            match self.tidy().await {
+                Ok(()) => self.tasks.succeeded(Task::Audit),
+                Err(error) => tracing::error!(%error, "the maintenance of the audit log failed"),
             }
         }
     }

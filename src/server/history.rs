@@ -21,6 +21,7 @@ use crate::model::user::Project;
 use crate::server::clock::Clock;
 use crate::server::config::Budget;
 use crate::server::store::Store;
+use crate::server::tasks::{Task, Tasks};
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 
@@ -35,6 +36,7 @@ const LEASE: Duration = Duration::from_secs(120);
 /// The daily history of all projects. Clones share their state.
 #[derive(Clone)]
 pub struct History {
+    tasks: Tasks,
     store: Store,
     upstream: Upstream,
     governor: Governor,
@@ -73,9 +75,11 @@ impl History {
         governor: Governor,
         clock: Clock,
         projects: Arc<[Project]>,
+        tasks: Tasks,
         budget: Budget,
     ) -> Self {
         Self {
+            tasks,
             store,
             upstream,
             governor,
@@ -93,7 +97,7 @@ impl History {
     /// Makes steps until `stop`, while this process holds the lease. A running step is then cancelled: its page is
     /// fetched again later.
     pub async fn run(&self, stop: CancellationToken) {
-        self.go_on(&stop).await;
+        self.tasks.supervise(Task::History, &stop, || self.go_on(&stop)).await;
         if let Err(error) = self.store.release_history_lease(&self.holder).await {
             tracing::warn!(%error, "the history lease could not be released");
         }
@@ -101,6 +105,10 @@ impl History {
 
     async fn go_on(&self, stop: &CancellationToken) {
         while let Some(step) = stop.run_until_cancelled(self.step_alone()).await {
+            if step.is_ok() {
+                self.tasks.succeeded(Task::History);
+            }
+            self.tasks.pass("history");
             let pause = match step {
                 Ok(Step::FetchedPage | Step::Wrote(_) | Step::Failed) => BETWEEN_CALLS,
                 Ok(Step::Wait(until)) => self.until(until),

@@ -27,6 +27,7 @@ use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
 use crate::server::store::clock_rollback::PlanningLimits;
+use crate::server::tasks::{Task, Tasks};
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 
@@ -41,6 +42,7 @@ pub struct Jobs {
     governor: Governor,
     clock: Clock,
     timing: Timing,
+    tasks: Tasks,
     /// The maximum length of a prompt, in characters.
     prompt_max: u32,
     /// How many prompts one person may have in the queue.
@@ -61,19 +63,28 @@ pub struct Timing {
     pub session: Duration,
 }
 
+#[derive(Debug, Clone, Copy)]
+pub struct PromptLimits {
+    /// The maximum length of a prompt, in characters.
+    pub prompt_max: u32,
+    /// How many prompts one person may have in the queue.
+    pub queue_max: u32,
+}
+
 impl Jobs {
     pub fn new(
         store: Store,
         upstream: Upstream,
         governor: Governor,
         clock: Clock,
+        tasks: Tasks,
         timing: Timing,
-        prompt_max: u32,
-        queue_max: u32,
+        limits: PromptLimits,
     ) -> Self {
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
-        Self { store, upstream, governor, clock, timing, prompt_max, queue_max, outcomes, deliveries }
+        let PromptLimits { prompt_max, queue_max } = limits;
+        Self { store, upstream, governor, clock, timing, tasks, prompt_max, queue_max, outcomes, deliveries }
     }
 
     /// Wakes everyone who waits for the end of a delivery.
@@ -84,7 +95,10 @@ impl Jobs {
     /// Delivers and polls until `stop`; then waits for running deliveries. The two run concurrently, so that slow polls
     /// delay no prompt.
     pub async fn run(&self, stop: CancellationToken) {
-        tokio::join!(self.send_queued(&stop), self.poll_jobs(&stop));
+        tokio::join!(
+            self.tasks.supervise(Task::Delivery, &stop, || self.send_queued(&stop)),
+            self.tasks.supervise(Task::Polling, &stop, || self.poll_jobs(&stop)),
+        );
         self.delivered().await;
     }
 
@@ -96,8 +110,12 @@ impl Jobs {
             if let Err(error) = self.handle_clock_rollback(&mut latest).await {
                 tracing::error!(error = format!("{error:#}"), "a clock rollback could not be handled");
             }
-            if let Err(error) = self.deliver_due().await {
-                tracing::error!(error = format!("{error:#}"), "queued messages could not be delivered");
+            self.tasks.pass("delivery");
+            match self.deliver_due().await {
+                Ok(()) => self.tasks.succeeded(Task::Delivery),
+                Err(error) => {
+                    tracing::error!(error = format!("{error:#}"), "queued messages could not be delivered");
+                }
             }
         }
     }
@@ -106,8 +124,13 @@ impl Jobs {
     async fn poll_jobs(&self, stop: &CancellationToken) {
         let mut tick = tick();
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
-            if let Some(Err(error)) = stop.run_until_cancelled(self.poll_due()).await {
-                tracing::error!(error = format!("{error:#}"), "jobs could not be polled");
+            self.tasks.pass("polling");
+            match stop.run_until_cancelled(self.poll_due()).await {
+                Some(Ok(_)) => self.tasks.succeeded(Task::Polling),
+                Some(Err(error)) => {
+                    tracing::error!(error = format!("{error:#}"), "jobs could not be polled");
+                }
+                None => {}
             }
         }
     }

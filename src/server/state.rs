@@ -22,8 +22,9 @@ use crate::server::config::{
 };
 use crate::server::flash::FlashStore;
 use crate::server::history::History;
-use crate::server::jobs::{Jobs, Timing};
+use crate::server::jobs::{Jobs, PromptLimits, Timing};
 use crate::server::store::Store;
+use crate::server::tasks::Tasks;
 use crate::server::turns::Turns;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
@@ -53,6 +54,7 @@ pub struct Shared {
     pub attempts: Attempts,
     pub passwords: Passwords,
     pub turns: Turns,
+    pub tasks: Tasks,
     pub presence: Presence,
     pub access: Arc<AccessConfig>,
     pub second_factors: SecondFactors,
@@ -86,23 +88,26 @@ impl AppState {
             session: access.session_lifetime,
         };
         let projects: Arc<[Project]> = projects.into();
+        let tasks = Tasks::new(clock.clone());
         let history = History::new(
             store.clone(),
             client.clone(),
             governor.clone(),
             clock.clone(),
             projects.clone(),
+            tasks.clone(),
             budget,
         );
-        let (prompt_max, queue_max) = (upstream.prompt_max, access.queued_per_person);
+        let prompt_max = upstream.prompt_max;
+        let limits = PromptLimits { prompt_max, queue_max: access.queued_per_person };
         let jobs = Jobs::new(
             store.clone(),
             client.clone(),
             governor.clone(),
             clock.clone(),
+            tasks.clone(),
             timing,
-            prompt_max,
-            queue_max,
+            limits,
         );
         let attempts = Attempts::new(clock.clone());
         let passwords = Passwords::default();
@@ -122,7 +127,14 @@ impl AppState {
             history,
             analytics: Analytics::new(store.clone()),
             jobs,
-            webhooks: Webhooks::new(webhooks, authorities, public_url.clone(), store.clone(), clock.clone()),
+            webhooks: Webhooks::new(
+                webhooks,
+                authorities,
+                public_url.clone(),
+                store.clone(),
+                clock.clone(),
+                tasks.clone(),
+            ),
             second_factors,
             single_sign_on: single_sign_on.transpose()?,
             trusted_header: identity.trusted_header.map(Arc::new),
@@ -134,6 +146,7 @@ impl AppState {
             attempts,
             passwords,
             turns: Turns::default(),
+            tasks,
             presence: Presence::new(store.clone(), clock.clone()),
             access: Arc::new(access),
             store,

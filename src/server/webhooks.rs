@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::server::clock::Clock;
 use crate::server::config::{PublicUrl, WebhookConfig};
 use crate::server::store::Store;
+use crate::server::tasks::{Task, Tasks};
 use address::Allowed;
 use client::Client;
 
@@ -28,6 +29,7 @@ const TICK: Duration = Duration::from_millis(500);
 pub struct Webhooks {
     store: Store,
     clock: Clock,
+    tasks: Tasks,
     public_url: PublicUrl,
     allowed: Allowed,
     client: Client,
@@ -40,20 +42,29 @@ impl Webhooks {
         public_url: PublicUrl,
         store: Store,
         clock: Clock,
+        tasks: Tasks,
     ) -> Self {
         let allowed = Allowed { private: config.private, plain_loopback: public_url.is_loopback() };
-        Self { store, clock, public_url, allowed, client: Client::new(allowed, authorities) }
+        Self { store, clock, tasks, public_url, allowed, client: Client::new(allowed, authorities) }
     }
 
     /// Delivers until `stop`; then waits for running deliveries.
     pub async fn run(&self, stop: CancellationToken) {
+        self.tasks.supervise(Task::Webhooks, &stop, || self.deliver_until(&stop)).await;
+    }
+
+    async fn deliver_until(&self, stop: &CancellationToken) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {
+            self.tasks.pass("webhooks");
             // One event per webhook at a time, without a pause while there are more.
             while !stop.is_cancelled() {
                 match self.deliver_due().await {
-                    Ok(0) => break,
+                    Ok(0) => {
+                        self.tasks.succeeded(Task::Webhooks);
+                        break;
+                    }
                     Ok(_) => {}
                     Err(error) => {
                         tracing::error!(error = format!("{error:#}"), "webhooks could not be delivered");

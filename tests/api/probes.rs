@@ -1,6 +1,10 @@
 //! Health checks, and what people see during an outage.
 
-use crate::helpers::{TestApp, intent};
+use docket::server::audit::AuditMaintenance;
+use docket::server::config::AuditConfig;
+use tokio_util::sync::CancellationToken;
+
+use crate::helpers::{TestApp, intent, json, until};
 
 #[tokio::test]
 async fn the_probes_answer_without_a_session_and_tell_nothing_else() {
@@ -9,7 +13,9 @@ async fn the_probes_answer_without_a_session_and_tell_nothing_else() {
     for path in ["/healthz", "/readyz"] {
         let answer = stranger.get(path).await;
         assert_eq!(answer.status, 200, "{path}");
-        assert!(answer.text.len() < 40, "{path}: {}", answer.text);
+        // Of each background task the name and two words, and nothing of what it works on.
+        assert!(answer.text.lines().all(|line| line.len() < 90), "{path}: {}", answer.text);
+        assert!(answer.text.lines().count() < 7, "{path}: {}", answer.text);
         assert_eq!(answer.header("set-cookie"), "", "{path}");
     }
 }
@@ -47,4 +53,85 @@ async fn without_its_database_every_question_is_answered_with_503_and_a_sentence
     let page = operator.get("/p/docs/jobs").await;
     assert_eq!(page.status, 503);
     assert!(!page.text.is_empty(), "an empty page");
+}
+
+/// All background tasks, and what lets them panic.
+const TASKS: [(&str, &str); 5] = [
+    ("delivery", "Sending prompts"),
+    ("polling", "Checking jobs"),
+    ("history", "Fetching page views"),
+    ("webhooks", "Sending webhooks"),
+    ("audit", "Maintaining the audit log"),
+];
+
+#[tokio::test]
+async fn a_background_task_that_panics_shows_and_starts_again() {
+    let app = TestApp::start().await;
+    let (state, stop) = (app.state(), CancellationToken::new());
+    let (history, until_then) = (state.history.clone(), stop.clone());
+    let maintenance = AuditMaintenance::new(
+        state.store.clone(),
+        app.clock().clone(),
+        state.tasks.clone(),
+        AuditConfig { days: 0 },
+    );
+    for (point, _) in TASKS {
+        state.tasks.break_at(point);
+    }
+    let others = tokio::spawn(async move {
+        tokio::join!(history.run(until_then.clone()), maintenance.run(until_then));
+    });
+    let (admin, stranger) = (app.sign_in("ada").await, app.stranger());
+    let failed = until("each has failed", async || {
+        let status = admin.ask("/api/upstream/status", &[]).await;
+        let tasks = status["tasks"].as_array().unwrap().clone();
+        (tasks.iter().filter(|task| task["failures"] == 1).count() == TASKS.len()).then_some(tasks)
+    })
+    .await;
+    for ((_, name), task) in TASKS.iter().zip(&failed) {
+        assert_eq!(task["name"], *name);
+        assert!(task["last_failure_at"].is_string(), "{task}");
+    }
+    let ready = until("each runs again", async || {
+        let answer = stranger.get("/readyz").await;
+        let succeeded = answer.text.matches("running, last success 2").count() == TASKS.len();
+        (answer.status == 200 && succeeded).then_some(answer.text)
+    })
+    .await;
+    assert!(ready.starts_with("ready\n"), "{ready}");
+    let page = admin.get("/admin/upstream").await.text;
+    for (_, name) in TASKS {
+        assert!(page.contains(name) && ready.contains(name), "{name}");
+    }
+    // What they do goes on.
+    app.upstream.takes_jobs().await;
+    assert_eq!(app.operator().await.created("Fix typos").await["state"], "active");
+    stop.cancel();
+    others.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_that_does_not_run_is_not_ready() {
+    let app = TestApp::start().await;
+    app.state().tasks.break_at("polling");
+    let answer = until("it is not ready", async || {
+        let answer = app.stranger().get("/readyz").await;
+        (answer.status == 503).then_some(answer)
+    })
+    .await;
+    assert!(answer.text.contains("a background task failed\n"), "{}", answer.text);
+    assert!(answer.text.contains("Checking jobs: failed"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_delivery_that_panics_is_unknown_at_once() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    app.state().tasks.break_at("one delivery");
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    assert_eq!(job["state"], json!("unknown"));
+    assert!(job["reason"].as_str().unwrap().contains("may or may not have accepted it"), "{job}");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    assert_eq!(operator.created("Another").await["state"], "active");
 }

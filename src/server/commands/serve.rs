@@ -46,8 +46,10 @@ pub async fn run_with_history(
         async move { history.run(stop).await }
     });
     let maintenance = tokio::spawn({
-        let (maintenance, stop) =
-            (AuditMaintenance::new(state.store.clone(), state.clock.clone(), audit), stop.clone());
+        let (maintenance, stop) = (
+            AuditMaintenance::new(state.store.clone(), state.clock.clone(), state.tasks.clone(), audit),
+            stop.clone(),
+        );
         async move { maintenance.run(stop).await }
     });
     let ended = run(state, listener, stop.clone()).await;

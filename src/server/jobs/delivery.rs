@@ -1,9 +1,11 @@
 //! Sends a committed message once and records the outcome. Must not send anything it has not claimed, and never resends
 //! what may have been accepted.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use anyhow::Context;
+use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::model::job::RemoteJob;
@@ -50,12 +52,32 @@ impl Jobs {
     pub(super) fn start_delivery(&self, message_id: String) {
         let jobs = self.clone();
         let delivery = async move {
-            if let Err(error) = jobs.deliver(&message_id).await {
-                tracing::error!(message_id, error = format!("{error:#}"), "delivery failed");
+            match AssertUnwindSafe(jobs.deliver(&message_id)).catch_unwind().await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::error!(message_id, error = format!("{error:#}"), "delivery failed");
+                }
+                Err(_) => {
+                    if let Err(error) = jobs.mark_panicked_unknown(&message_id).await {
+                        tracing::error!(message_id, error = format!("{error:#}"), "delivery failed");
+                    }
+                }
             }
             jobs.announce_outcome();
         };
         self.deliveries.spawn(delivery.in_current_span());
+    }
+
+    /// Marks a message as *unknown* whose delivery panicked, if it was being sent.
+    async fn mark_panicked_unknown(&self, message_id: &str) -> anyhow::Result<()> {
+        let sending = self.store.interrupted().await?;
+        let Some(intent) = sending.into_iter().find(|intent| intent.message_id == message_id) else {
+            return Ok(());
+        };
+        tracing::error!(job = %intent.job, "a delivery panicked; its outcome is unknown");
+        let reason =
+            "Docket met an error while this was being sent. The platform may or may not have accepted it.";
+        Ok(self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?)
     }
 
     async fn deliver(&self, message_id: &str) -> anyhow::Result<()> {
@@ -66,6 +88,7 @@ impl Jobs {
             SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
             SendDecision::Send { intent, remote_id, permit } => {
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
+                self.tasks.pass("one delivery");
                 self.record(&intent, outcome).await
             }
         }

@@ -250,6 +250,7 @@ impl Governor {
             operations: self.health.operations(),
             limits,
             key_refused_at: self.health.key_refused_at(),
+            tasks: Vec::new(),
         })
     }
 

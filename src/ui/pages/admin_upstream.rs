@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::upstream::upstream_status;
 use crate::model::time::Timestamp;
-use crate::model::upstream::{LimitStatus, Operation, OperationStatus};
+use crate::model::upstream::{LimitStatus, Operation, OperationStatus, TaskStatus};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
 use crate::ui::components::time::{ago, exact_time};
@@ -14,6 +14,8 @@ use crate::ui::pages::request::page;
 const OPERATIONS: [&str; 4] = ["Operation", "State", "Last success", "Last error"];
 const LIMITS: [&str; 5] = ["Limit", "Project", "Used", "Waiting", "Next request"];
 
+const TASKS: [&str; 4] = ["Task", "State", "Last success", "Failures"];
+
 #[component]
 pub fn AdminUpstream() -> impl IntoView {
     page(async move {
@@ -21,6 +23,7 @@ pub fn AdminUpstream() -> impl IntoView {
         let refresh = view! { <a class="button" href="">"Refresh"</a> };
         let operations = status.operations.into_iter().map(operation).collect_view();
         let limits = status.limits.into_iter().map(limit).collect_view();
+        let tasks = status.tasks.into_iter().map(task).collect_view();
         Ok(view! {
             {page_head("Platform", "The state of the platform behind Docket.", refresh)}
             {status.key_refused_at.map(key_refused)}
@@ -35,6 +38,11 @@ pub fn AdminUpstream() -> impl IntoView {
                 <p class="faint">
                     "Checking jobs has no published limit: Docket checks each job at most once per interval, and less often as it gets older."
                 </p>
+            </section>
+            <section class="group">
+                <h2>"Background tasks"</h2>
+                {table("Background tasks", &TASKS, tasks)}
+                <p class="faint">"Since the server started. A task that fails is started again by itself; the log says why."</p>
             </section>
         }
         .into_any())
@@ -83,6 +91,23 @@ fn limit(status: LimitStatus) -> AnyView {
             <td data-label="Used">{format!("{} of {}", status.meter.used, status.meter.limit)}</td>
             <td data-label="Waiting">{status.waiting.to_string()}</td>
             <td data-label="Next request"><span>{next}</span></td>
+        </tr>
+    }
+    .into_any()
+}
+
+fn task(status: TaskStatus) -> AnyView {
+    let state = if status.is_well { "Running" } else { "Not running, or without success for minutes" };
+    let failures = match status.last_failure_at {
+        Some(at) => view! { {status.failures.to_string()} ", last " {ago(at)} }.into_any(),
+        None => none(),
+    };
+    view! {
+        <tr>
+            <th scope="row">{status.name}</th>
+            <td data-label="State">{state}</td>
+            <td data-label="Last success">{status.last_success_at.map(|at| ago(at).into_any()).unwrap_or_else(none)}</td>
+            <td data-label="Failures"><span>{failures}</span></td>
         </tr>
     }
     .into_any()

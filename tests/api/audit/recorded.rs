@@ -311,8 +311,14 @@ async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
     app.clock().advance(Duration::from_secs(86_400 * 20));
     app.sign_in("olga").await;
     app.clock().advance(Duration::from_secs(86_400 * 20));
-    let keep =
-        |days| AuditMaintenance::new(app.state().store.clone(), app.clock().clone(), AuditConfig { days });
+    let keep = |days| {
+        AuditMaintenance::new(
+            app.state().store.clone(),
+            app.clock().clone(),
+            app.state().tasks.clone(),
+            AuditConfig { days },
+        )
+    };
     for kept in [0, 400] {
         keep(kept).tidy().await.unwrap();
         assert_eq!(records(&app).await.len(), 6);
