@@ -127,7 +127,7 @@ mod tests {
         let questions = Questions { longest: Duration::from_millis(50), ..store.questions.clone() };
         for _ in 0..2 * AT_ONCE {
             let stopped = questions.ask(endless()).await;
-            assert!(matches!(stopped, Err(StoreError::Stopped)), "{stopped:?}");
+            assert!(matches!(stopped, Err(StoreError::Stopped)), "{:?}", stopped.err());
         }
         let row = questions.ask(statement("SELECT '7'")).await.expect("an answer");
         assert_eq!(row.try_get::<String, _>(0).expect("a text"), "7");
