@@ -59,7 +59,7 @@ pub fn router(state: &AppState) -> Router {
         )
         .layer(from_fn(with_owner))
         .layer(from_fn_with_state(state.clone(), address::find_out))
-        .layer(from_fn(outage::explain))
+        .layer(from_fn_with_state(state.clone(), outage::explain))
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))
         .layer(from_fn(headers::personal));

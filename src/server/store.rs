@@ -83,6 +83,22 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the database answered, and with something that cannot be understood.
+    pub fn is_corrupt(&self) -> bool {
+        use sqlx::Error::{ColumnDecode, ColumnIndexOutOfBounds, ColumnNotFound, Decode, RowNotFound};
+        matches!(
+            self,
+            Self::Corrupt(_)
+                | Self::Unavailable(
+                    ColumnDecode { .. }
+                        | ColumnIndexOutOfBounds { .. }
+                        | ColumnNotFound(_)
+                        | Decode(_)
+                        | RowNotFound
+                )
+        )
+    }
+
     /// Whether a unique constraint was violated.
     pub fn is_duplicate(&self) -> bool {
         matches!(self, Self::Unavailable(sqlx::Error::Database(error)) if error.is_unique_violation())
@@ -166,6 +182,13 @@ impl From<StoreError> for AppError {
                     "One person can have at most {most} prompts in the queue, and nothing was added. Wait until some were sent, or cancel some."
                 ),
             ),
+            error if error.is_corrupt() => {
+                tracing::error!(%error, "the database holds what cannot be read");
+                Self::new(
+                    ErrorCode::Internal,
+                    "Docket's database holds something that this version cannot read. Ask an administrator to look at the log.",
+                )
+            }
             error => {
                 tracing::error!(%error, "database error");
                 Self::database_unavailable()

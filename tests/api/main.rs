@@ -19,6 +19,7 @@ mod clock_jumps;
 mod commands;
 mod configuration;
 mod connection;
+mod corrupt;
 mod create;
 mod cross_site;
 mod delivery;

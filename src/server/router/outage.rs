@@ -1,23 +1,26 @@
-//! The response while the database is unavailable: sessions cannot be loaded then, and the session layer responds with
-//! an empty 500.
+//! The response when a request fails without one: the session layer responds with an empty 500 if a session cannot be loaded.
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::AppError;
 use crate::server::forms::accepts_html;
+use crate::server::state::AppState;
 
-/// Replaces an empty 500 by a message with status 503.
-pub(super) async fn explain(request: Request, next: Next) -> Response {
+/// Replaces an empty 500 by a message: with status 503 if the database does not answer.
+pub(super) async fn explain(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let page = accepts_html(request.headers());
     let response = next.run(request).await;
     let bare = !response.headers().contains_key(header::CONTENT_TYPE);
     if response.status() != StatusCode::INTERNAL_SERVER_ERROR || !bare {
         return response;
     }
-    let error = AppError::database_unavailable();
-    let status = StatusCode::SERVICE_UNAVAILABLE;
+    let error = match state.store.ready().await {
+        Ok(()) => AppError::internal(),
+        Err(error) => error.into(),
+    };
+    let status = StatusCode::from(error.code);
     if page { (status, error.message).into_response() } else { (status, axum::Json(error)).into_response() }
 }

@@ -4,7 +4,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::intents::{NewIntent, Scheduling, insert};
 use super::listed_job::{ListedJob, columns};
-use super::{Store, StoreError, as_json, audit, jobs, new_id, word};
+use super::{Store, StoreError, as_json, audit, jobs, new_id, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
@@ -170,7 +170,7 @@ fn prepared(row: &sqlx::any::AnyRow) -> Result<PreparedBatch, StoreError> {
         project: word(row, "project")?,
         author: row.try_get("author")?,
         template: row.try_get("template")?,
-        template_id: row.try_get::<Option<String>, _>("known_template")?.and_then(|id| id.parse().ok()),
+        template_id: optional_word(row, "known_template")?,
         list: row.try_get("list")?,
         created_at: jobs::instant(row, "created_at")?,
         started_at: row.try_get::<Option<i64>, _>("started_at")?.map(Timestamp::from_millis),

@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, new_id, word};
+use super::{Store, StoreError, new_id, optional_word, word};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, FollowUp, Job, JobState, LocalArchive, RemoteJob, TimelineEntry};
 use crate::model::time::Timestamp;
@@ -188,7 +188,7 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         follow_ups: Vec::new(),
         paths: Vec::new(),
         attempt: attempt(row)?,
-        batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
+        batch: optional_word(row, "batch_id")?,
         template: None,
         tags: Vec::new(),
         archived_here: archived_here(row)?,

@@ -22,7 +22,7 @@ pub(super) struct ListedJob {
     changed_at: i64,
     next_poll_at: Option<i64>,
     attempt: u32,
-    batch: Option<String>,
+    batch: Option<BatchId>,
     archived_at: Option<i64>,
     archived_by: Option<String>,
     remote_id: Option<String>,
@@ -100,7 +100,7 @@ impl From<ListedJob> for Job {
             follow_ups: listed.follow_ups.into_iter().map(FollowUp::from).collect(),
             paths: listed.paths,
             attempt: listed.attempt,
-            batch: listed.batch.and_then(|id| id.parse::<BatchId>().ok()),
+            batch: listed.batch,
             template: None,
             tags: listed.tags,
             archived_here: instant(listed.archived_at)

@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, audit, intents, jobs, word};
+use super::{Store, StoreError, audit, intents, jobs, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
 use crate::model::job::{DeliveryState, cut};
@@ -131,7 +131,7 @@ impl Store {
                     in_queue: row.try_get::<i64, _>("in_line")? == 1,
                     is_held_up: row.try_get::<i64, _>("held_up")? == 1,
                     is_held: row.try_get::<i64, _>("held")? == 1,
-                    batch: row.try_get::<Option<String>, _>("batch_id")?.and_then(|id| id.parse().ok()),
+                    batch: optional_word(row, "batch_id")?,
                 })
             })
             .collect()

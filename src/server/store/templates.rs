@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, audit, new_id, word};
+use super::{Store, StoreError, audit, new_id, optional_word, parsed, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::saved_template::{SavedTemplate, Scorecard, UsedTemplate};
@@ -92,7 +92,7 @@ impl Store {
         .await?;
         let event = AuditEvent::new(Action::TemplateAdd).in_project(project).on(&id).with_detail(name);
         audit::commit(tx, by, &event, now).await?;
-        Ok(id.parse().ok())
+        parsed(&id, "id").map(Some)
     }
 
     /// Changes a template of the project; returns whether it exists. Fails with a duplicate if the name exists.
@@ -153,8 +153,7 @@ impl Store {
             .fetch_optional(&self.pool)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let id: Option<String> = row.try_get("template_id")?;
-        Ok(Some(UsedTemplate { id: id.and_then(|id| id.parse().ok()), name: row.try_get("name")? }))
+        Ok(Some(UsedTemplate { id: optional_word(&row, "template_id")?, name: row.try_get("name")? }))
     }
 }
 

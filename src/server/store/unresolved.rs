@@ -3,7 +3,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
-use super::{Store, StoreError, audit, intents, jobs, queue, webhook_events};
+use super::{Store, StoreError, audit, intents, jobs, parsed, queue, webhook_events};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{DeliveryState, RemoteJob};
@@ -58,7 +58,7 @@ impl Store {
                 .bind(remote_id)
                 .fetch_optional(&self.pool)
                 .await?;
-        Ok(id.and_then(|id| id.parse().ok()))
+        id.map(|id| parsed(&id, "id")).transpose()
     }
 
     /// Queues a message again that was not accepted; `false` if it was resolved already.

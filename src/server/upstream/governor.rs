@@ -2,8 +2,9 @@
 //! circuit breakers. Issues the permits that the client requires. Counts and pauses are in the database, so that they
 //! survive a restart. Must not call the upstream.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::error::{AppError, ErrorCode};
@@ -57,6 +58,8 @@ pub struct Governor {
     /// The analytics requests per hour that one person may cause.
     share: u32,
     health: Health,
+    /// Pauses that could not be recorded, by scope: nothing is sent before they are.
+    unrecorded: Arc<Mutex<HashMap<String, Timestamp>>>,
     /// Calls counted by this process, to delete old counts now and then.
     counted: Arc<AtomicU64>,
 }
@@ -70,7 +73,7 @@ const LOOKUPS_PER_HOUR: u32 = 60;
 impl Governor {
     pub fn new(store: Store, clock: Clock, budget: Budget, share: u32, health: Health) -> Self {
         let share = share.min(budget.analytics_per_hour);
-        Self { store, clock, budget, share, health, counted: Arc::default() }
+        Self { store, clock, budget, share, health, unrecorded: Arc::default(), counted: Arc::default() }
     }
 
     /// A permit for one call now, or an error that says when the next one fits.
@@ -107,6 +110,7 @@ impl Governor {
 
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
         self.health.admit(scope.operation()).map_err(circuit_open)?;
+        self.record_pauses().await?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
             self.store.forget_calls(self.clock.now()).await?;
         }
@@ -121,6 +125,7 @@ impl Governor {
         if self.health.admit(scope.operation()).is_err() {
             return Ok(SendDecision::Later);
         }
+        self.record_pauses().await?;
         let limit = self.limit(scope);
         let claim = self.store.claim(message_id, &scope.key(), limit, self.clock.now()).await?;
         Ok(match claim {
@@ -179,6 +184,7 @@ impl Governor {
 
     /// A permit to poll a job of `project` now, or when it may be polled.
     pub async fn acquire_poll(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
+        self.record_pauses().await?;
         let scope = Scope::Polls(project.clone());
         if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
             return Ok(Err(until));
@@ -189,6 +195,10 @@ impl Governor {
 
     /// Counts a retry under `permit` after the upstream responded. A try that never reached it is not counted again.
     pub(super) async fn renew(&self, permit: &Permit) -> bool {
+        if let Err(error) = self.record_pauses().await {
+            tracing::error!(%error, "a retry is not made: a pause could not be recorded");
+            return false;
+        }
         let (key, now) = (permit.scope.key(), self.clock.now());
         let renewed = match &permit.scope {
             Scope::Polls(_) => self.store.paused_until(&key, now).await.map(|pause| pause.is_none()),
@@ -203,9 +213,25 @@ impl Governor {
         tracing::warn!(scope, seconds = pause.as_secs(), "the upstream asked for a pause");
         let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
         let until = Timestamp::from_millis(self.clock.now().as_millis().saturating_add(millis));
-        if let Err(error) = self.store.pause_calls(&scope, until).await {
-            tracing::error!(scope, %error, "the pause could not be recorded");
+        self.unrecorded().insert(scope, until);
+        if let Err(error) = self.record_pauses().await {
+            tracing::error!(%error, "a pause could not be recorded; nothing is sent before it is");
         }
+    }
+
+    /// Fails while a pause is not recorded: a call without it could be the one too many.
+    async fn record_pauses(&self) -> Result<(), StoreError> {
+        let unrecorded = self.unrecorded().clone();
+        for (scope, until) in unrecorded {
+            self.store.pause_calls(&scope, until).await?;
+            // A longer one may have come meanwhile.
+            self.unrecorded().retain(|other, later| *other != scope || *later != until);
+        }
+        Ok(())
+    }
+
+    fn unrecorded(&self) -> MutexGuard<'_, HashMap<String, Timestamp>> {
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn health(&self) -> &Health {
@@ -214,6 +240,7 @@ impl Governor {
 
     /// Fails, without counting, if no call fits now.
     pub async fn check(&self, scope: &Scope) -> Result<(), AppError> {
+        self.record_pauses().await?;
         match self.meter(scope).await?.left() {
             0 => Err(self.spent(scope).await?),
             _ => Ok(()),

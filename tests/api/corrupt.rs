@@ -1,0 +1,76 @@
+//! A database that answers, but not as it should: what is said then, and what is not sent.
+
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection, SqliteConnection};
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{Settings, TestApp, intent, json};
+
+/// Changes the database behind Docket's back.
+async fn change(app: &TestApp, sql: &'static str) {
+    let options = SqliteConnectOptions::new()
+        .filename(app.database_file())
+        .foreign_keys(false)
+        .busy_timeout(std::time::Duration::from_secs(20));
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query(sql).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_not_called_an_outage() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let pairs = [("project", "docs"), ("job", job["id"].as_str().unwrap())];
+    for (broken, mended) in [
+        ("UPDATE jobs SET batch_id = 'two words'", "UPDATE jobs SET batch_id = NULL"),
+        ("UPDATE messages SET state = 'nonsense'", "UPDATE messages SET state = 'accepted'"),
+    ] {
+        change(&app, broken).await;
+        let message = operator.post("/api/jobs/get", &pairs).await.refused(500, "internal");
+        assert!(message.contains("this version cannot read"), "{message}");
+        change(&app, mended).await;
+        assert_eq!(operator.ask("/api/jobs/get", &pairs).await["state"], "active");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_read_is_not_called_an_outage() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    change(&app, "UPDATE sessions SET data = '{'").await;
+    operator.post("/api/session/current", &[]).await.refused(500, "internal");
+    assert_eq!(operator.get("/p/docs/jobs").await.status, 500);
+    app.operator().await.ask("/api/session/current", &[]).await;
+}
+
+#[tokio::test]
+async fn nothing_is_sent_while_a_pause_could_not_be_recorded() {
+    let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
+    let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
+    let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");
+    app.upstream.on_create(busy).await;
+    change(
+        &app,
+        "CREATE TRIGGER refuse BEFORE INSERT ON upstream_pauses BEGIN SELECT RAISE(ABORT, 'of the test'); END",
+    )
+    .await;
+    let operator = app.operator().await;
+    assert_eq!(operator.created("Told to wait").await["state"], json!("rejected"));
+    let asked = app.upstream.posts().await.len();
+    for _ in 0..3 {
+        operator.create("Too early", &intent()).await.refused(503, "database_unavailable");
+    }
+    assert_eq!(app.upstream.posts().await.len(), asked);
+    change(&app, "DROP TRIGGER refuse").await;
+    operator.create("Still too early", &intent()).await.refused(429, "budget_spent");
+    assert_eq!(app.upstream.posts().await.len(), asked);
+    app.clock().advance(std::time::Duration::from_secs(601));
+    app.upstream.reset().await;
+    app.upstream.takes_jobs().await;
+    assert_eq!(operator.created("Now").await["state"], "active");
+}
