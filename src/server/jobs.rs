@@ -11,7 +11,7 @@ mod find;
 mod import;
 pub mod intent;
 mod poller;
-mod queue;
+pub mod queue;
 pub mod resolve;
 mod similar;
 pub mod templates;
