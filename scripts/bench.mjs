@@ -51,7 +51,7 @@ async function start() {
       DOCKET_API_KEY: "bench",
       DOCKET_PROJECTS: "bench=Bench",
       DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
-      DOCKET_ADMIN_PASSWORD: "bench-bench-bench",
+      DOCKET_ADMIN_PASSWORD: "a bench of unrelated words",
       DOCKET_LOG: "error",
     },
   });

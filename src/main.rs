@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use docket::model::user::Role;
+use docket::server::auth::first_admin;
 use docket::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use docket::server::commands::{self, user::Action};
 use docket::server::config::{
@@ -139,6 +140,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command.unwrap_or(Command::Serve) {
         Command::Serve => {
             let config = Config::from_source(&source)?;
+            first_admin::check(config.admin_password.as_ref())?;
             start_logging(&log);
             commands::serve::serve(config).await?;
         }

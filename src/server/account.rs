@@ -5,6 +5,7 @@ use secrecy::SecretString;
 use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::SessionId;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::hashing::Asker;
@@ -47,6 +48,8 @@ pub async fn change_password(caller: &Caller, old: String, new: String) -> Resul
         }
     };
     if check == PasswordCheck::Wrong {
+        let event = AuditEvent::new(Action::UserPassword).refused();
+        state.store.record_often(&caller.actor(), &event, state.clock.now()).await?;
         return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
     }
     attempt.succeeded().await;

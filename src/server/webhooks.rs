@@ -44,7 +44,7 @@ impl Webhooks {
         clock: Clock,
         tasks: Tasks,
     ) -> Self {
-        let allowed = Allowed { private: config.private, plain_loopback: public_url.is_loopback() };
+        let allowed = Allowed { private: config.private };
         Self { store, clock, tasks, public_url, allowed, client: Client::new(allowed, authorities) }
     }
 

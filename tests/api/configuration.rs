@@ -61,6 +61,8 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
         ("DOCKET_DATABASE_URL", "mysql://x"),
         ("DOCKET_DATABASE_URL", "docket.db"),
         ("DOCKET_ADMIN_PASSWORD", ""),
+        ("DOCKET_ADMIN_PASSWORD", "password1234"),
+        ("DOCKET_ADMIN_PASSWORD", "two words"),
         ("DOCKET_AGENT_PER_HOUR", "0"),
         ("DOCKET_AGENT_PER_HOUR", "many"),
         ("DOCKET_AGENT_PER_HOUR", "-1"),

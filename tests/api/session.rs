@@ -179,3 +179,12 @@ async fn neither_session_nor_password_is_ever_logged() {
     assert!(!logged("signed in").is_empty(), "nothing is captured");
     assert_eq!(logged(id), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn signing_out_clears_what_the_browser_stored() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    assert_eq!(olga.get("/p/docs/jobs").await.header("clear-site-data"), "");
+    let answer = olga.post("/api/session/logout", &[]).await;
+    assert_eq!(answer.header("clear-site-data"), "\"storage\"");
+}

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use super::{password, token};
 use crate::model::user::Role;
 use crate::server::clock::Clock;
-use crate::server::config::PublicUrl;
+use crate::server::config::{ConfigError, PublicUrl};
 use crate::server::store::Store;
 
 /// The name of the administrator created with a configured password.
@@ -13,6 +13,17 @@ pub const NAME: &str = "admin";
 
 /// How long a set-up link is valid.
 const LINK_SECONDS: i64 = 48 * 3600;
+
+/// Refuses a configured password that people could not choose either.
+pub fn check(configured: Option<&SecretString>) -> Result<(), ConfigError> {
+    let problem = configured.and_then(|chosen| password::check_choice(chosen, NAME).err());
+    let explain = |problem| {
+        ConfigError(format!(
+            "DOCKET_ADMIN_PASSWORD: {problem} If user {NAME} exists already, it is not needed. An example: DOCKET_ADMIN_PASSWORD='a few unrelated words'"
+        ))
+    };
+    problem.map_or(Ok(()), |problem| Err(explain(problem)))
+}
 
 /// Ensures that somebody can sign in: if there is no user yet, creates `admin` with the given password,
 /// or logs a link with which a person creates the administrator.
@@ -26,9 +37,6 @@ pub async fn ensure(
         return Ok(());
     }
     if let Some(chosen) = configured {
-        if let Err(weakness) = password::check_choice(&chosen, NAME) {
-            tracing::warn!("the configured password is weak, change it soon: {weakness}");
-        }
         let hash = password::hash(chosen).await?;
         store.add_user(NAME, Role::Admin, &hash, clock.now()).await?;
         tracing::info!("user admin created with the configured password");

@@ -5,8 +5,11 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::backend::AuthSession;
 use super::sign_in::own_path;
+use super::{address, roles};
 use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::state::AppState;
 
 /// Refuses a mutating request unless its headers show that it is same-origin, and removes a foreign `Referer`,
@@ -14,6 +17,7 @@ use crate::server::state::AppState;
 pub async fn same_origin(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if !reads && !is_same_origin(request.headers(), state.public_url.origin()) {
+        note(&state, &request).await;
         let error = AppError::new(
             ErrorCode::Forbidden,
             "This request did not come from Docket's own pages, so nothing was done. Open Docket and try again there.",
@@ -27,6 +31,19 @@ pub async fn same_origin(State(state): State<AppState>, mut request: Request, ne
         request.headers_mut().remove(header::REFERER);
     }
     next.run(request).await
+}
+
+/// Records the refusal: by a signed-in person's browser, or from an address. The answer is the same if that fails.
+async fn note(state: &AppState, request: &Request) {
+    let address = address::of(request.extensions()).to_string();
+    let user = request.extensions().get::<AuthSession>().and_then(|session| session.user.as_ref());
+    let by = user.map_or_else(|| Actor::unknown(&address), |user| user.actor(&address));
+    // The path of a stranger may be anything.
+    let path = Some(request.uri().path()).filter(|path| roles::of(path).is_some()).unwrap_or_default();
+    let event = AuditEvent::new(Action::Denied).refused().on(path).with_detail("Another site's request");
+    if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
+        tracing::error!(%error, "a refused request could not be recorded");
+    }
 }
 
 /// Path and query of the page that contained the form, `/` if unknown. Call it behind [`same_origin`].

@@ -12,6 +12,7 @@ use super::password::{PasswordCheck, Passwords};
 use super::{address, sign_in, token, totp};
 use crate::error::AppError;
 use crate::model::account::SecondFactor as State;
+use crate::model::audit::{Action, AuditEvent};
 use crate::server::clock::Clock;
 use crate::server::config::PublicUrl;
 use crate::server::store::second_factors::SecondFactor;
@@ -131,6 +132,9 @@ impl SecondFactors {
             }
         };
         if check == PasswordCheck::Wrong {
+            let event = AuditEvent::new(Action::UserPassword).refused();
+            let by = user.actor(&address::current().to_string());
+            self.store.record_often(&by, &event, self.clock.now()).await?;
             return Err(AppError::bad_input("Incorrect password. Nothing was changed."));
         }
         attempt.passed();

@@ -4,9 +4,9 @@ mod second_step;
 
 use std::time::Duration;
 
-use axum::http::HeaderValue;
 use axum::http::header::{RETRY_AFTER, USER_AGENT};
 use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue};
 use leptos::prelude::{expect_context, use_context};
 use leptos_axum::ResponseOptions;
 use secrecy::SecretString;
@@ -23,6 +23,8 @@ use crate::server::store::invitations::Link;
 use crate::server::store::users::User;
 
 pub use second_step::{CODE_PAGE, with_code};
+
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// How long somebody waits who was turned away because of many others.
 const BUSY_SECONDS: u64 = 5;
@@ -100,6 +102,10 @@ pub async fn end() -> Result<(), AppError> {
         state.store.record_often(&by, &AuditEvent::new(Action::SignOut), state.clock.now()).await?;
     }
     session.logout().await.map_err(not_possible)?;
+    // Drafts in the browser are not for the next person who uses it.
+    if let Some(response) = use_context::<ResponseOptions>() {
+        response.insert_header(CLEAR_SITE_DATA, HeaderValue::from_static("\"storage\""));
+    }
     Ok(())
 }
 
@@ -182,8 +188,14 @@ pub fn too_often(wait: Duration) -> AppError {
     )
 }
 
-/// Checks a username: 1 to 64 visible characters without spaces at the ends.
+/// The names under which the audit log has what no person did.
+const RESERVED_NAMES: [&str; 2] = ["docket", "command line"];
+
+/// Checks a username: 1 to 64 visible characters without spaces at the ends, and none of [`RESERVED_NAMES`].
 pub fn check_username(name: &str) -> Result<(), &'static str> {
+    if RESERVED_NAMES.contains(&name.trim().to_lowercase().as_str()) {
+        return Err("This username is reserved. Choose another one.");
+    }
     let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
     if good { Ok(()) } else { Err("A username has 1 to 64 visible characters.") }
 }
@@ -234,6 +246,16 @@ fn internal(error: impl std::fmt::Display) -> AppError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_called_as_docket_itself_is_in_the_audit_log() {
+        assert!(check_username("olga").is_ok() && check_username("docket fan").is_ok());
+        for reserved in ["Docket", "docket", "Command Line", "command line"] {
+            assert!(check_username(reserved).is_err(), "{reserved}");
+        }
+        assert!(RESERVED_NAMES.contains(&Actor::docket().name.to_lowercase().as_str()));
+        assert!(RESERVED_NAMES.contains(&Actor::command_line().name.as_str()));
+    }
 
     #[test]
     fn only_own_paths_are_gone_to_after_signing_in() {

@@ -91,7 +91,8 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         public_url: public_url.clone(),
         upstream: &upstream,
         budget,
-        webhooks: WebhookConfig { private: false },
+        // A demonstration has receivers on this machine at most.
+        webhooks: WebhookConfig { private: true },
         access: AccessConfig::default(),
         identity: IdentityConfig::default(),
     };

@@ -81,7 +81,12 @@ pub const KEYS: &[Key] = &[
     key("poll_seconds", "3", "3", "Shortest time between two upstream reads of one job"),
     key("prompt_max", "32768", "32768", "Longest prompt, in characters; at most 100000"),
     key("upstream_timeout_seconds", "30", "30", "Deadline for one whole upstream exchange; at most 100"),
-    key("webhook_private", "false", "true", "Whether webhooks may lead into private networks: true or false"),
+    key(
+        "webhook_private",
+        "false",
+        "true",
+        "Whether webhooks may lead into private networks and to this machine: true or false",
+    ),
     key("oidc_issuer", "", "https://id.example.com", "OpenID Connect provider that people may sign in with"),
     key("oidc_client_id", "", "docket", "Docket's id at the provider"),
     key("oidc_client_secret", "", "…", "Docket's secret at the provider; this or oidc_client_secret_file"),

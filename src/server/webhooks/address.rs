@@ -11,10 +11,8 @@ const LONGEST: usize = 2_000;
 /// Allowed destinations besides the public internet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
-    /// Private networks, over https.
+    /// Private networks over https, and this machine by its loopback address over plain http.
     pub(super) private: bool,
-    /// This machine by its loopback address, over plain http.
-    pub(super) plain_loopback: bool,
 }
 
 /// Parses the address in `text`. The error message does not repeat it.
@@ -39,7 +37,7 @@ pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
             Err(network::REFUSED.to_owned())
         }
         ("https", _) => Ok(url),
-        ("http", Some(ip)) if allowed.plain_loopback && ip.is_loopback() => Ok(url),
+        ("http", Some(ip)) if allowed.private && ip.is_loopback() => Ok(url),
         ("http", _) => Err("Plain http is not encrypted. Use https.".to_owned()),
         _ => Err("The address must begin with https://.".to_owned()),
     }
@@ -64,9 +62,8 @@ pub(super) fn shown(address: &str, kind: WebhookKind) -> String {
 mod tests {
     use super::*;
 
-    const STRICT: Allowed = Allowed { private: false, plain_loopback: false };
-    const LOCAL: Allowed = Allowed { private: false, plain_loopback: true };
-    const PRIVATE: Allowed = Allowed { private: true, plain_loopback: false };
+    const STRICT: Allowed = Allowed { private: false };
+    const PRIVATE: Allowed = Allowed { private: true };
 
     #[test]
     fn only_https_to_the_internet_is_taken_unless_configured_otherwise() {
@@ -103,8 +100,10 @@ mod tests {
 
     #[test]
     fn plain_http_leads_to_this_machine_only() {
-        assert!(parse("http://127.0.0.1:9/", LOCAL).is_ok() && parse("http://[::1]/", LOCAL).is_ok());
-        assert!(parse("http://localhost:9/", LOCAL).is_err() && parse("http://10.0.0.1/", LOCAL).is_err());
+        assert!(parse("http://127.0.0.1:9/", PRIVATE).is_ok() && parse("http://[::1]/", PRIVATE).is_ok());
+        assert!(
+            parse("http://localhost:9/", PRIVATE).is_err() && parse("http://10.0.0.1/", PRIVATE).is_err()
+        );
     }
 
     #[test]

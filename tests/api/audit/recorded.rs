@@ -305,6 +305,30 @@ async fn exports_are_written_down_and_cannot_fill_the_disk() {
 }
 
 #[tokio::test]
+async fn a_wrong_password_and_a_request_of_another_site_leave_a_record() {
+    let app = TestApp::with(settings()).await;
+    let olga = app.operator().await;
+    let pairs = [("old", "wrong"), ("new", "quite another sentence")];
+    let (answer, record) = recorded(&app, olga.post("/api/account/password", &pairs)).await;
+    assert_eq!((answer.status, summary(&record)), (400, ("olga", "user_password", "")));
+    assert_eq!(record.outcome, "refused");
+    let pairs = [("password", "wrong")];
+    let (answer, record) = recorded(&app, olga.post("/api/second-factor/begin", &pairs)).await;
+    assert_eq!((answer.status, summary(&record)), (400, ("olga", "user_password", "")), "{}", answer.text);
+
+    let foreign = olga.form("/api/jobs/create", &[]).header("sec-fetch-site", "cross-site");
+    let (answer, record) = recorded(&app, olga.send(foreign)).await;
+    assert_eq!((answer.status, summary(&record)), (403, ("olga", "denied", "")));
+    assert_eq!(record.subject, "/api/jobs/create");
+    let stranger = app.stranger();
+    let foreign = stranger.form("/any/where", &[]).header("sec-fetch-site", "cross-site");
+    let (answer, record) = recorded(&app, stranger.send(foreign)).await;
+    assert_eq!((answer.status, summary(&record)), (403, ("", "denied", "")));
+    assert_eq!(record.subject, "");
+    assert_eq!((record.address.as_str(), record.detail.as_str()), ("127.0.0.1", "Another site's request"));
+}
+
+#[tokio::test]
 async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
     let app = TestApp::with(settings()).await;
     app.sign_in("vera").await;

@@ -117,13 +117,15 @@ async fn only_administrators_reach_webhooks() {
 
 #[tokio::test]
 async fn an_address_that_webhooks_must_not_lead_to_is_refused_with_a_sentence() {
-    let app = TestApp::with(frozen()).await;
+    let app = TestApp::with(public_only()).await;
     let admin = app.sign_in("ada").await;
     for address in [
         "",
         "hooks.example/x",
         "http://hooks.example/x",
         "http://localhost:9/x",
+        "http://127.0.0.1:9/x",
+        "http://[::1]:9/x",
         "https://me:secret-word@hooks.example/x",
         "https://127.0.0.1/x",
         "https://10.0.0.8/x",
@@ -146,7 +148,7 @@ async fn an_address_that_webhooks_must_not_lead_to_is_refused_with_a_sentence() 
 
 #[tokio::test]
 async fn a_name_that_leads_into_a_private_network_is_found_out_when_it_is_connected_to() {
-    let mut app = TestApp::with(frozen()).await;
+    let mut app = TestApp::with(public_only()).await;
     let admin = app.sign_in("ada").await;
     let listens = RawUpstream::start(|_| Act::HangUp(Vec::new()));
     let address = listens.url().replace("http://127.0.0.1", "https://localhost");
@@ -160,13 +162,18 @@ async fn a_name_that_leads_into_a_private_network_is_found_out_when_it_is_connec
 }
 
 #[tokio::test]
-async fn plain_http_is_for_a_panel_on_this_machine_only() {
-    let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..frozen() };
-    let app = TestApp::with(settings).await;
-    let admin = app.sign_in("ada").await;
+async fn plain_http_is_for_this_machine_only_and_only_where_that_is_configured() {
+    let mut app = TestApp::with(public_only()).await;
     let fields = [("project", "docs"), ("kind", "json"), ("address", "http://127.0.0.1:9/x")];
-    let said = admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+    let said = admin_of(&app).await.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
     assert!(said.contains("https"), "{said}");
+    app.restart_with(|settings| settings.webhooks = WebhookConfig { private: true }).await;
+    assert_eq!(admin_of(&app).await.post("/api/webhooks/add", &fields).await.status, 200);
+}
+
+/// As a server is configured by default.
+fn public_only() -> Settings {
+    Settings { webhooks: WebhookConfig { private: false }, ..frozen() }
 }
 
 #[tokio::test]

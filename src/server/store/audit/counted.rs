@@ -1,15 +1,18 @@
 //! Events that can occur without limit: the first ones of an hour get a row each; the others are counted, and the count
-//! becomes one row. So they cannot fill the disk, and none goes unrecorded.
+//! becomes one row for each project and address. So they cannot fill the disk, and none goes unrecorded.
 
 use sqlx::Row;
 
 use super::record;
 use crate::model::audit::{Actor, AuditEvent, Outcome};
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, word};
+use crate::server::store::{Store, StoreError, parsed, word};
 
 /// Rows per hour for one person, action and outcome.
 const ROWS_AN_HOUR: i64 = 20;
+
+/// Counts for one person, action and outcome: one for each project and address, and one for all others.
+const PLACES: i64 = 50;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
@@ -36,15 +39,25 @@ impl Store {
         if rows < ROWS_AN_HOUR {
             record(&mut tx, by, event, now).await?;
         } else {
+            // A count of its own for each project and address, except when there are very many.
             sqlx::query(
-                "INSERT INTO audit_counts (actor_id, actor, action, outcome, since, count) VALUES ($1, $2, $3, $4, $5, 1)
-                 ON CONFLICT (actor_id, action, outcome) DO UPDATE SET count = audit_counts.count + 1",
+                "INSERT INTO audit_counts (actor_id, actor, action, outcome, project, address, since, count)
+                 SELECT $1, $2, $3, $4, CASE WHEN c.places < $8 THEN $5 ELSE '' END,
+                     CASE WHEN c.places < $8 THEN $6 ELSE '' END, $7, 1
+                 FROM (SELECT COUNT(*) AS places FROM audit_counts WHERE actor_id = $1 AND action = $3 AND outcome = $4
+                     AND NOT (project = $5 AND address = $6)) c
+                 WHERE true
+                 ON CONFLICT (actor_id, action, outcome, project, address)
+                 DO UPDATE SET count = audit_counts.count + 1",
             )
             .bind(&by.id)
             .bind(&by.name)
             .bind(action)
             .bind(outcome)
+            .bind(event.project.as_ref().map_or("", |project| project.as_str()))
+            .bind(&by.address)
             .bind(now.as_millis())
+            .bind(PLACES)
             .execute(&mut *tx)
             .await?;
         }
@@ -79,21 +92,23 @@ impl Store {
         // A count from the future was started before a clock rollback.
         let rows = sqlx::query(
             "DELETE FROM audit_counts WHERE since <= $1 OR since > $2
-             RETURNING actor_id, actor, action, outcome, since, count",
+             RETURNING actor_id, actor, action, outcome, project, address, since, count",
         )
         .bind(now.as_millis() - HOUR_MILLIS)
         .bind(now.as_millis())
         .fetch_all(&mut *tx)
         .await?;
         for row in &rows {
-            let by =
-                Actor { id: row.try_get("actor_id")?, name: row.try_get("actor")?, address: String::new() };
+            let (id, name) = (row.try_get("actor_id")?, row.try_get("actor")?);
+            let by = Actor { id, name, address: row.try_get("address")? };
+            let project: String = row.try_get("project")?;
+            let project = if project.is_empty() { None } else { Some(parsed(&project, "project")?) };
             let since = Timestamp::from_millis(row.try_get("since")?);
             let count: i64 = row.try_get("count")?;
             let outcome: Outcome = word(row, "outcome")?;
             let event =
                 AuditEvent::new(word(row, "action")?).with_detail(format!("{count} more since {since}"));
-            record(&mut tx, &by, &AuditEvent { outcome, ..event }, now).await?;
+            record(&mut tx, &by, &AuditEvent { outcome, project, ..event }, now).await?;
         }
         Ok(tx.commit().await?)
     }

@@ -192,6 +192,38 @@ async fn what_comes_without_end_is_counted_and_the_count_is_a_row() {
 }
 
 #[tokio::test]
+async fn a_count_keeps_the_project_and_the_address_and_their_number_has_a_limit() {
+    let ledger = Ledger::new().await;
+    let export = AuditEvent::new(Action::Export).in_project(&ledger.project);
+    let elsewhere = AuditEvent::new(Action::Export).in_project(&"api".parse().unwrap());
+    let from = |address: &str| Actor { address: address.to_owned(), ..ledger.author.clone() };
+    for _ in 0..23 {
+        ledger.store.record_often(&from("192.0.2.1"), &export, NOON).await.unwrap();
+    }
+    for _ in 0..2 {
+        ledger.store.record_often(&from("192.0.2.2"), &export, NOON).await.unwrap();
+        ledger.store.record_often(&from("192.0.2.1"), &elsewhere, NOON).await.unwrap();
+    }
+    for n in 0..500 {
+        ledger.store.record_often(&from(&format!("2001:db8::{n}")), &export, NOON).await.unwrap();
+    }
+    ledger.store.record_counts(NOON.plus_seconds(3_700)).await.unwrap();
+    let records = ledger.store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
+    let counted = |project: &str, address: &str| {
+        let found = records.iter().find(|record| {
+            record.project == project && record.address == address && record.detail.contains("more since")
+        });
+        found.map(|record| record.detail.split(' ').next().unwrap().to_owned())
+    };
+    assert_eq!(counted("docs", "192.0.2.1").as_deref(), Some("3"));
+    assert_eq!(counted("docs", "192.0.2.2").as_deref(), Some("2"));
+    assert_eq!(counted("api", "192.0.2.1").as_deref(), Some("2"));
+    assert!(counted("", "").is_some(), "{records:?}");
+    assert!(records.len() <= 20 + 51, "{}", records.len());
+    assert_eq!(ledger.fault().await, None);
+}
+
+#[tokio::test]
 async fn a_database_that_is_only_read_is_not_touched() {
     let ledger = Ledger::audited(3).await;
     let missing = ledger._folder.path().join("missing.db");
