@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** More calls an hour than any benchmark makes. */
 export const PLENTY = "10000000";
-export const PASSWORD = "bench-bench-bench";
+export const PASSWORD = "a bench of unrelated words";
 
 /** Calls `action` with a new directory and a function that starts a process in it. Stops them all afterwards. */
 export async function withProcesses(action) {
