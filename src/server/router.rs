@@ -6,6 +6,7 @@ mod bodies;
 mod export;
 mod flash;
 mod headers;
+mod host;
 mod outage;
 mod pages;
 mod panics;
@@ -63,7 +64,9 @@ pub fn router(state: &AppState) -> Router {
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))
         .layer(from_fn(headers::personal));
-    let routes = Router::new().merge(assets::routes()).merge(probes::routes()).merge(behind_the_gate);
+    let routes = Router::new().merge(assets::routes()).merge(behind_the_gate);
+    let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
+    let routes = routes.merge(probes::routes());
     around(routes.with_state(state.clone()), &state.public_url)
 }
 

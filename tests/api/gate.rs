@@ -7,6 +7,7 @@ use leptos::server_fn::axum::server_fn_paths;
 use reqwest::Method;
 
 use crate::helpers::{Browser, PASSWORD, TestApp, intent, json, views_answer};
+use crate::limits::{said, status};
 
 /// The server functions that work without a session.
 const OPEN: [&str; 3] = ["/api/session/code", "/api/session/login", "/api/session/setup"];
@@ -220,5 +221,32 @@ async fn a_session_says_who_it_is_and_what_they_may_see() {
         let session = app.sign_in(name).await.ask("/api/session/current", &[]).await;
         let projects = json!([{"id": "docs", "name": "Docs"}, {"id": "api", "name": "API reference"}]);
         assert_eq!(session, json!({"username": name, "role": role.as_str(), "projects": projects}));
+    }
+}
+
+#[tokio::test]
+async fn another_host_name_leads_to_the_probes_alone() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let by = |path: &str, host: &str| {
+        let lines = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
+        let cookie = olga.cookie().unwrap();
+        format!("{lines}cookie: {cookie}\r\naccept: text/html\r\n\r\n")
+    };
+    let port = app.address().port();
+    for host in ["evil.example".to_owned(), format!("evil.example:{port}"), "127.0.0.1".to_owned()] {
+        for path in ["/", "/login", "/p/docs/jobs", "/robots.txt", "/nowhere"] {
+            let answer = said(app.address(), by(path, &host).as_bytes()).await;
+            assert_eq!(status(&answer), "421", "{host}{path}: {answer}");
+            assert!(!answer.contains("<html") && !answer.contains("location:"), "{host}{path}: {answer}");
+        }
+        for path in ["/healthz", "/readyz"] {
+            assert_eq!(status(&said(app.address(), by(path, &host).as_bytes()).await), "200", "{host}{path}");
+        }
+    }
+    let none = said(app.address(), by("/login", "x").replace("host: x\r\n", "").as_bytes()).await;
+    assert!(["400", "421"].contains(&status(&none)), "{none}");
+    for host in [format!("127.0.0.1:{port}"), format!("localhost:{port}")] {
+        assert_eq!(status(&said(app.address(), by("/p/docs/jobs", &host).as_bytes()).await), "200", "{host}");
     }
 }

@@ -181,8 +181,9 @@ async fn whoever_stops_talking_is_waited_for_half_a_minute() {
     let app = TestApp::start().await;
     let cookie = app.operator().await.cookie().unwrap();
     let post = format!(
-        "POST /api/session/current HTTP/1.1\r\nhost: x\r\ncookie: {cookie}\r\nsec-fetch-site: same-origin\r\n\
-         accept: application/json\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: 10\r\n\r\na=b"
+        "POST /api/session/current HTTP/1.1\r\nhost: {}\r\ncookie: {cookie}\r\nsec-fetch-site: same-origin\r\n\
+         accept: application/json\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: 10\r\n\r\na=b",
+        app.address()
     );
     let (address, cases) =
         (app.address(), ["", "GET", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-more: ", &post]);

@@ -189,7 +189,8 @@ async fn an_address_with_an_odd_id_shows_no_page_of_another_and_nothing_is_forwa
             format!("/p/{id}/analytics/export.csv?from=2026-11-01&to=2026-11-02"),
         ] {
             let request = format!(
-                "GET {path} HTTP/1.1\r\nhost: x\r\naccept: text/html\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n"
+                "GET {path} HTTP/1.1\r\nhost: {}\r\naccept: text/html\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n",
+                app.address()
             );
             let answer = said(app.address(), request.as_bytes()).await;
             let line = answer.lines().next().unwrap_or_default();

@@ -50,18 +50,40 @@ impl PublicUrl {
         &self.0
     }
 
-    /// Whether the host is a loopback address.
-    pub fn is_loopback(&self) -> bool {
-        Url::parse(&self.0).is_ok_and(|url| match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        })
+    /// Whether the value of a `Host` header is that of this address. This machine has several names for itself; without a
+    /// configured address, a server that listens on all addresses has any.
+    pub fn is_host(&self, host: &str) -> bool {
+        let Ok(own) = Url::parse(&self.0) else { return false };
+        let Ok(asked) = Url::parse(&format!("{}://{host}", own.scheme())) else { return false };
+        let is_plain = asked.path() == "/"
+            && asked.query().is_none()
+            && asked.fragment().is_none()
+            && asked.username().is_empty();
+        let same_port = own.port_or_known_default() == asked.port_or_known_default();
+        is_plain
+            && (is_unspecified(&own)
+                || (same_port && (own.host() == asked.host() || (is_loopback(&own) && is_loopback(&asked)))))
     }
 
     pub fn is_https(&self) -> bool {
         self.0.starts_with("https://")
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn is_unspecified(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_unspecified(),
+        Some(Host::Ipv6(address)) => address.is_unspecified(),
+        _ => false,
     }
 }
 
@@ -71,4 +93,40 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .ok()
         .and_then(|mut addresses| addresses.next())
         .ok_or_else(|| format!("“{text}” is not HOST:PORT"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_host(public_url: &str, host: &str) -> bool {
+        PublicUrl::parse(public_url).expect("an address").is_host(host)
+    }
+
+    #[test]
+    fn a_host_is_that_of_the_public_address() {
+        for host in ["docket.example", "docket.example:443", "DOCKET.example"] {
+            assert!(is_host("https://docket.example", host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "docket.example:3000",
+            "docket.example.evil.example",
+            "127.0.0.1",
+            "me@docket.example",
+            "docket.example/x",
+            "docket.example?x",
+            "docket.example#x",
+        ] {
+            assert!(!is_host("https://docket.example", host), "{host}");
+        }
+        for host in ["127.0.0.1:3000", "localhost:3000", "[::1]:3000"] {
+            assert!(is_host("http://127.0.0.1:3000", host), "{host}");
+        }
+        assert!(
+            !is_host("http://127.0.0.1:3000", "127.0.0.1") && !is_host("http://127.0.0.1:3000", "a.b:3000")
+        );
+        assert!(is_host("http://0.0.0.0:3000", "box.lan:80"));
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, ORIGIN, REFERER, SET_COOKIE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST, HeaderMap, LOCATION, ORIGIN, REFERER, SET_COOKIE};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -124,7 +124,8 @@ impl Browser {
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.address))
+        let host = self.origin.split_once("://").map_or("", |(_, host)| host).to_owned();
+        self.http.request(method, format!("{}{path}", self.address)).header(HOST, host)
     }
 
     pub(crate) async fn send(&self, request: RequestBuilder) -> Answer {
