@@ -5,7 +5,7 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::{Store, StoreError, audit, intents, jobs, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
-use crate::model::job::{DeliveryState, cut};
+use crate::model::job::{DeliveryState, EXCERPT_CHARS, cut};
 use crate::model::queue::{Move, gap_millis};
 use crate::model::time::Timestamp;
 use crate::server::store::intents::Intent;
@@ -105,18 +105,10 @@ impl Store {
     /// The queued messages of `project`: the queues in their order, then messages that wait for an earlier one of their
     /// job. Prompts are truncated.
     pub async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, StoreError> {
-        let rows = sqlx::query(AssertSqlSafe(format!(
-            "SELECT messages.id, messages.job_id, messages.position, messages.prompt, messages.created_at,
-                 messages.in_line, u.name AS author, j.batch_id, CASE WHEN messages.held_at IS NULL THEN 0 ELSE 1 END AS held,
-                 CASE WHEN {NOTHING_BEFORE_IT} THEN 0 ELSE 1 END AS held_up
-             FROM messages JOIN jobs j ON j.id = messages.job_id JOIN users u ON u.id = messages.author_id
-             WHERE messages.state = 'queued' AND j.project = $1
-             ORDER BY messages.in_line DESC, CASE WHEN messages.position > 0 THEN 1 ELSE 0 END,
-                 messages.rank, messages.id"
-        )))
-        .bind(project.as_str())
-        .fetch_all(&self.pool)
-        .await?;
+        let rows = sqlx::query(AssertSqlSafe(queued_statement()))
+            .bind(project.as_str())
+            .fetch_all(&self.pool)
+            .await?;
         rows.iter()
             .map(|row| {
                 let mut prompt = row.try_get("prompt")?;
@@ -210,6 +202,20 @@ impl Store {
         tx.commit().await?;
         Ok(cancelled)
     }
+}
+
+/// The queued messages of a project, with no more of each prompt than is shown.
+pub(super) fn queued_statement() -> String {
+    let chars = EXCERPT_CHARS + 1;
+    format!(
+        "SELECT messages.id, messages.job_id, messages.position, SUBSTR(messages.prompt, 1, {chars}) AS prompt, messages.created_at,
+                 messages.in_line, u.name AS author, j.batch_id, CASE WHEN messages.held_at IS NULL THEN 0 ELSE 1 END AS held,
+                 CASE WHEN {NOTHING_BEFORE_IT} THEN 0 ELSE 1 END AS held_up
+             FROM messages JOIN jobs j ON j.id = messages.job_id JOIN users u ON u.id = messages.author_id
+             WHERE messages.state = 'queued' AND j.project = $1
+             ORDER BY messages.in_line DESC, CASE WHEN messages.position > 0 THEN 1 ELSE 0 END,
+                 messages.rank, messages.id"
+    )
 }
 
 /// Rejects a queued message as cancelled; `false` if it is no longer queued.

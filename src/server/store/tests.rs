@@ -285,3 +285,18 @@ async fn all_meters_of_a_page_are_read_at_once_and_as_one_by_one() {
     assert_eq!(meters[2].next_fits_at, Some(NOON.plus_seconds(60)));
     assert_eq!(waiting, 1);
 }
+
+#[tokio::test]
+async fn the_queue_reads_no_more_of_a_prompt_than_it_shows() {
+    let ledger = Ledger::new().await;
+    ledger.commit("i-1", &"é".repeat(30_000)).await;
+    let row = sqlx::query(sqlx::AssertSqlSafe(super::queue::queued_statement()))
+        .bind(ledger.project.as_str())
+        .fetch_one(&ledger.store.pool)
+        .await
+        .unwrap();
+    let read = sqlx::Row::try_get::<String, _>(&row, "prompt").unwrap().chars().count();
+    assert_eq!(read, crate::model::job::EXCERPT_CHARS + 1);
+    let shown = ledger.store.queued(&ledger.project).await.unwrap().remove(0).prompt;
+    assert!(shown.ends_with('…') && shown.chars().count() == read, "{shown}");
+}
