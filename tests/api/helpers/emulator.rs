@@ -35,7 +35,12 @@ impl EmulatedUpstream {
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        tokio::spawn(listen::serve(listener, emulator.service(), stop.clone()));
+        tokio::spawn(listen::serve(
+            listener,
+            emulator.service(),
+            listen::Connections::unlimited(),
+            stop.clone(),
+        ));
         let http = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
         Self { address, clock, http, _stop: stop.drop_guard() }
     }

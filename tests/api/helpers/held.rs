@@ -41,7 +41,7 @@ impl HeldUpstream {
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        tokio::spawn(listen::serve(listener, routes, stop.clone()));
+        tokio::spawn(listen::serve(listener, routes, listen::Connections::unlimited(), stop.clone()));
         Self { address, seen, _stop: stop.drop_guard() }
     }
 
