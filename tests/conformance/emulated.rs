@@ -18,7 +18,12 @@ pub(crate) async fn start() -> Upstream {
     let emulator = Emulator::new(config, clock.clone());
     let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(listen::serve(listener, emulator.service(), CancellationToken::new()));
+    tokio::spawn(listen::serve(
+        listener,
+        emulator.service(),
+        listen::Connections::unlimited(),
+        CancellationToken::new(),
+    ));
     let mut upstream = Upstream::new(&format!("http://{address}"), KEY, "docs");
     upstream.writes = true;
     upstream.clock = Some(clock);

@@ -64,7 +64,12 @@ impl Upstream {
             let record = seen.clone();
             async move { answer(&record, request.map(axum::body::Body::new)).await }
         });
-        tokio::spawn(listen::serve(listener, service, CancellationToken::new()));
+        tokio::spawn(listen::serve(
+            listener,
+            service,
+            listen::Connections::unlimited(),
+            CancellationToken::new(),
+        ));
         Self { address, record }
     }
 
