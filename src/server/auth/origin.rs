@@ -17,7 +17,11 @@ use crate::server::state::AppState;
 pub async fn same_origin(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if !reads && !is_same_origin(request.headers(), state.public_url.origin()) {
-        note(&state, &request).await;
+        let (by, event) = refusal(&request);
+        // The answer is the same if that fails.
+        if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
+            tracing::error!(%error, "a refused request could not be recorded");
+        }
         let error = AppError::new(
             ErrorCode::Forbidden,
             "This request did not come from Docket's own pages, so nothing was done. Open Docket and try again there.",
@@ -33,17 +37,14 @@ pub async fn same_origin(State(state): State<AppState>, mut request: Request, ne
     next.run(request).await
 }
 
-/// Records the refusal: by a signed-in person's browser, or from an address. The answer is the same if that fails.
-async fn note(state: &AppState, request: &Request) {
+/// The record of a refusal: of a signed-in person's browser, or from an address.
+fn refusal(request: &Request) -> (Actor, AuditEvent) {
     let address = address::of(request.extensions()).to_string();
     let user = request.extensions().get::<AuthSession>().and_then(|session| session.user.as_ref());
     let by = user.map_or_else(|| Actor::unknown(&address), |user| user.actor(&address));
     // The path of a stranger may be anything.
     let path = Some(request.uri().path()).filter(|path| roles::of(path).is_some()).unwrap_or_default();
-    let event = AuditEvent::new(Action::Denied).refused().on(path).with_detail("Another site's request");
-    if let Err(error) = state.store.record_often(&by, &event, state.clock.now()).await {
-        tracing::error!(%error, "a refused request could not be recorded");
-    }
+    (by, AuditEvent::new(Action::Denied).refused().on(path).with_detail("Another site's request"))
 }
 
 /// Path and query of the page that contained the form, `/` if unknown. Call it behind [`same_origin`].
