@@ -28,7 +28,7 @@ async fn what_cannot_be_read_is_not_called_an_outage() {
     let pairs = [("project", "docs"), ("job", job["id"].as_str().unwrap())];
     for (broken, mended) in [
         ("UPDATE jobs SET batch_id = 'two words'", "UPDATE jobs SET batch_id = NULL"),
-        ("UPDATE messages SET state = 'nonsense'", "UPDATE messages SET state = 'accepted'"),
+        ("UPDATE jobs SET state = 'nonsense'", "UPDATE jobs SET state = 'active'"),
     ] {
         change(&app, broken).await;
         let message = operator.post("/api/jobs/get", &pairs).await.refused(500, "internal");

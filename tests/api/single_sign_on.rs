@@ -118,14 +118,14 @@ async fn an_answer_counts_once_and_only_for_its_own_question() {
     mia.set_cookie(&kept);
     refused(&mia, &mia.get(&with("code", None)).await, 400, "not started in this browser").await;
     mia.set_cookie(&kept);
-    refused(&mia, &mia.get(&with("code", Some("guessed"))).await, 400, "does not accept").await;
+    refused(&mia, &mia.get(&with("code", Some("guessed"))).await, 400, "no longer accepts").await;
     mia.set_cookie(&kept);
     assert_eq!(mia.get(&back).await.status, 303);
 
     // The callback again, with everything the browser had.
     let again = app.stranger();
     again.set_cookie(&kept);
-    refused(&again, &again.get(&back).await, 400, "does not accept").await;
+    refused(&again, &again.get(&back).await, 400, "no longer accepts").await;
     let without = app.stranger();
     refused(&without, &without.get(&back).await, 400, "not started in this browser").await;
 }
@@ -143,7 +143,7 @@ async fn a_code_of_another_sign_in_opens_nothing() {
     let (ours, theirs) =
         (way_back(&mia, &provider, "mia", "").await, way_back(&lea, &provider, "lea", "").await);
     let mixed = ours.replace(&code_of(&ours), &code_of(&theirs));
-    refused(&mia, &mia.get(&mixed).await, 400, "does not accept").await;
+    refused(&mia, &mia.get(&mixed).await, 400, "no longer accepts").await;
 }
 
 #[tokio::test]
