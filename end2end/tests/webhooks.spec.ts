@@ -98,7 +98,7 @@ test("what was not delivered says why and when it is tried next, and can be sent
 });
 
 test("an address that must not be told is refused with a sentence, and stays in the form", async ({ serve, visit }) => {
-  const docket = await serve();
+  const docket = await serve({ environment: { DOCKET_WEBHOOK_PRIVATE: "false" } });
   const page = await visit(docket, { storageState: docket.session });
   await open(page, WEBHOOKS);
   await add(page, "https://10.0.0.8/hook");
