@@ -11,8 +11,13 @@ use crate::helpers::{Browser, Settings, TestApp, intent, json, until};
 
 /// Four prompts per hour: one every quarter of an hour.
 async fn app() -> TestApp {
-    let budget =
-        Budget { agent_per_hour: 4, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 };
+    let budget = Budget {
+        agent_per_hour: 4,
+        analytics_per_hour: 100,
+        analytics_reserve: 0,
+        history_days: 90,
+        history_before: 0,
+    };
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
     let app = TestApp::with(Settings { budget, clock, ..Settings::default() }).await;
     app.upstream.takes_jobs().await;

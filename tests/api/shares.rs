@@ -53,8 +53,13 @@ async fn a_viewer_refreshes_nothing() {
 
 #[tokio::test]
 async fn a_person_has_so_many_prompts_in_the_queue() {
-    let budget =
-        Budget { agent_per_hour: 1, analytics_per_hour: 100, analytics_reserve: 0, history_days: 90 };
+    let budget = Budget {
+        agent_per_hour: 1,
+        analytics_per_hour: 100,
+        analytics_reserve: 0,
+        history_days: 90,
+        history_before: 0,
+    };
     let access = AccessConfig { queued_per_person: 3, ..AccessConfig::default() };
     let app = TestApp::with(Settings { budget, ..frozen(access) }).await;
     app.upstream.takes_jobs().await;
