@@ -10,6 +10,7 @@ pub mod batches;
 pub mod flash;
 pub mod history;
 pub mod jobs;
+pub mod palette;
 pub mod queue;
 pub mod saved_views;
 pub mod second_factor;

@@ -10,11 +10,12 @@ use crate::ui::islands::ready::Ready;
 use crate::ui::pages::frame::{Frame, SettingsFrame};
 use crate::ui::pages::{
     admin_upstream, admin_webhooks, analytics, batch, home, import, job, jobs, login, new_batch, new_job,
-    not_found, overview, queue, set_up, settings, templates,
+    not_found, notifications, overview, queue, set_up, settings, templates,
 };
 
-/// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the platform.
-const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick]"}}]},"eagerness":"moderate"}]}"#;
+/// Speculation rules: browsers prefetch the page of a link when the pointer rests on it, except pages that may ask the
+/// platform, the one that notes that somebody looked, and those of other projects, which would be noted as the last one.
+const PREFETCH: &str = r#"{"prefetch":[{"where":{"and":[{"href_matches":"/p/*"},{"not":{"href_matches":"/p/*/analytics*"}},{"not":{"href_matches":"/p/*/notifications*"}},{"not":{"selector_matches":"[download],[data-ask],[data-pick],.switcher a,.palette a"}}]},"eagerness":"moderate"}]}"#;
 
 /// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page;
 /// this one visits the islands. The page is complete without it: the import is dynamic. `__hydrateIsland` hydrates islands that a refresh inserts.
@@ -81,6 +82,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("jobs/batch") view=new_batch::NewBatch />
                     <Route path=path!("jobs/:job") view=job::JobPage />
                     <Route path=path!("batches/:batch") view=batch::BatchPage />
+                    <Route path=path!("notifications") view=notifications::NotificationsPage />
                     <Route path=path!("queue") view=queue::QueuePage />
                     <Route path=path!("templates") view=templates::Templates />
                 </ParentRoute>

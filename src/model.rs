@@ -22,6 +22,7 @@ pub mod name;
 pub mod page_path;
 pub mod page_views;
 pub mod paging;
+pub mod palette;
 pub mod people;
 pub mod preset;
 pub mod queue;

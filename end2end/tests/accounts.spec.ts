@@ -27,6 +27,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole("button", { name: "Create invite link" }).click();
     await expect(page.getByRole("status").filter({ hasText: "ivan is invited." })).toBeVisible();
     const address = (await link(page).textContent()) ?? "";
+    await expect(page.getByRole("button", { name: "Copy" })).toHaveCount(javaScriptEnabled ? 1 : 0);
     await expect(row(page, "ivan")).toContainText("Invited");
     await page.goto(USERS);
     await expect(row(page, "ivan")).toContainText("Acme Docs");
@@ -87,7 +88,7 @@ for (const javaScriptEnabled of [true, false]) {
 
 test("an account is reached from any page, and managed by keyboard alone", async ({ page, person }) => {
   await open(page, at("/jobs"));
-  await page.getByRole("link", { name: person.username }).press("Enter");
+  await page.getByRole("link", { name: "Settings" }).press("Enter");
   await expect(page).toHaveURL(ACCOUNT);
   await expect(page.getByText(`You are ${person.username}`)).toBeVisible();
   const people = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "People" });
@@ -98,6 +99,17 @@ test("an account is reached from any page, and managed by keyboard alone", async
   await summary.press("Enter");
   await page.keyboard.press("Tab");
   await expect(row(page, person.username).getByLabel("Role")).toBeFocused();
+});
+
+test("an invite link is copied with a button", async ({ visit, demo, person }) => {
+  const page = await visit(demo, { storageState: person.session, permissions: ["clipboard-read", "clipboard-write"] });
+  await open(page, USERS);
+  await page.getByLabel("Username").fill(`guest-of-${person.username}`);
+  await page.getByRole("button", { name: "Create invite link" }).click();
+  await interactive(page);
+  await page.getByRole("button", { name: "Copy" }).click();
+  await expect(page.getByRole("status").getByText("Copied to the clipboard")).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await link(page).textContent());
 });
 
 test("a refused invitation keeps what was typed", async ({ page, person }) => {

@@ -57,6 +57,21 @@ test("the log is read page by page and back", async ({ page, person }) => {
   await expect(rows(page)).toHaveCount(50);
 });
 
+test("what an hour's records leave out is said, and counted", async ({ page, person, demo, playwright }) => {
+  const request = await playwright.request.newContext();
+  for (let times = 0; times < 25; times += 1) {
+    const signedIn = await request.post(`${demo.url}/api/session/login`, { form: { username: person.username, password: person.password }, headers: { origin: demo.url }, maxRedirects: 0 });
+    expect(signedIn.status()).toBeLessThan(400);
+  }
+  await request.dispose();
+  await open(page, `${AUDIT}?person=${person.username}&action=sign_in`);
+  await expect(rows(page)).toHaveCount(20);
+  await expect(page.getByRole("status").getByRole("listitem")).toHaveText(new RegExp(`^${person.username}: Signed in, .*: 6 more since `, "i"));
+  await expect(page.getByText(/The first 20 events an hour .* Further ones are counted/)).toBeVisible();
+  await open(page, `${AUDIT}?person=nobody`);
+  await expect(page.getByText("Not recorded one by one")).toHaveCount(0);
+});
+
 test("the log says whether it is whole, and is a file", async ({ page, person }) => {
   await open(page, AUDIT);
   await page.getByRole("link", { name: "Check all records" }).click();

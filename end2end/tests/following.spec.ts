@@ -5,7 +5,17 @@ import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from 
 
 const STATUSES = "**/api/jobs/statuses";
 
+/** The button on the page of notifications. */
 const bell = (page: Page) => page.getByRole("button", { name: "Notify me in this browser" });
+
+/** Opens the notifications by the bell and asks for the browser's own. */
+async function askForThem(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Notifications" }).click();
+  await expect(page).toHaveURL(at("/notifications"));
+  await interactive(page);
+  await bell(page).click();
+  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
+}
 
 const toasts = (page: Page) => page.locator(".toast");
 
@@ -124,13 +134,13 @@ test("who asked for it is notified of an end by its title line, and a click lead
   await standIn(page, "granted");
   // A page without jobs: one of the demo that happens to finish now would come first.
   await open(page, at("/templates"));
-  await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
-  await bell(page).click();
-  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
+  await askForThem(page);
   await expect(page.getByRole("status").getByText("this browser notifies you when a job finishes")).toBeVisible();
   const job = await api.start("emulator:pull-request Ring the bell\n\nThis is nobody's business.");
-  await open(page, at(`/jobs/${job.id}`));
+  await page.reload();
+  await interactive(page);
   await expect(bell(page), "the choice is kept").toHaveAttribute("aria-pressed", "true");
+  await open(page, at(`/jobs/${job.id}`));
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Analytics" }).click();
   await page.evaluate(() => (document.hasFocus = () => false));
 
@@ -142,7 +152,7 @@ test("who asked for it is notified of an end by its title line, and a click lead
   await page.evaluate(() => (window as unknown as { shown: { onclick(): void }[] }).shown[0]?.onclick());
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));
 
-  await interactive(page);
+  await open(page, at("/notifications"));
   await bell(page).click();
   await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
 });
@@ -157,8 +167,7 @@ test("who looks at the page, or did not ask for it, is not notified", async ({ p
   expect(await shown(page)).toEqual([]);
 
   await page.evaluate(() => (document.hasFocus = () => true));
-  await bell(page).click();
-  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
+  await askForThem(page);
   const watched = await api.start("emulator:no-changes Ring no bell either");
   await page.goto(at(`/jobs/${watched.id}`));
   await interactive(page);
@@ -169,7 +178,7 @@ test("who looks at the page, or did not ask for it, is not notified", async ({ p
 
 test("a browser that refuses notifications is said to", async ({ page }) => {
   await standIn(page, "denied");
-  await open(page, at(""));
+  await open(page, at("/notifications"));
   await bell(page).click();
   await expect(page.getByRole("status").getByText("This browser blocks notifications.")).toBeVisible();
   await expect(bell(page)).toHaveAttribute("aria-pressed", "false");
@@ -178,10 +187,10 @@ test("a browser that refuses notifications is said to", async ({ page }) => {
 test("a hidden page that is to notify asks, but slowly", async ({ page, api }) => {
   await standIn(page, "granted");
   const job = await api.start("emulator:slow Take your time");
+  await open(page, at(""));
+  await askForThem(page);
   await page.clock.install();
   await open(page, at(`/jobs/${job.id}`));
-  await bell(page).click();
-  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
   await page.clock.runFor(1_000);
   await hide(page, true);
   const asked = questions(page);
@@ -196,10 +205,10 @@ test("a hidden page that is to notify asks, but slowly", async ({ page, api }) =
 test("a hidden page whose timers the browser slows to one a minute asks at each of them", async ({ page, api }) => {
   await standIn(page, "granted");
   const job = await api.start("emulator:slow Take a minute");
+  await open(page, at(""));
+  await askForThem(page);
   await page.clock.install();
   await open(page, at(`/jobs/${job.id}`));
-  await bell(page).click();
-  await expect(bell(page)).toHaveAttribute("aria-pressed", "true");
   await hide(page, true);
   for (let minute = 1; minute <= 3; minute++) {
     const answered = page.waitForResponse(STATUSES);

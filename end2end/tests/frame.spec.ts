@@ -1,7 +1,7 @@
 /** The frame of every page: projects, theme, keyboard, budget, and small screens. */
 import type { Page } from "@playwright/test";
 import { inAddress, longAgo } from "../fixtures/days.ts";
-import { OTHER_PROJECT, STRANGER, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { OTHER_PROJECT, STRANGER, UNTIL_DONE, at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const html = (page: Page) => page.locator("html");
 const shortcuts = (page: Page) => page.getByRole("dialog", { name: "Keyboard shortcuts" });
@@ -24,6 +24,71 @@ test("another project is another overview, with jobs of its own", async ({ page,
   await expect(page.getByRole("list", { name: "Jobs" }).getByRole("listitem")).toHaveCount(theirs.jobs.length);
   for (const job of theirs.jobs) await expect(badge(page, job.id)).toBeVisible();
 });
+
+test("another project is looked at in the same section", async ({ page, api }) => {
+  const { jobs } = await api.jobs();
+  for (const [path, there] of [["/jobs?status=failed", "/jobs"], [`/jobs/${jobs[0]?.id}`, "/jobs"], ["/analytics", "/analytics"], ["/jobs/new", "/jobs/new"], ["/notifications", "/notifications"]] as const) {
+    await open(page, at(path));
+    await page.locator("summary").filter({ hasText: "Acme Docs" }).click();
+    await page.getByRole("link", { name: "Acme API" }).click();
+    await expect(page, path).toHaveURL(at(there, OTHER_PROJECT));
+  }
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`settings are behind a gear and keep the project's navigation, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person }) => {
+    const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
+    await page.goto(at("/jobs", OTHER_PROJECT));
+    const main = page.getByRole("navigation", { name: "Main" });
+    await page.getByRole("link", { name: "Settings" }).click();
+    await expect(page).toHaveURL("/account");
+    for (const name of ["Account", "People", "Platform", "Webhooks", "Audit log"]) {
+      await main.getByRole("link", { name }).click();
+      await expect(main.locator("[aria-current=page]")).toHaveText(name);
+      await expect(main.getByRole("link", { name: "Jobs" })).toHaveAttribute("href", at("/jobs", OTHER_PROJECT));
+    }
+    await page.locator("summary").filter({ hasText: "Acme API" }).click();
+    await page.getByRole("link", { name: "Acme Docs" }).click();
+    await expect(page).toHaveURL(at(""));
+    await page.getByRole("link", { name: "Settings" }).click();
+    await main.getByRole("link", { name: "Analytics" }).click();
+    await expect(page).toHaveURL(at("/analytics"));
+  });
+
+  test(`the bell lists what changed since one looked, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ visit, demo, person, api }) => {
+    test.setTimeout(60_000);
+    const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
+    const group = (name: RegExp) => page.getByRole("region", { name }).getByRole("listitem");
+    const bell = async () => {
+      await page.goto(at("/jobs"));
+      if (javaScriptEnabled) await interactive(page);
+      await page.getByRole("link", { name: "Notifications" }).click();
+      await expect(page.getByRole("heading", { level: 1, name: "Notifications" })).toBeVisible();
+    };
+    const first = await api.start("emulator:no-changes First of mine");
+    await expect.poll(async () => (await api.job(first.id)).state, UNTIL_DONE).toBe("completed");
+    await bell();
+    await expect(group(/^New/)).toHaveCount(1);
+    await expect(group(/^New/)).toContainText("First of mine");
+    await expect(badge(page, first.id)).toBeVisible();
+    await expect(page.getByRole("button", { name: "Notify me in this browser" })).toHaveCount(javaScriptEnabled ? 1 : 0);
+
+    const second = await api.start("emulator:fail Second of mine");
+    await expect.poll(async () => (await api.job(second.id)).state, UNTIL_DONE).toBe("failed");
+    await bell();
+    await expect(group(/^New since you last looked/)).toHaveCount(1);
+    await expect(group(/^New since you last looked/)).toContainText("Second of mine");
+    await expect(group(/^Earlier/)).toContainText("First of mine");
+    await bell();
+    await expect(page.getByRole("heading", { name: "Nothing new" })).toBeVisible();
+
+    await page.getByRole("link", { name: "Everyone’s jobs" }).click();
+    await expect(page).toHaveURL(at("/notifications?who=all"));
+    expect(await group(/^New/).count(), "of the others' jobs none was looked at").toBeGreaterThan(2);
+    await group(/^New/).getByRole("link", { name: "Second of mine" }).click();
+    expect(await jobOf(page)).toBe(second.id);
+  });
+}
 
 test("the rail says which page this is", async ({ page }) => {
   for (const [path, name] of [["", "Overview"], ["/jobs", "Jobs"], ["/jobs/new", "Jobs"], ["/analytics", "Analytics"]] as const) {
@@ -67,7 +132,8 @@ test.describe("by keyboard", () => {
     await page.getByRole("link", { name: "New job" }).focus();
     await page.keyboard.press("?");
     await expect(shortcuts(page)).toBeVisible();
-    await expect(shortcuts(page).getByRole("term")).toHaveCount(11);
+    await expect(shortcuts(page).getByRole("term")).toHaveCount(12);
+    for (const cap of await shortcuts(page).locator("kbd").all()) await expect(cap, "no key without a name").not.toBeEmpty();
     await page.keyboard.press("Escape");
     await expect(shortcuts(page)).toBeHidden();
     await expect(page.getByRole("link", { name: "New job" })).toBeFocused();
@@ -164,7 +230,7 @@ test("the budget meter follows what is spent", async ({ page, api }) => {
   await open(page, at("/jobs/new"));
   const meter = page.getByRole("region", { name: "Hourly budget" });
   await expect(meter).toContainText(`Agent${creates.used} of ${creates.limit} this hour`);
-  await expect(meter).toContainText(/Analytics\d+ of \d+ this hour/);
+  await expect(meter).toContainText(/Analytics[\d,]+ of 2,000 this hour/);
   await page.getByLabel("Prompt").fill("Spend one");
   await page.getByRole("button", { name: "Start job" }).click();
   await jobOf(page);
@@ -221,8 +287,12 @@ test("a project that does not exist is said to be none, on each of its pages", a
   for (const path of ["", "/jobs", "/jobs/new", "/analytics"]) {
     const response = await page.goto(at(path, "nobodys"));
     expect(response?.status(), path).toBe(404);
-    await expect(page.getByRole("alert").first()).toContainText("Not found");
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Project not found");
+    await expect(page, path).toHaveTitle("Project not found · Docket");
+    await expect(page.getByRole("navigation")).toHaveCount(0);
   }
+  await page.getByRole("link", { name: "Acme API" }).click();
+  await expect(page).toHaveURL(at("", OTHER_PROJECT));
 });
 
 test("a viewer reads everything and is offered nothing that starts a job", async ({ serve, visit }) => {
@@ -263,7 +333,74 @@ test("an empty list does not invite a viewer to start a job", async ({ serve, vi
   }
 });
 
+test("offline is said at once, links keep what is written, and online the page goes on", async ({ page, context, trouble }) => {
+  trouble.expects(/ERR_INTERNET_DISCONNECTED/);
+  await open(page, at("/jobs/new"));
+  await page.getByLabel("Prompt").fill("Written on a train");
+  await expect(page.getByText("Draft saved", { exact: true })).toBeVisible();
+  await context.setOffline(true);
+  await expect(page.getByRole("status").getByText("You are offline")).toBeVisible();
+  // Similar jobs are asked for when typing pauses.
+  const failed = page.waitForEvent("requestfailed");
+  await page.getByLabel("Prompt").fill("Written on a train, in a tunnel");
+  await expect(page.getByText("Draft saved in this browser", { exact: true })).toBeVisible();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
+  await expect(page.getByRole("status").getByText("This page stays open")).toBeVisible();
+  await expect(page).toHaveURL(at("/jobs/new"));
+  await expect(page.getByLabel("Prompt")).toHaveValue("Written on a train, in a tunnel");
+
+  await failed;
+  const saved = page.waitForResponse("**/api/jobs/draft");
+  await context.setOffline(false);
+  expect((await saved).status()).toBe(200);
+  await expect(page.getByText("Draft saved", { exact: true })).toBeVisible();
+  await expect(page.getByText("You are offline")).toHaveCount(0);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
+  await expect(page).toHaveURL(at("/jobs"));
+  await open(page, at("/jobs/new"));
+  await expect(page.getByLabel("Prompt")).toHaveValue("Written on a train, in a tunnel");
+});
+
+test.describe("times", () => {
+  for (const [locale, timezoneId] of [["en-US", "America/New_York"], ["de-DE", "Europe/Berlin"]] as const) {
+    test(`are relative within a week and dates after it, as ${locale} writes them, and exact on hover`, async ({ visit, demo, person }) => {
+      const page = await visit(demo, { storageState: person.session, locale, timezoneId });
+      const seen = new Set<string>();
+      for (const path of [at("/jobs"), at("/jobs?page=2"), at("/templates"), "/account", "/admin/users", "/admin/audit", "/admin/upstream"]) {
+        await open(page, path);
+        const times = await page.locator("main time").evaluateAll((all) =>
+          all.map((time) => {
+            const at = new Date(time.getAttribute("datetime") ?? "");
+            return {
+              title: time.getAttribute("title"),
+              full: at.toLocaleString("default", { dateStyle: "medium", timeStyle: "medium" }),
+              text: time.textContent ?? "",
+              date: at.toLocaleDateString("default", { dateStyle: "medium" }),
+              days: (Date.now() - at.getTime()) / 86_400_000,
+            };
+          }),
+        );
+        for (const { title, full, text, date, days } of times) {
+          expect(title, path).toBe(full);
+          if (days > 7) expect(text, path).toBe(date);
+          else expect(text, path).toMatch(/^(just now|now|\d+ (min|h|d) ago|in \d+ (min|h|d))$/);
+          seen.add(days > 7 ? "date" : "age");
+        }
+      }
+      expect([...seen].sort()).toEqual(["age", "date"]);
+    });
+  }
+});
+
 test.describe("printed", () => {
+  test("a page names its project", async ({ page }) => {
+    await open(page, at("/jobs"));
+    const name = page.getByRole("main").getByText("Acme Docs", { exact: true });
+    await expect(name).toBeHidden();
+    await page.emulateMedia({ media: "print" });
+    await expect(name).toBeVisible();
+  });
+
   test("an analytics page is a report, without the rail", async ({ page }) => {
     await open(page, at("/analytics"));
     await page.emulateMedia({ media: "print" });

@@ -1,10 +1,14 @@
 /** The second factor: set up on the account page, requested after the password, and removed. */
 import { AxeBuilder } from "@axe-core/playwright";
+import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
 import { codeOf } from "../fixtures/authenticator.ts";
 import { at, expect, fillInSignIn, interactive, test } from "../fixtures/docket.ts";
 
 const section = (page: Page) => page.getByRole("region", { name: "Second factor" });
+
+/** The secrets of those who set it up, by their name. */
+const secrets = new Map<string, string>();
 
 /** Enters a code. */
 async function enter(page: Page, code: string): Promise<void> {
@@ -28,8 +32,16 @@ for (const javaScriptEnabled of [true, false]) {
     await ready();
     await section(page).getByRole("textbox", { name: "Code" }).fill(codeOf(secret));
     await section(page).getByRole("button", { name: "Switch on" }).click();
-    const recovery = (await section(page).getByRole("status").locator("code.secret").textContent())?.split(" ") ?? [];
-    expect(recovery).toHaveLength(10);
+    const codes = section(page).getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
+    await expect(codes).toHaveCount(10);
+    const recovery = await codes.allTextContents();
+    for (const code of recovery) expect(code).toMatch(/^[a-z2-7]{5}(-[a-z2-7]{5}){3}$/);
+    const download = page.waitForEvent("download");
+    await section(page).getByRole("link", { name: "Download" }).click();
+    const file = await (await download).path();
+    expect((await readFile(file, "utf8")).trim().split("\n").slice(-10)).toEqual(recovery);
+    expect((await download).suggestedFilename()).toBe("docket-recovery-codes.txt");
+    await expect(section(page).getByRole("button", { name: /Copy|Print/ })).toHaveCount(javaScriptEnabled ? 2 : 0);
     await page.reload();
     await expect(section(page), "they are shown once").not.toContainText(recovery[0] as string);
     await expect(section(page)).toContainText("10 recovery codes are left");
@@ -45,6 +57,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(again.getByLabel("Code")).toBeFocused();
     await enter(again, "000000");
     await expect(again.getByRole("alert")).toContainText("Incorrect code");
+    expect(new URL(again.url()).search, "nothing of it is in the address").toBe("");
     await enter(again, codeOf(secret, 1));
     await expect(again).toHaveURL(at(""));
 
@@ -67,6 +80,72 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(again).toHaveURL(at(""));
   });
 }
+
+test("recovery codes are copied and printed as a list, alone, and no line breaks inside a code", async ({ visit, demo, person }) => {
+  for (const width of [1280, 390]) {
+    const page = await visit(demo, { storageState: person.session, viewport: { width, height: 844 }, permissions: ["clipboard-read", "clipboard-write"] });
+    await page.addInitScript(() => (window.print = () => document.documentElement.setAttribute("data-printed", "")));
+    await page.goto("/account");
+    await interactive(page);
+    if (width === 1280) {
+      await section(page).getByLabel("Password").fill(person.password);
+      await section(page).getByRole("button", { name: "Set up" }).click();
+      const secret = (await section(page).locator("code.secret").first().textContent()) ?? "";
+      const address = await section(page).locator("code.secret").last().textContent();
+      expect(new URL(address ?? "").searchParams.get("issuer"), "the product and the host").toBe(`Docket (${new URL(demo.url).hostname})`);
+      await interactive(page);
+      await section(page).getByRole("textbox", { name: "Code" }).fill(codeOf(secret, -1));
+      await section(page).getByRole("button", { name: "Switch on" }).click();
+      secrets.set(person.username, secret);
+    } else {
+      await section(page).getByText("New recovery codes").click();
+      await section(page).getByLabel("Code", { exact: true }).first().fill(codeOf(secrets.get(person.username) ?? "", 1));
+      await section(page).getByRole("button", { name: "Create ten new codes" }).click();
+    }
+    const codes = section(page).getByRole("list", { name: "Recovery codes" }).locator("code");
+    await expect(codes).toHaveCount(10);
+    const heights = await codes.evaluateAll((all) => all.map((code) => code.getClientRects().length));
+    expect(heights, "one line each").toEqual(Array(10).fill(1));
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await interactive(page);
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+
+    await section(page).getByRole("button", { name: "Copy" }).click();
+    await expect(page.getByRole("status").getByText("Copied to the clipboard")).toBeVisible();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe((await codes.allTextContents()).join("\n"));
+    await section(page).getByRole("button", { name: "Print" }).click();
+    await expect(page.locator("html")).toHaveAttribute("data-printed", "");
+    await page.emulateMedia({ media: "print" });
+    await expect(codes.first()).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Where you are signed in" })).toBeHidden();
+  }
+});
+
+test("too many wrong codes lead back to the password, and it is said why", async ({ visit, demo, person }) => {
+  const page = await visit(demo, { storageState: person.session });
+  await page.goto("/account");
+  await interactive(page);
+  await section(page).getByLabel("Password").fill(person.password);
+  await section(page).getByRole("button", { name: "Set up" }).click();
+  const secret = (await section(page).locator("code.secret").first().textContent()) ?? "";
+  await section(page).getByRole("textbox", { name: "Code" }).fill(codeOf(secret));
+  await section(page).getByRole("button", { name: "Switch on" }).click();
+  await expect(section(page).getByRole("list", { name: "Recovery codes" })).toBeVisible();
+
+  const again = await visit(demo);
+  await again.goto("/login");
+  await interactive(again);
+  await fillInSignIn(again, person);
+  for (let tries = 0; tries < 4; tries += 1) {
+    const answered = again.waitForResponse("**/login/code");
+    await enter(again, "000000");
+    await answered;
+    await expect(again.getByRole("alert")).toContainText("Incorrect code");
+  }
+  await enter(again, "000000");
+  await expect(again).toHaveURL("/login");
+  await expect(again.getByRole("alert")).toContainText("too many codes were wrong");
+});
 
 test("what was typed wrongly is said beside the form", async ({ page, person }) => {
   await page.goto("/account");

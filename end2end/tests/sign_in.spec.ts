@@ -73,7 +73,56 @@ test("without an account the log has a link, with which the first administrator 
 
   const other = await visit(docket);
   await open(other, link);
-  await other.getByLabel("Password").fill("another long sentence");
-  await other.getByRole("button", { name: "Create and sign in" }).click();
-  await expect(other.getByRole("alert")).toContainText("This set-up link is no longer valid.");
+  await expect(other.getByRole("heading", { name: "This link is not valid" })).toBeVisible();
+  await expect(other.getByRole("alert")).toContainText("It was used already, has expired, or is incomplete.");
+  await expect(other.getByLabel("Password")).toHaveCount(0);
+});
+
+test("a link shows the form that its token is for, whatever else is in the address", async ({ serve, visit }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, "/admin/users");
+  await page.getByLabel("Username").fill("ivan");
+  await page.getByRole("button", { name: "Create invite link" }).click();
+  const address = (await page.locator("code.secret").textContent()) ?? "";
+  const token = new URL(address).searchParams.get("token");
+
+  const guest = await visit(docket);
+  for (const path of [`/setup?token=${token}`, `/setup?token=${token}&name=mallory`]) {
+    await open(guest, path);
+    await expect(guest.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
+    await expect(guest.getByLabel("Username")).toHaveValue("ivan");
+  }
+  for (const path of ["/setup", "/setup?token=", "/setup?token=nothing", "/setup?token=nothing&name=ivan"]) {
+    await open(guest, path);
+    await expect(guest.getByRole("heading", { name: "This link is not valid" })).toBeVisible();
+    await expect(guest.getByText("first administrator")).toHaveCount(0);
+    await expect(guest.getByLabel("Password")).toHaveCount(0);
+  }
+});
+
+test("who is sent to sign in by the end of their session reads why, once; a stranger reads nothing of it", async ({ visit, demo, person }) => {
+  const page = await visit(demo, { storageState: person.session });
+  await open(page, "/account");
+  const elsewhere = await visit(demo, { as: person });
+  await open(elsewhere, "/account");
+  await elsewhere.getByRole("button", { name: "Sign out everywhere else" }).click();
+  await expect(elsewhere.getByText("This session")).toHaveCount(1);
+  await expect(elsewhere.getByRole("button", { name: "Sign out everywhere else" })).toHaveCount(0);
+
+  await page.goto(at("/jobs"));
+  await expect(page).toHaveURL(`/login?next=${encodeURIComponent(at("/jobs"))}`);
+  await expect(page.getByRole("status")).toContainText("Your session has ended");
+  await interactive(page);
+  await fillInSignIn(page, person);
+  await expect(page).toHaveURL(at("/jobs"));
+  await interactive(page);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await expect(page).toHaveURL("/login");
+  await expect(page.getByText("Your session has ended")).toHaveCount(0);
+
+  const stranger = await visit(demo);
+  await stranger.goto(at("/jobs"));
+  await expect(stranger).toHaveURL(/\/login/);
+  await expect(stranger.getByText("Your session has ended")).toHaveCount(0);
 });

@@ -155,3 +155,23 @@ test("an operator finds nothing there", async ({ serve, visit, trouble }) => {
   await expect(page.getByRole("alert")).toContainText("Not allowed");
   await expect(page.getByRole("button", { name: "Add webhook" })).toHaveCount(0);
 });
+
+test("no word of a state or a button breaks, however narrow the table", async ({ serve, visit, receiver }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, WEBHOOKS);
+  await add(page, receiver.address);
+  await expect(page.getByRole("cell", { name: "Enabled" })).toBeVisible();
+  for (const width of [1280, 1024, 800, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    const lines = await page.getByRole("cell", { name: "Enabled" }).evaluate((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size;
+    });
+    expect.soft(lines, `${width} px`).toBe(1);
+    const disable = page.getByRole("button", { name: "Disable" });
+    expect.soft((await disable.boundingBox())?.height, `${width} px`).toBeLessThanOrEqual(40);
+    expect.soft(await page.evaluate(() => document.documentElement.scrollWidth), `${width} px`).toBeLessThanOrEqual(width);
+  }
+});

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::AppError;
 
+/// In place of a form's endpoint: the session had ended when a page was requested.
+pub const SESSION_ENDED: &str = "session ended";
+
 /// The confirmation that a form succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirmation {

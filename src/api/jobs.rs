@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage, JobsOverview};
+use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 use crate::model::job_query::JobQuery;
 use crate::model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
@@ -114,6 +114,15 @@ pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     let project = caller.project(&project)?;
     let _turn = caller.turn().await?;
     caller.state.jobs.overview(&project).await
+}
+
+/// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and when the caller looked before.
+#[server(prefix = "/api", endpoint = "notifications/list")]
+pub async fn list_notifications(project: String, who: Option<String>) -> Result<Notifications, AppError> {
+    let caller = guard::of::<ListNotifications>()?;
+    let project = caller.project(&project)?;
+    let all = who.as_deref() == Some("all");
+    caller.state.jobs.notifications(&caller, &project, all).await
 }
 
 /// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
-use crate::model::user::CurrentSession;
+use crate::model::user::{CurrentSession, LinkPurpose};
 #[cfg(feature = "ssr")]
 use crate::server::auth::{guard, sign_in};
 
@@ -31,6 +31,12 @@ pub async fn logout() -> Result<(), AppError> {
     sign_in::end().await?;
     leptos_axum::redirect("/login");
     Ok(())
+}
+
+/// What the one-time link with this token is for; `None` if it is not valid.
+#[server(name = ReadLink, prefix = "/api", endpoint = "session/link")]
+pub async fn read_link(token: String) -> Result<Option<LinkPurpose>, AppError> {
+    sign_in::read_link(&token).await
 }
 
 /// Uses the token of a one-time link and signs in: as the first administrator with the name `username`, or as the

@@ -23,6 +23,13 @@ pub fn encoded_path(path: &str) -> String {
     encoded
 }
 
+/// `text` as a data URL, for a link that downloads it.
+pub fn text_file(text: &str) -> String {
+    let mut url = "data:text/plain;charset=utf-8,".to_owned();
+    encode(text, &mut url);
+    url
+}
+
 /// Percent-encodes everything that has a meaning in a query; `/` is left as it is.
 fn encode(text: &str, into: &mut String) {
     for byte in text.bytes() {

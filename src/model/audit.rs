@@ -142,6 +142,9 @@ pub struct Record {
     pub detail: String,
 }
 
+/// How many events of one person, action and outcome get a record each in an hour; the others are counted.
+pub const ROWS_OF_AN_HOUR: u32 = 20;
+
 /// One page of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditPage {
@@ -154,8 +157,20 @@ pub struct AuditPage {
     /// The names of everyone with a record.
     pub people: Vec<String>,
     pub projects: Vec<Project>,
+    /// Events of the last hour that are counted and not yet recorded, under the filters for person, action and outcome.
+    pub counted: Vec<CountedEvents>,
     /// The result of the verification, if it was requested.
     pub check: Option<AuditCheck>,
+}
+
+/// How often an action was repeated after the records of its hour were used up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedEvents {
+    pub actor: String,
+    pub action: String,
+    pub outcome: String,
+    pub since: Timestamp,
+    pub count: u64,
 }
 
 /// The result of verifying every record.

@@ -145,6 +145,15 @@ pub struct JobsOverview {
     pub attention: u64,
 }
 
+/// What happened to jobs, the last change first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Notifications {
+    /// Jobs whose state cannot change without a person.
+    pub jobs: Vec<Job>,
+    /// When this person looked before; what changed since is new.
+    pub looked_at: Option<Timestamp>,
+}
+
 /// The result of archiving, restoring, tagging or untagging jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BulkResult {

@@ -1,6 +1,6 @@
 //! The addresses of all pages. Must not depend on the current address.
 
-pub use crate::model::address::with_query;
+pub use crate::model::address::{text_file, with_query};
 
 pub const ACCOUNT: &str = "/account";
 
@@ -29,6 +29,24 @@ pub fn audit_export(query: &str, kind: &str) -> String {
 
 pub fn overview(project: &str) -> String {
     format!("/p/{project}")
+}
+
+/// The section of `project` to which the path `here` of another project belongs; the overview if it belongs to none.
+pub fn section(project: &str, here: &str) -> String {
+    let within =
+        here.strip_prefix("/p/").and_then(|rest| rest.split_once('/')).map_or("", |(_, within)| within);
+    match within {
+        "jobs/new" | "jobs/batch" | "jobs/adopt" | "queue" | "analytics" | "templates" | "notifications" => {
+            format!("/p/{project}/{within}")
+        }
+        _ if within.starts_with("jobs") || within.starts_with("batches/") => jobs(project),
+        _ => overview(project),
+    }
+}
+
+/// What happened in the project. `all`: to everyone's jobs.
+pub fn notifications(project: &str, all: bool) -> String {
+    with_query(&format!("/p/{project}/notifications"), &[("who", if all { "all" } else { "" })])
 }
 
 pub fn jobs(project: &str) -> String {

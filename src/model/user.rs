@@ -42,6 +42,16 @@ pub struct CurrentSession {
     pub projects: Vec<Project>,
 }
 
+/// What a one-time link is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LinkPurpose {
+    /// Creating the first administrator, under any name.
+    FirstAdministrator,
+    /// Choosing the password of an invited person.
+    Invitation { name: String },
+}
+
 impl CurrentSession {
     pub fn can_start_jobs(&self) -> bool {
         self.role >= Role::Operator

@@ -10,9 +10,13 @@ use moka::future::Cache;
 use moka::policy::EvictionPolicy;
 
 use super::auth::token;
+use super::cookie::CookieName;
 use super::forms;
 use crate::api::flash::{Confirmation, FlashMessage};
 use crate::error::AppError;
+
+/// The cookie with the id of a browser's message.
+pub const COOKIE: CookieName = CookieName { https: "__Host-docket-flash", http: "docket-flash" };
 
 /// How long a message is kept.
 pub const KEPT_FOR: Duration = Duration::from_secs(300);

@@ -10,6 +10,8 @@ pub mod filter;
 mod find;
 mod import;
 pub mod intent;
+mod notifications;
+mod palette;
 mod poller;
 pub mod queue;
 pub mod resolve;

@@ -55,7 +55,7 @@ pub async fn invite(
         return Err(AppError::conflict(format!("The username {name} is taken. Choose another one.")));
     }
     tracing::info!(name, %role, by = caller.user.name, "person invited");
-    Ok(invitation_link(name, address(caller, name, &secret)))
+    Ok(invitation_link(name, address(caller, &secret)))
 }
 
 /// Creates a new link for a person who has not accepted the invitation; the old one becomes invalid.
@@ -67,7 +67,7 @@ pub async fn renew(caller: &Caller, user: &str) -> Result<Confirmation, AppError
         return Err(already_accepted(&user));
     }
     tracing::info!(name = user.name, by = caller.user.name, "invitation renewed");
-    Ok(invitation_link(&user.name, address(caller, &user.name, &secret)))
+    Ok(invitation_link(&user.name, address(caller, &secret)))
 }
 
 /// Withdraws an invitation.
@@ -168,10 +168,9 @@ async fn found(caller: &Caller, user: &str) -> Result<User, AppError> {
     user.ok_or_else(|| AppError::not_found("This person no longer exists. Reload the page."))
 }
 
-/// The link with which an invited person sets a password. The name is only displayed; the token identifies the person.
-fn address(caller: &Caller, name: &str, secret: &str) -> String {
-    let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
-    format!("{}/setup?token={secret}&name={name}", caller.state.public_url.origin())
+/// The link with which an invited person sets a password.
+fn address(caller: &Caller, secret: &str) -> String {
+    format!("{}/setup?token={secret}", caller.state.public_url.origin())
 }
 
 fn invitation_link(name: &str, link: String) -> Confirmation {

@@ -7,6 +7,7 @@ mod export;
 mod flash;
 mod headers;
 mod host;
+mod last_project;
 mod outage;
 mod pages;
 mod panics;
@@ -31,7 +32,7 @@ use crate::server::auth::address;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
-use crate::server::auth::session_store::{Sessions, with_owner};
+use crate::server::auth::session_store::{self, Sessions, with_owner};
 use crate::server::config::PublicUrl;
 use crate::server::state::AppState;
 
@@ -83,8 +84,7 @@ fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {
     let secure = state.public_url.is_https();
     let lifetime = Duration::seconds(state.access.session_lifetime.as_secs() as i64);
     SessionManagerLayer::new(Sessions::new(state))
-        // Browsers accept the prefix `__Host-` only over https.
-        .with_name(if secure { "__Host-docket" } else { "docket" })
+        .with_name(session_store::COOKIE.at(&state.public_url))
         .with_secure(secure)
         .with_http_only(true)
         .with_same_site(SameSite::Lax)

@@ -24,6 +24,7 @@ mod job_filter;
 pub mod job_list;
 pub mod jobs;
 mod listed_job;
+pub mod looked_at;
 pub mod polls;
 mod questions;
 pub mod queue;

@@ -16,6 +16,7 @@ pub mod notice;
 pub mod other_ways;
 pub mod page_job_link;
 pub mod pages_table;
+pub mod palette;
 pub mod pull_request;
 pub mod read_only;
 pub mod similar_jobs;

@@ -18,6 +18,7 @@ pub mod live;
 pub mod meters;
 pub mod morph;
 pub mod paged_views;
+pub mod palette;
 pub mod queue;
 pub mod ready;
 pub mod sending;

@@ -14,6 +14,7 @@ pub mod login;
 pub mod new_batch;
 pub mod new_job;
 pub mod not_found;
+pub mod notifications;
 mod outcome;
 pub mod overview;
 mod page_head;

@@ -152,11 +152,12 @@ async fn of_a_secret_that_was_typed_nothing_is_kept() {
     let code = second_factor::first_step(&app, "otto").await;
     let ada = app.sign_in("ada").await;
     ada.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
+    let invited = format!("/setup?token={}", ada.invite("ivan", "viewer", "").await);
     let stranger = app.stranger();
     let mut looked_at = Vec::new();
     for (name, person, path) in [
         (None, &stranger, "/login"),
-        (None, &stranger, "/setup?token=x"),
+        (None, &stranger, invited.as_str()),
         (None, &code, "/login/code"),
         (Some("olga"), &olga, "/account"),
         (Some("ada"), &ada, "/account"),

@@ -10,7 +10,8 @@ use crate::helpers::{Browser, PASSWORD, TestApp, intent, json, views_answer};
 use crate::limits::{said, status};
 
 /// The server functions that work without a session.
-const OPEN: [&str; 3] = ["/api/session/code", "/api/session/login", "/api/session/setup"];
+const OPEN: [&str; 4] =
+    ["/api/session/code", "/api/session/link", "/api/session/login", "/api/session/setup"];
 
 /// Every server function.
 pub(crate) fn endpoints() -> Vec<&'static str> {

@@ -45,6 +45,7 @@ mod kill;
 mod limits;
 mod list;
 mod movers;
+mod notifications;
 mod odd_requests;
 mod page_report;
 mod page_views;

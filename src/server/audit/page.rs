@@ -4,7 +4,7 @@ use tokio::sync::Semaphore;
 
 use super::question::filter;
 use crate::error::AppError;
-use crate::model::audit::{AuditCheck, AuditPage};
+use crate::model::audit::{AuditCheck, AuditPage, CountedEvents};
 use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::store::audit::verify::ChainCheck;
@@ -30,14 +30,30 @@ pub async fn page(caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppE
             Some(check(&store.verify_audit().await?))
         }
     };
+    // Before the newest record there is nothing left to be counted.
+    let counted =
+        if query.before.is_empty() && problem.is_none() { counted(caller, query).await? } else { Vec::new() };
     Ok(AuditPage {
         next: records.last().filter(|_| has_more).map(|record| record.number),
         records,
         problem,
         people: store.audit_people().await?,
         projects: caller.state.projects.to_vec(),
+        counted,
         check,
     })
+}
+
+/// What is counted and not yet recorded, under the filters for person, action and outcome.
+async fn counted(caller: &Caller, query: &AuditQuery) -> Result<Vec<CountedEvents>, AppError> {
+    let is = |filter: &str, value: &str| filter.is_empty() || filter == value;
+    let mut counted = caller.state.store.audit_counts().await?;
+    counted.retain(|events| {
+        is(&query.person, &events.actor)
+            && is(&query.action, &events.action)
+            && is(&query.outcome, &events.outcome)
+    });
+    Ok(counted)
 }
 
 fn check(ChainCheck { removed, last, fault }: &ChainCheck) -> AuditCheck {

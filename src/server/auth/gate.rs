@@ -1,7 +1,7 @@
 //! The gate in front of all routes: without a session only the sign-in pages, the assets and the probes answer.
 
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded::byte_serialize;
@@ -13,10 +13,11 @@ use super::roles::{self, Access};
 use super::sign_in::{self, is_own_path};
 use super::{address, session_store, single_sign_on, trusted_header};
 use crate::api::REFRESH_HEADER;
+use crate::api::flash::{FlashMessage, SESSION_ENDED};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
-use crate::server::forms;
 use crate::server::state::AppState;
+use crate::server::{cookie, flash, forms};
 
 /// Pages that answer without a session; assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
@@ -57,7 +58,11 @@ pub async fn gate(
             response
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,
-        None => redirect_to_sign_in(&request),
+        None => {
+            let mut response = redirect_to_sign_in(&request);
+            say_why(&state, request.headers(), &mut response).await;
+            response
+        }
     }
 }
 
@@ -99,6 +104,21 @@ fn redirect_to_sign_in(request: &Request) -> Response {
         }
         _ => Redirect::to("/login").into_response(),
     }
+}
+
+/// Has the sign-in page say that the session ended, if the browser had one. Its cookie is removed with this response, also if that goes
+/// to a script.
+async fn say_why(state: &AppState, headers: &HeaderMap, response: &mut Response) {
+    let had_session = cookie::get(headers, session_store::COOKIE.at(&state.public_url)).is_some();
+    if !had_session {
+        return;
+    }
+    let sentence = "Your session has ended: it expired, or your password or access was changed. Sign in to continue where you were.";
+    let outcome = Err(AppError::new(ErrorCode::Unauthenticated, sentence));
+    let message = FlashMessage { form: SESSION_ENDED.to_owned(), outcome, typed: Vec::new() };
+    let id = state.flash.keep(None, message).await;
+    let kept = cookie::set(flash::COOKIE, &id, flash::KEPT_FOR.as_secs() as i64, &state.public_url);
+    response.headers_mut().append(header::SET_COOKIE, kept);
 }
 
 fn wants_html(request: &Request) -> bool {

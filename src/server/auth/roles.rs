@@ -44,7 +44,10 @@ pub fn no_such_endpoint() -> AppError {
 
 /// Every server function.
 pub const ENDPOINTS: &[(Access, &[&str])] = &[
-    (Access::Anybody, &["/api/session/code", "/api/session/login", "/api/session/setup"]),
+    (
+        Access::Anybody,
+        &["/api/session/code", "/api/session/link", "/api/session/login", "/api/session/setup"],
+    ),
     (
         Access::From(Role::Viewer),
         &[
@@ -70,6 +73,8 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/overview",
             "/api/jobs/similar",
             "/api/jobs/statuses",
+            "/api/notifications/list",
+            "/api/palette/find",
             "/api/queue/list",
             "/api/saved-views/list",
             "/api/saved-views/remove",

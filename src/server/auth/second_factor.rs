@@ -31,8 +31,8 @@ pub struct SecondFactors {
     clock: Clock,
     attempts: Attempts,
     passwords: Passwords,
-    /// The issuer shown by authenticators.
-    host: String,
+    /// The name under which authenticators list the secret.
+    issuer: String,
 }
 
 impl SecondFactors {
@@ -43,8 +43,7 @@ impl SecondFactors {
         passwords: Passwords,
         public_url: &PublicUrl,
     ) -> Self {
-        let host = public_url.origin().split_once("://").map_or("", |(_, host)| host).to_owned();
-        Self { store, clock, attempts, passwords, host }
+        Self { store, clock, attempts, passwords, issuer: totp::issuer(public_url.origin()) }
     }
 
     /// Whether a person's sign-in asks for a code.
@@ -59,7 +58,7 @@ impl SecondFactors {
                 State::On { codes_left: self.store.recovery_codes_left(&user.id).await? }
             }
             Some(factor) if self.can_be_confirmed(&factor) => State::Proposed {
-                address: totp::address(&factor.secret, &self.host, &user.name),
+                address: totp::address(&factor.secret, &self.issuer, &user.name),
                 secret: factor.secret,
             },
             _ if user.password_hash.is_empty() => State::NoPassword,

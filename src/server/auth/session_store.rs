@@ -14,9 +14,13 @@ use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 use super::token;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
+use crate::server::cookie::CookieName;
 use crate::server::state::AppState;
 use crate::server::store::Store;
 use crate::server::store::users::User;
+
+/// Browsers accept the prefix `__Host-` only over https.
+pub const COOKIE: CookieName = CookieName { https: "__Host-docket", http: "docket" };
 
 tokio::task_local! {
     /// Whose the session of the request is, from its being read until somebody asks.

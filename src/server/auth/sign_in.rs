@@ -18,6 +18,7 @@ use super::{address, device, password, session_store, token};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::name::is_plain;
+use crate::model::user::LinkPurpose;
 use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
 use crate::server::store::users::User;
@@ -107,6 +108,16 @@ pub async fn end() -> Result<(), AppError> {
         response.insert_header(CLEAR_SITE_DATA, HeaderValue::from_static("\"storage\""));
     }
     Ok(())
+}
+
+/// What the one-time link with this token is for; `None` if it is not valid.
+pub async fn read_link(link: &str) -> Result<Option<LinkPurpose>, AppError> {
+    let state: AppState = expect_context();
+    let link = state.store.link(&token::hash(link), state.clock.now()).await?;
+    Ok(link.map(|link| match link {
+        Link::FirstAdministrator => LinkPurpose::FirstAdministrator,
+        Link::Person(name) => LinkPurpose::Invitation { name },
+    }))
 }
 
 /// Uses a one-time link and signs its owner in: the first administrator, who chooses a name, or an invited person.

@@ -32,12 +32,22 @@ pub fn code_at(secret: &str, now: Timestamp) -> String {
 }
 
 /// The `otpauth:` address that an authenticator reads: the secret, the issuer and the account.
-pub(super) fn address(secret: &str, host: &str, person: &str) -> String {
-    let [host, person] = [host, person].map(|text| {
+pub(super) fn address(secret: &str, issuer: &str, person: &str) -> String {
+    let [issuer, person] = [issuer, person].map(|text| {
         let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
         encoded.replace('+', "%20")
     });
-    format!("otpauth://totp/{host}:{person}?secret={secret}&issuer={host}")
+    format!("otpauth://totp/{issuer}:{person}?secret={secret}&issuer={issuer}")
+}
+
+/// The product and the host of its address, so that authenticators tell two installations apart. A colon would end the issuer in
+/// the label, so the port is not in it.
+pub(super) fn issuer(origin: &str) -> String {
+    let host = url::Url::parse(origin).ok().and_then(|url| url.host_str().map(str::to_owned));
+    match host {
+        Some(host) => format!("Docket ({})", host.replace(':', "-")),
+        None => "Docket".to_owned(),
+    }
 }
 
 fn code(secret: &str, step: i64) -> String {
@@ -101,8 +111,9 @@ mod tests {
     #[test]
     fn an_authenticator_reads_what_the_secret_opens_for_whom() {
         assert_eq!(
-            address("ABC", "docket.example:3000", "Ada & co"),
-            "otpauth://totp/docket.example%3A3000:Ada%20%26%20co?secret=ABC&issuer=docket.example%3A3000"
+            address("ABC", &issuer("https://docket.example:3000"), "Ada & co"),
+            "otpauth://totp/Docket%20%28docket.example%29:Ada%20%26%20co?secret=ABC&issuer=Docket%20%28docket.example%29"
         );
+        assert_eq!(issuer("http://[::1]:3000"), "Docket ([--1])");
     }
 }

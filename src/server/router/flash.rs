@@ -15,12 +15,10 @@ use crate::api::flash::{FlashMessage, PendingFlash};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;
-use crate::server::cookie::{self, CookieName};
-use crate::server::flash::{ConfirmationSlot, KEPT_FOR, kept};
+use crate::server::cookie;
+use crate::server::flash::{COOKIE, ConfirmationSlot, KEPT_FOR, kept};
 use crate::server::forms;
 use crate::server::state::AppState;
-
-const COOKIE: CookieName = CookieName { https: "__Host-docket-flash", http: "docket-flash" };
 
 pub(super) async fn carry(State(state): State<AppState>, request: Request, next: Next) -> Response {
     match *request.method() {

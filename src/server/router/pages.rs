@@ -13,6 +13,7 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
+use super::last_project;
 use crate::api::flash::PendingFlash;
 use crate::app::{App, shell};
 use crate::server::auth::guard::Caller;
@@ -58,7 +59,9 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
         provide_context(RequestTime(state.clock.now()));
         if let Some(parts) = use_context::<Parts>() {
             if let Some(caller) = parts.extensions.get::<Caller>() {
-                provide_context(caller.session());
+                let session = caller.session();
+                provide_context(last_project::of(&parts, caller, &session.projects));
+                provide_context(session);
             }
             if let Some(pending) = parts.extensions.get::<PendingFlash>() {
                 provide_context(pending.clone());

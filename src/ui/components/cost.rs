@@ -1,6 +1,7 @@
 //! The cost of starting a job, out of the hourly budget.
 
 use crate::model::budget::Meter;
+use crate::ui::charts::number::grouped;
 use crate::ui::clock;
 use crate::ui::components::time::until;
 
@@ -12,11 +13,14 @@ pub fn sentence(starts: Meter) -> String {
 fn said(starts: Meter, wait: Option<String>) -> String {
     match (starts.left(), wait) {
         (0, Some(wait)) => {
-            format!("All {} job starts of this hour are used; the next one fits in {wait}.", starts.limit)
+            format!(
+                "All {} job starts of this hour are used; the next one fits in {wait}.",
+                grouped(starts.limit.into())
+            )
         }
-        (0, None) => format!("All {} job starts of this hour are used.", starts.limit),
+        (0, None) => format!("All {} job starts of this hour are used.", grouped(starts.limit.into())),
         (1, _) => "Uses the last job start left this hour.".to_owned(),
-        (left, _) => format!("Uses 1 of the {left} job starts left this hour."),
+        (left, _) => format!("Uses 1 of the {} job starts left this hour.", grouped(left.into())),
     }
 }
 

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::budget::{Budgets, Meter};
 use crate::model::links;
+use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::clock;
 use crate::ui::components::time::until;
@@ -38,7 +39,7 @@ fn meter(name: &'static str, what: &'static str, meter: Meter) -> impl IntoView 
         <div class="meter" data-spent=spent.then_some("true")>
             <p class="meter-text">
                 <span>{name}</span>
-                <span class="numeric" title=what>{format!("{} of {} this hour", meter.used, meter.limit)}</span>
+                <span class="numeric" title=what>{format!("{} of {} this hour", grouped(meter.used.into()), grouped(meter.limit.into()))}</span>
             </p>
             <svg class="meter-bar" aria-hidden="true">
                 <rect class="meter-track" width="100%" height="100%" />

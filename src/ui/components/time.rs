@@ -1,4 +1,5 @@
-//! A timestamp as a relative time or as the full time. `islands::live` localizes both in the browser.
+//! Times, in one style: relative within a week, then the date; the full time on hover. The server writes UTC; `islands::live` writes
+//! what people's own locale and time zone have instead.
 
 use leptos::prelude::*;
 
@@ -6,36 +7,60 @@ use crate::model::time::Timestamp;
 
 use crate::ui::clock;
 
-/// A relative time, such as `3 min ago`, with the full time on hover.
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Times further away than this are dates, in seconds.
+const WEEK: i64 = 7 * 86_400;
+
+/// A time that has passed: `3 min ago`.
 pub fn ago(at: Timestamp) -> impl IntoView + use<> {
-    view! { <time datetime=at.to_string() data-age="" title=utc_minute(at)>{age(at, clock::now())}</time> }
+    let text = age(at, clock::now()).unwrap_or_else(|| date(at));
+    view! { <time datetime=at.to_string() data-age="" title=full(at)>{text}</time> }
 }
 
-/// The full time.
-pub fn exact_time(at: Timestamp) -> impl IntoView + use<> {
-    view! { <time datetime=at.to_string() data-exact="">{utc_minute(at)}</time> }
+/// A time that is to come: `in 3 min`.
+pub fn ahead(at: Timestamp) -> impl IntoView + use<> {
+    let text = wait(at, clock::now()).unwrap_or_else(|| date(at));
+    view! { <time datetime=at.to_string() data-ahead="" title=full(at)>{text}</time> }
 }
 
-/// `2026-11-21 10:05 UTC`.
-pub fn utc_minute(at: Timestamp) -> String {
+/// `Nov 21, 2026`, in UTC.
+pub fn date(at: Timestamp) -> String {
+    let at = at.to_datetime();
+    format!("{} {}, {}", MONTHS[usize::from(u8::from(at.month())) - 1], at.day(), at.year())
+}
+
+/// `Nov 21, 2026, 10:05:31 UTC`.
+pub fn full(at: Timestamp) -> String {
     let text = at.to_string();
-    format!("{} {} UTC", text.get(..10).unwrap_or(&text), text.get(11..16).unwrap_or_default())
+    format!("{}, {} UTC", date(at), text.get(11..19).unwrap_or_default())
 }
 
-/// The age in the largest unit that fits; after 30 days the date.
-pub fn age(at: Timestamp, now: Timestamp) -> String {
+/// The age in the largest unit that fits; `None` after a week.
+pub fn age(at: Timestamp, now: Timestamp) -> Option<String> {
     let seconds = now.seconds_since(at);
     let (number, unit) = match seconds {
-        0..60 => return "just now".to_owned(),
+        0..60 => return Some("just now".to_owned()),
         60..3600 => (seconds / 60, "min"),
         3600..86_400 => (seconds / 3600, "h"),
-        86_400..2_592_000 => (seconds / 86_400, "d"),
-        _ => {
-            let text = at.to_string();
-            return text.get(..10).unwrap_or(&text).to_owned();
-        }
+        86_400..WEEK => (seconds / 86_400, "d"),
+        _ => return None,
     };
-    format!("{number} {unit} ago")
+    Some(format!("{number} {unit} ago"))
+}
+
+/// The time until `at`, rounded up; `None` if it is more than a week away.
+pub fn wait(at: Timestamp, now: Timestamp) -> Option<String> {
+    let seconds = at.seconds_since(now);
+    let (unit, name) = match seconds {
+        0 => return Some("now".to_owned()),
+        1..3600 => (60, "min"),
+        3600..86_400 => (3600, "h"),
+        86_400..WEEK => (86_400, "d"),
+        _ => return None,
+    };
+    Some(format!("in {} {name}", (seconds + unit - 1) / unit))
 }
 
 /// The time until `at`, rounded up to minutes: `4 min`.
@@ -47,22 +72,33 @@ pub fn until(at: Timestamp, now: Timestamp) -> String {
 mod tests {
     use super::*;
 
+    const AT: Timestamp = Timestamp::from_millis(1_795_000_000_123);
+
     #[test]
-    fn an_age_is_said_in_the_largest_unit_that_fits() {
-        let at = Timestamp::from_millis(1_795_000_000_000);
-        let said = |seconds| age(at, at.plus_seconds(seconds));
-        assert_eq!(said(-5), "just now");
-        assert_eq!(said(59), "just now");
-        assert_eq!(said(60), "1 min ago");
-        assert_eq!(said(3599), "59 min ago");
-        assert_eq!(said(7200), "2 h ago");
-        assert_eq!(said(86_400 * 29), "29 d ago");
-        assert_eq!(said(86_400 * 30), "2026-11-18");
+    fn an_age_is_said_in_the_largest_unit_that_fits_and_after_a_week_not_at_all() {
+        let said = |seconds| age(AT, AT.plus_seconds(seconds));
+        assert_eq!(said(-5).as_deref(), Some("just now"));
+        assert_eq!(said(59).as_deref(), Some("just now"));
+        assert_eq!(said(60).as_deref(), Some("1 min ago"));
+        assert_eq!(said(3599).as_deref(), Some("59 min ago"));
+        assert_eq!(said(7200).as_deref(), Some("2 h ago"));
+        assert_eq!(said(86_400 * 7 - 1).as_deref(), Some("6 d ago"));
+        assert_eq!(said(86_400 * 7), None);
     }
 
     #[test]
-    fn the_server_says_minutes_in_utc() {
-        assert_eq!(utc_minute(Timestamp::from_millis(1_795_000_000_123)), "2026-11-18 11:06 UTC");
+    fn a_time_to_come_is_never_said_too_early() {
+        let said = |seconds| wait(AT.plus_seconds(seconds), AT);
+        assert_eq!(said(-5).as_deref(), Some("now"));
+        assert_eq!(said(61).as_deref(), Some("in 2 min"));
+        assert_eq!(said(3601).as_deref(), Some("in 2 h"));
+        assert_eq!(said(86_400).as_deref(), Some("in 1 d"));
+        assert_eq!(said(86_400 * 7), None);
+    }
+
+    #[test]
+    fn the_server_writes_utc() {
+        assert_eq!((date(AT).as_str(), full(AT).as_str()), ("Nov 18, 2026", "Nov 18, 2026, 11:06:40 UTC"));
     }
 
     #[test]

@@ -13,8 +13,12 @@ pub const BUTTON: &str = "data-button";
 pub const THEME: &str = "theme";
 pub const NOTIFY: &str = "notify";
 pub const HELP: &str = "help";
+/// Opens the command palette.
+pub const PALETTE: &str = "palette";
 /// Copies the text in its `data-copy` and shows `data-done` in a toast.
 pub const COPY: &str = "copy";
+/// Prints the page.
+pub const PRINT: &str = "print";
 /// Attribute of the sign-out form.
 pub const SIGN_OUT: &str = "data-sign-out";
 
@@ -38,6 +42,7 @@ fn listen(live: Option<LiveState>) {
         match (button.get_attribute(BUTTON).as_deref(), &live) {
             (Some(THEME), _) => browser::toggle_theme(),
             (Some(HELP), _) => shortcuts::open_help(),
+            (Some(PRINT), _) => browser::print(),
             (Some(COPY), live) => copy(&button, live.as_ref()),
             (Some(NOTIFY), Some(live)) => {
                 let live = live.clone();
@@ -53,9 +58,12 @@ fn listen(live: Option<LiveState>) {
 }
 
 fn copy(button: &Element, live: Option<&LiveState>) {
-    browser::copy(&button.get_attribute("data-copy").unwrap_or_default());
+    let is_copied = browser::copy(&button.get_attribute("data-copy").unwrap_or_default());
+    let done = button.get_attribute("data-done").filter(|_| is_copied);
     if let Some(live) = live {
-        live.toasts.say(&button.get_attribute("data-done").unwrap_or_default(), "", None);
+        let said =
+            done.as_deref().unwrap_or("This browser does not let pages copy. Select the text and copy it");
+        live.toasts.say(said, "", None);
     }
 }
 

@@ -46,6 +46,9 @@ pub fn forget_all() {
 /// The note that the draft is saved on the server.
 pub const SAVED: &str = "Draft saved";
 
+/// The note that only this browser has it, because the server cannot be reached.
+const SAVED_HERE: &str = "Draft saved in this browser";
+
 /// Where the newest text is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
@@ -83,6 +86,8 @@ struct State {
     /// Counts edits, to detect a pause in typing.
     edits: Cell<u32>,
     kept: Cell<Kept>,
+    /// Whether the server did not answer when the text was last saved.
+    is_unreached: Cell<bool>,
     /// The replaced text and the id of its template, for undo.
     replaced: RefCell<Option<(String, String)>>,
     on_change: RefCell<Vec<Box<dyn Fn()>>>,
@@ -103,6 +108,7 @@ impl Draft {
             server: Cell::new(ServerCopy { saved_at: start.saved_at, may_be_there }),
             edits: Cell::new(0),
             kept: Cell::new(if start.is_draft { Kept::OnServer } else { Kept::Nowhere }),
+            is_unreached: Cell::new(false),
             replaced: RefCell::default(),
             on_change: RefCell::default(),
             on_pause: RefCell::default(),
@@ -140,6 +146,10 @@ impl Draft {
             let draft = self.clone();
             browser::on::<Event>(&undo, "click", move |_| draft.undo());
         }
+        let draft = self.clone();
+        browser::on_window::<Event>("offline", move |_| draft.changed());
+        let draft = self.clone();
+        browser::on_window::<Event>("online", move |_| draft.save());
         let draft = self.clone();
         browser::on_window::<Event>("visibilitychange", move |_| {
             if browser::is_hidden() {
@@ -280,7 +290,7 @@ impl Draft {
             0 => self.0.server.get().may_be_there,
             length => length <= self.0.most && self.0.kept.get() == Kept::Here,
         };
-        if is_unsaved {
+        if is_unsaved && browser::is_online() {
             self.upload(text);
         }
     }
@@ -301,7 +311,9 @@ impl Draft {
         let fields = if text.is_empty() { fields + "&text=" } else { fields };
         let draft = self.clone();
         spawn_local(async move {
-            let Ok(kept) = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer else { return };
+            let answer = browser::post::<DraftKept>(KeepDraft::PATH, &fields).await.answer;
+            draft.0.is_unreached.set(answer.is_err());
+            let Ok(kept) = answer else { return draft.changed() };
             let (Some(at), true) = (kept.saved_at, draft.0.edits.get() == edit) else { return };
             draft.0.server.set(ServerCopy { saved_at: Some(at), ..draft.0.server.get() });
             // Signing out removed the local copy; a late answer must not bring it back.
@@ -345,7 +357,13 @@ impl Draft {
         }
         let kept = self.0.kept.get();
         if let Some(place) = self.part(KEPT) {
-            browser::set_text(&place, if kept == Kept::OnServer { SAVED } else { "" });
+            let is_unreached = self.0.is_unreached.get() || !browser::is_online();
+            let said = match kept {
+                Kept::OnServer => SAVED,
+                Kept::Here if is_unreached && browser::stored(&self.key()).is_some() => SAVED_HERE,
+                _ => "",
+            };
+            browser::set_text(&place, said);
         }
         for (class, is_hidden) in [(DISCARD, kept == Kept::Nowhere), (UNDO, !can_undo)] {
             if let Some(button) = self.part(class) {

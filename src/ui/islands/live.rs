@@ -21,7 +21,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::{Document, Event};
+use leptos::web_sys::{Document, Event, MouseEvent};
 use send_wrapper::SendWrapper;
 
 use crate::api::upstream::GetBudgets;
@@ -77,6 +77,7 @@ pub struct Shared {
     owner: Owner,
 }
 
+/// `project` is empty on pages that belong to none, which are not kept current.
 #[island]
 pub fn Live(project: String, children: Children) -> impl IntoView {
     if browser::IS_HERE {
@@ -177,9 +178,41 @@ impl LiveState {
             let live = self.clone();
             browser::on_window::<Event>(event, move |_| live.look());
         }
+        self.watch_connection();
         // After a navigation, screen readers continue at the content, not before the navigation bar.
         if browser::came_by_link() && browser::has_no_focus() && browser::fragment().is_empty() {
             browser::focus("content");
+        }
+    }
+
+    /// Says at once when the browser goes offline. Until it is online again, links do not leave the page: the browser would
+    /// show an error in place of what is being written.
+    fn watch_connection(&self) {
+        let live = self.clone();
+        browser::on_window::<Event>("offline", move |_| {
+            live.show_connection_problem(Some(&AppError::unreachable()));
+            // A Docket on this machine answers all the same, and the notice goes.
+            live.fetch_statuses();
+        });
+        let live = self.clone();
+        browser::on_window::<Event>("online", move |_| {
+            live.show_connection_problem(None);
+            live.refresh_now();
+        });
+        let live = self.clone();
+        browser::on_window("click", move |event: MouseEvent| {
+            let link = browser::target(&event, "a[href]:not([download], [href^='#'])");
+            if link.is_some() && browser::is_plain(&event) && !browser::is_online() {
+                event.prevent_default();
+                live.toasts.say(
+                    "You are offline. This page stays open, with what you have written",
+                    "",
+                    None,
+                );
+            }
+        });
+        if !browser::is_online() {
+            self.show_connection_problem(Some(&AppError::unreachable()));
         }
     }
 
@@ -250,6 +283,9 @@ impl LiveState {
     }
 
     fn fetch_budgets(&self) {
+        if self.on_budgets.borrow().is_empty() {
+            return;
+        }
         let live = self.clone();
         spawn_local(async move {
             let fields = browser::fields_of(&[("project", live.project())]);
@@ -289,6 +325,9 @@ fn notice(error: &AppError) -> impl IntoView + use<> {
     let (text, sign_in) = match error.code {
         ErrorCode::Unauthenticated => {
             ("Your session has ended. What you are writing is kept in this browser.", true)
+        }
+        ErrorCode::Unreachable if !browser::is_online() => {
+            ("You are offline: Docket cannot be reached. What you write is kept in this browser.", false)
         }
         ErrorCode::Unreachable => ("Docket cannot be reached. What you see may be old. Trying again.", false),
         _ => ("This page could not be updated. What you see may be old. Trying again.", false),

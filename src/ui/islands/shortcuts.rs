@@ -8,7 +8,8 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, KeyboardEvent};
 
 use crate::model::links;
-use crate::ui::islands::browser;
+use crate::ui::components::palette::keys as caps;
+use crate::ui::islands::{browser, palette};
 
 /// The class of a row's main link.
 const ROW: &str = "row-target";
@@ -18,7 +19,8 @@ const DIALOG: &str = "shortcuts";
 /// A fragment in the address that focuses the search field of the new page.
 const SEARCH: &str = "#search";
 
-const SHORTCUTS: [(&str, &str); 11] = [
+const SHORTCUTS: [(&str, &str); 12] = [
+    ("Ctrl K", "Go to a page, a job or an action"),
     ("/", "Search"),
     ("c", "New job"),
     ("g o", "Go to the overview"),
@@ -28,14 +30,15 @@ const SHORTCUTS: [(&str, &str); 11] = [
     ("j k", "Next or previous row"),
     ("Enter", "Open the row"),
     ("x", "Choose the row"),
-    (".", "Light or dark"),
+    ("Period", "Light or dark"),
     ("?", "This list"),
 ];
 
-/// `children` are the [`dialog`], which only the server renders.
+/// `children` are the [`dialog`] and that of the [`palette`], which only the server renders.
 #[island]
 pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {
+        palette::listen(project.clone());
         listen(project, may_start);
     }
     children()
@@ -53,13 +56,14 @@ fn listen(project: String, may_start: bool) {
             return;
         }
         let after = after_g.replace(event.key() == "g");
-        let target = match (after, event.key().as_str()) {
+        let has_project = !project.is_empty();
+        let target = match (after && has_project, event.key().as_str()) {
             (true, "j") => links::jobs(&project),
             (true, "a") => links::analytics(&project),
             (true, "t") => links::templates(&project),
             (true, "o") => links::overview(&project),
-            (false, "c") if may_start => links::new_job(&project, "", ""),
-            (false, "/") if search().is_none() => links::jobs(&project) + SEARCH,
+            (false, "c") if may_start && has_project => links::new_job(&project, "", ""),
+            (false, "/") if search().is_none() && has_project => links::jobs(&project) + SEARCH,
             (false, key) => return act(key, &event),
             _ => return,
         };
@@ -75,8 +79,7 @@ fn listen(project: String, may_start: bool) {
 /// The list of shortcuts, for the children of [`Shortcuts`].
 pub fn dialog() -> impl IntoView + use<> {
     let rows = SHORTCUTS.map(|(keys, what)| {
-        let keys = keys.split(' ').map(|key| view! { <kbd>{key}</kbd> }).collect_view();
-        view! { <div><dt>{keys}</dt> <dd>{what}</dd></div> }
+        view! { <div><dt>{caps(keys)}</dt> <dd>{what}</dd></div> }
     });
     view! {
         <dialog id=DIALOG class="dialog" aria-labelledby="shortcuts-title">

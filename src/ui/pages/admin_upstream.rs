@@ -7,7 +7,7 @@ use crate::model::time::Timestamp;
 use crate::model::upstream::{LimitStatus, Operation, OperationStatus, TaskStatus};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
-use crate::ui::components::time::{ago, exact_time};
+use crate::ui::components::time::{ago, ahead};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::page;
 
@@ -61,7 +61,7 @@ fn key_refused(at: Timestamp) -> AnyView {
 
 fn operation(status: OperationStatus) -> AnyView {
     let state = match (status.rests_until, status.last_success_at, status.last_error.is_some()) {
-        (Some(until), ..) => view! { "Paused, next try " {exact_time(until)} }.into_any(),
+        (Some(until), ..) => view! { "Paused, next try " {ahead(until)} }.into_any(),
         (None, None, false) => "Not used yet".into_any(),
         (None, ..) => "In use".into_any(),
     };
@@ -81,8 +81,8 @@ fn operation(status: OperationStatus) -> AnyView {
 fn limit(status: LimitStatus) -> AnyView {
     let next = match (status.meter.next_fits_at, status.paused_until.is_some()) {
         (None, _) => "Now".into_any(),
-        (Some(at), false) => view! { "Used up until " {exact_time(at)} }.into_any(),
-        (Some(at), true) => view! { "The platform asked Docket to wait until " {exact_time(at)} }.into_any(),
+        (Some(at), false) => view! { "Used up, next call " {ahead(at)} }.into_any(),
+        (Some(at), true) => view! { "The platform asked Docket to wait, next call " {ahead(at)} }.into_any(),
     };
     view! {
         <tr>

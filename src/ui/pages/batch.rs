@@ -10,7 +10,7 @@ use crate::ui::charts::number::counted;
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::components::form::{Hidden, confirm, post_form, submit_button};
 use crate::ui::components::job_row::job_row;
-use crate::ui::components::time::{ago, exact_time};
+use crate::ui::components::time::{ago, ahead};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -59,7 +59,7 @@ fn progress(batch: Batch, may_cancel: bool) -> AnyView {
     let sent = length(per_mille(u64::from(batch.sent), u64::from(batch.total)));
     let waiting = counted(u64::from(batch.waiting), "prompt", "prompts");
     let left = (batch.waiting > 0).then(|| {
-        let end = batch.expected_end.map(|at| view! { ". Finishes sending about " {exact_time(at)} });
+        let end = batch.expected_end.map(|at| view! { ". Finishes sending " {ahead(at)} });
         view! {
             <p>
                 <a href=links::queue(batch.project.as_str())>{waiting + " in the queue"}</a>

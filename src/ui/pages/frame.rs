@@ -1,7 +1,9 @@
 //! The frame around every page of a project: the navigation (on top of small screens), the page, and live updates.
 
 mod account;
+mod palette;
 mod rail;
+mod tools;
 mod upstream_notice;
 
 use futures::FutureExt;
@@ -9,9 +11,10 @@ use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
 use crate::api::upstream::budgets;
-use crate::error::{AppError, ErrorCode};
-use crate::model::user::Role;
-use crate::ui::components::failure::page_failure;
+use crate::error::ErrorCode;
+use crate::model::links;
+use crate::model::user::{CurrentSession, Role};
+use crate::ui::components::icon::mark;
 use crate::ui::components::meters;
 use crate::ui::islands::live::{self, Live};
 use crate::ui::islands::meters::Meters;
@@ -19,10 +22,17 @@ use crate::ui::islands::shortcuts::{self, Shortcuts};
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, AskedBudgets};
 
+/// The project that this browser visited last, if this person may see it, or else their first. The router provides it.
+#[derive(Clone)]
+pub struct LastProject(pub String);
+
 #[component]
 pub fn Frame() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
-    let is_known = session.projects.iter().any(|known| known.id.as_str() == project);
+    let Some(known) = session.projects.iter().find(|known| known.id.as_str() == project) else {
+        return no_such_project(&session);
+    };
+    let name = known.name.clone();
     let may_start = session.can_start_jobs();
     let has_details = session.role == Role::Admin;
     let id = project.clone();
@@ -30,11 +40,11 @@ pub fn Frame() -> impl IntoView {
     let asked = async move {
         // See `request::page`.
         tokio::task::yield_now().await;
-        if is_known { budgets(id).await.ok() } else { None }
+        budgets(id).await.ok()
     };
     let asked = asked.boxed().shared();
     provide_context(AskedBudgets(asked.clone()));
-    let page = if is_known { view! { <Outlet /> }.into_any() } else { no_such_project() };
+    let palette = palette::dialog(&project, &session);
     let notice = {
         let asked = asked.clone();
         Suspend::new(async move {
@@ -54,40 +64,65 @@ pub fn Frame() -> impl IntoView {
         <a class="skip-link" href="#content">"Skip to content"</a>
         <Live project=project.clone()>
             <div class="frame">
-                {rail::top(&project, &session)}
+                {rail::top(&project, &session, false)}
                 <main id="content" class="page" tabindex="-1">
+                    <p class="print-only">{name}</p>
                     <div id=live::CONNECTION_PROBLEM role="status"></div>
                     <div data-region="platform">{notice}</div>
-                    {page}
+                    <Outlet />
                 </main>
                 <footer class="rail-foot">
                     {meters}
-                    {account::account(&session, true)}
+                    {account::account(&session)}
                 </footer>
             </div>
-            <Shortcuts project may_start>{shortcuts::dialog()}</Shortcuts>
+            <Shortcuts project may_start>{shortcuts::dialog()} {palette}</Shortcuts>
+        </Live>
+    }
+    .into_any()
+}
+
+/// The frame of account and administration pages. They belong to no project: the navigation is that of the project that this
+/// browser visited last. Their forms are left to the browser.
+#[component]
+pub fn SettingsFrame() -> impl IntoView {
+    let session = request::session();
+    let project = use_context::<LastProject>().map(|LastProject(project)| project).unwrap_or_default();
+    let may_start = session.can_start_jobs();
+    let palette = palette::dialog(&project, &session);
+    view! {
+        <a class="skip-link" href="#content">"Skip to content"</a>
+        <Live project=String::new()>
+            <div class="frame">
+                {rail::top(&project, &session, true)}
+                <main id="content" class="page" tabindex="-1" data-plain="">
+                    <div id=live::CONNECTION_PROBLEM role="status"></div>
+                    <Outlet />
+                </main>
+                <footer class="rail-foot">{account::account(&session)}</footer>
+            </div>
+            <Shortcuts project may_start>{shortcuts::dialog()} {palette}</Shortcuts>
         </Live>
     }
 }
 
-/// The frame of account and administration pages, which belong to no project.
-#[component]
-pub fn SettingsFrame() -> impl IntoView {
-    let session = request::session();
-    view! {
-        <a class="skip-link" href="#content">"Skip to content"</a>
-        <div class="frame">
-            {rail::settings(&session)}
-            <main id="content" class="page" tabindex="-1">
-                <Outlet />
-            </main>
-            <footer class="rail-foot">{account::account(&session, false)}</footer>
-        </div>
-    }
-}
-
-fn no_such_project() -> AnyView {
+/// A page of its own: there is no navigation of a project that is not there. A project that this person may not see is not told apart
+/// from one that does not exist.
+fn no_such_project(session: &CurrentSession) -> AnyView {
     request::set_status(ErrorCode::NotFound);
-    let error = AppError::not_found("This project does not exist.");
-    view! { {title("Not found")} {page_failure(&error)} }.into_any()
+    let links = session.projects.iter().map(|project| {
+        view! { <li><a href=links::overview(project.id.as_str())>{project.name.clone()}</a></li> }
+    });
+    view! {
+        {title("Project not found")}
+        <main class="lone">
+            <div class="card">
+                {mark()}
+                <h1>"Project not found"</h1>
+                <p>"The address may be mistyped, the project was removed, or you have no access to it."</p>
+                {(!session.projects.is_empty()).then(|| view! { <h2>"Your projects"</h2> <ul class="project-links">{links.collect_view()}</ul> })}
+            </div>
+        </main>
+    }
+    .into_any()
 }

@@ -3,10 +3,12 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::session::Login as SignIn;
+use crate::api::flash::SESSION_ENDED;
+use crate::api::session::{EnterCode, Login as SignIn};
 use crate::model::links;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
+use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
@@ -18,7 +20,10 @@ pub struct Provider(pub String);
 #[component]
 pub fn Login() -> impl IntoView {
     let next = request::query().get("next").unwrap_or_default();
-    let refused = request::flash(SignIn::PATH);
+    // A wrong code may end the step after the password, which leads back here.
+    let refused = request::flash(SignIn::PATH).or_else(|| request::flash(EnterCode::PATH));
+    let ended = request::flash(SESSION_ENDED).filter(|_| refused.is_none());
+    let ended = ended.and_then(|ended| ended.problem().map(|why| why.message.clone()));
     let username = refused.as_ref().map(|refused| refused.typed("username").to_owned()).unwrap_or_default();
     let elsewhere = use_context::<Provider>().map(|Provider(name)| {
         view! { <a class="button" href=links::single_sign_on(&next)>"Sign in with " {name}</a> }
@@ -29,6 +34,7 @@ pub fn Login() -> impl IntoView {
             <div class="card">
                 {mark()}
                 <h1>"Sign in to Docket"</h1>
+                {ended.map(|why| notice(Tone::Plain, view! { <p>{why}</p> }))}
                 {refused.as_ref().and_then(outcome)}
                 <form class="stack" method="post" action=SignIn::PATH>
                     <input type="hidden" name="next" value=next />

@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 
 use crate::api::flash::FlashMessage;
+use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::{Tone, notice, problem};
+use crate::ui::islands::buttons;
 use crate::ui::pages::request;
 
 /// The outcome of the last form, if it was one of `forms`. Call it before the first await.
@@ -13,12 +15,37 @@ pub(super) fn outcome_of(forms: &[&str]) -> Option<AnyView> {
 
 /// The confirmation with its secret, which is shown only once, or the error.
 pub(super) fn outcome(message: &FlashMessage) -> Option<AnyView> {
+    outcome_with(message, |secret| {
+        let copied = secret.to_owned();
+        view! { <p class="kept"><code class="secret">{secret.to_owned()}</code> {copy_button(copied)}</p> }
+            .into_any()
+    })
+}
+
+/// As [`outcome`], with the secret as `shown`.
+pub(super) fn outcome_with(message: &FlashMessage, shown: impl FnOnce(&str) -> AnyView) -> Option<AnyView> {
     match &message.outcome {
         Err(error) => problem(Some(error.message.clone())).map(IntoAny::into_any),
         Ok(said) => {
-            let secret =
-                said.secret.clone().map(|secret| view! { <p><code class="secret">{secret}</code></p> });
+            let secret = said.secret.as_deref().map(shown);
             Some(notice(Tone::Good, view! { <p>{said.sentence.clone()}</p> {secret} }).into_any())
         }
     }
+}
+
+/// A button that copies `text`. Without JavaScript it is not shown: the text beside it is selected as a whole.
+pub(super) fn copy_button(text: String) -> AnyView {
+    view! {
+        <button
+            type="button"
+            class="button js-only"
+            data-button=buttons::COPY
+            data-copy=text
+            data-done="Copied to the clipboard"
+        >
+            {icon(icon::COPY)}
+            "Copy"
+        </button>
+    }
+    .into_any()
 }

@@ -12,7 +12,7 @@ use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::time::{ago, until, utc_minute};
+use crate::ui::components::time::{ago, full, until};
 use crate::ui::islands::queue::{self as queue_moves, QueueMoves};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
@@ -109,7 +109,7 @@ fn expected(at: Timestamp) -> AnyView {
         0..=5 => ", any moment now".to_owned(),
         _ => format!(", in about {}", until(at, now)),
     };
-    view! { <time datetime=at.to_string() title=utc_minute(at)>{text}</time> }.into_any()
+    view! { <time datetime=at.to_string() title=full(at)>{text}</time> }.into_any()
 }
 
 fn tools(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {

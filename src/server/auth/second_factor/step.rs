@@ -52,6 +52,9 @@ impl SecondFactors {
             let by = user.actor(&address::current().to_string());
             let event = AuditEvent::new(Action::SignIn).refused().with_detail("second factor");
             self.store.record_often(&by, &event, now).await?;
+            if !self.waits(token).await? {
+                return Err(over());
+            }
             return Err(AppError::new(
                 ErrorCode::Unauthenticated,
                 "Incorrect code, or it was used already. Enter the next one.",

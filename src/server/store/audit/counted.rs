@@ -4,12 +4,12 @@
 use sqlx::Row;
 
 use super::record;
-use crate::model::audit::{Actor, AuditEvent, Outcome};
+use crate::model::audit::{Actor, AuditEvent, CountedEvents, Outcome, ROWS_OF_AN_HOUR};
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, parsed, word};
 
 /// Rows per hour for one person, action and outcome.
-const ROWS_AN_HOUR: i64 = 20;
+const ROWS_AN_HOUR: i64 = ROWS_OF_AN_HOUR as i64;
 
 /// Counts for one person, action and outcome: one for each project and address, and one for all others.
 const PLACES: i64 = 50;
@@ -84,6 +84,26 @@ impl Store {
             None => Actor::unknown(address),
         };
         self.record_often(&by, event, now).await
+    }
+
+    /// What is counted and not yet a row, the latest first.
+    pub async fn audit_counts(&self) -> Result<Vec<CountedEvents>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT actor, action, outcome, since, count FROM audit_counts ORDER BY since DESC LIMIT 50",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(CountedEvents {
+                    actor: row.try_get("actor")?,
+                    action: row.try_get("action")?,
+                    outcome: row.try_get("outcome")?,
+                    since: Timestamp::from_millis(row.try_get("since")?),
+                    count: row.try_get::<i64, _>("count")?.unsigned_abs(),
+                })
+            })
+            .collect()
     }
 
     /// Turns every count that is an hour old into a row.

@@ -4,7 +4,7 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::prelude::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use leptos::web_sys::js_sys::{Date, Reflect};
+use leptos::web_sys::js_sys::{Date, Function, Object, Reflect};
 use leptos::web_sys::{
     Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
     MouseEvent, NodeList, Notification, NotificationOptions, NotificationPermission, Storage, SubmitEvent,
@@ -85,10 +85,27 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(Date::now() as i64)
 }
 
-/// `at` in the user's locale and time zone.
+/// Date and time of `at` in the user's locale and time zone.
 pub fn local_time(at: Timestamp) -> String {
-    let date = Date::new(&JsValue::from_f64(at.as_millis() as f64));
-    date.to_locale_string("default", &JsValue::UNDEFINED).into()
+    js_date(at).to_locale_string("default", &style(&["dateStyle", "timeStyle"])).into()
+}
+
+/// The date of `at` in the user's locale and time zone.
+pub fn local_date(at: Timestamp) -> String {
+    js_date(at).to_locale_date_string("default", &style(&["dateStyle"])).into()
+}
+
+fn js_date(at: Timestamp) -> Date {
+    Date::new(&JsValue::from_f64(at.as_millis() as f64))
+}
+
+/// Options that format these parts at medium length.
+fn style(parts: &[&str]) -> JsValue {
+    let options = Object::new();
+    for part in parts {
+        let _ = Reflect::set(&options, &(*part).into(), &"medium".into());
+    }
+    options.into()
 }
 
 /// Runs `action` every `millis` milliseconds until the page unloads.
@@ -98,6 +115,11 @@ pub fn every(millis: u32, action: impl FnMut() + 'static) {
 
 pub fn after(millis: u32, action: impl FnOnce() + 'static) {
     Timeout::new(millis, action).forget();
+}
+
+/// Whether the browser has a network.
+pub fn is_online() -> bool {
+    window().navigator().on_line()
 }
 
 /// Whether the page is hidden: in a background tab or a minimized window.
@@ -191,8 +213,19 @@ pub fn forget_stored(prefix: &str) {
     }
 }
 
-pub fn copy(text: &str) {
-    let _ = window().navigator().clipboard().write_text(text);
+/// Copies `text`. Returns false where browsers have no clipboard: on pages over http.
+pub fn copy(text: &str) -> bool {
+    let clipboard = window().navigator().clipboard();
+    let has_clipboard = clipboard.is_object();
+    if has_clipboard {
+        let _ = clipboard.write_text(text);
+    }
+    has_clipboard
+}
+
+/// Opens the browser's print dialog.
+pub fn print() {
+    let _ = window().print();
 }
 
 /// Switches between the light and dark theme and stores the choice for a year.
@@ -320,6 +353,16 @@ pub fn scroll_to(id: &str) {
 /// Scrolls the page to `y` px.
 pub fn scroll_to_y(y: f64) {
     window().scroll_to_with_x_and_y(0.0, y);
+}
+
+/// Scrolls what is around `element` as far as needed to show it.
+pub fn show_nearest(element: &Element) {
+    let options = Object::new();
+    let _ = Reflect::set(&options, &"block".into(), &"nearest".into());
+    let scroll = Reflect::get(element, &"scrollIntoView".into()).ok();
+    if let Some(scroll) = scroll.and_then(|scroll| scroll.dyn_into::<Function>().ok()) {
+        let _ = scroll.call1(element, &options);
+    }
 }
 
 /// As [`stored`], in `sessionStorage`.

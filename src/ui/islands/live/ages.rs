@@ -1,23 +1,19 @@
-//! Localizes times on the page: `<time data-age>` shows a relative time, `<time data-exact>` the full local time.
+//! Keeps the times on the page current, in the user's locale and time zone: `<time data-age>` and `<time data-ahead>` are relative within
+//! a week, and dates otherwise; the full time is their title.
 
 use crate::model::time::Timestamp;
-use crate::ui::components::time::age;
+use crate::ui::components::time::{age, wait};
 use crate::ui::islands::browser;
 
 /// Updates every time on the page.
 pub(super) fn tick() {
     let now = browser::now();
-    for time in browser::all("time[data-age], time[data-exact]") {
+    for time in browser::all("time[data-age], time[data-ahead]") {
         let Some(at) = time.get_attribute("datetime").and_then(|at| at.parse::<Timestamp>().ok()) else {
             continue;
         };
-        let local = browser::local_time(at);
-        let text = if time.has_attribute("data-age") {
-            browser::set(&time, "title", Some(&local));
-            age(at, now)
-        } else {
-            local
-        };
-        browser::set_text(&time, &text);
+        let text = if time.has_attribute("data-age") { age(at, now) } else { wait(at, now) };
+        browser::set(&time, "title", Some(&browser::local_time(at)));
+        browser::set_text(&time, &text.unwrap_or_else(|| browser::local_date(at)));
     }
 }

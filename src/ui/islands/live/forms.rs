@@ -4,7 +4,7 @@
 //! - A redirect is followed; after any other answer the page is refreshed.
 //! - `data-done` on the form or the pressed button is the text of a toast. With `data-undo`, the path of an endpoint,
 //!   the toast counts the jobs in the answer ("2 jobs archived") and offers to undo.
-//! - A form with `data-plain` is left to the browser.
+//! - A form with `data-plain`, or inside such an element, is left to the browser.
 //!
 //! A GET form becomes a navigation, without the empty fields.
 
@@ -31,7 +31,8 @@ pub(super) fn listen(live: &LiveState) {
 
 fn submitted(live: &LiveState, event: &SubmitEvent) {
     let form = browser::submitted(event);
-    let is_ours = |form: &HtmlFormElement| !form.has_attribute("data-plain") && form.method() != "dialog";
+    let is_plain = |form: &HtmlFormElement| form.closest("[data-plain]").ok().flatten().is_some();
+    let is_ours = |form: &HtmlFormElement| !is_plain(form) && form.method() != "dialog";
     let Some(form) = form.filter(|form| !event.default_prevented() && is_ours(form)) else { return };
     let Some(fields) = browser::fields(&form, event) else { return };
     let submitter = event.submitter();

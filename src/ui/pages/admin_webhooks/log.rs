@@ -7,7 +7,7 @@ use super::button;
 use crate::api::webhooks::RetryDelivery;
 use crate::model::webhook::{WebhookDelivery, WebhookOutcome};
 use crate::ui::components::table::{ACTIONS, table};
-use crate::ui::components::time::exact_time;
+use crate::ui::components::time::{ago, ahead};
 
 const COLUMNS: [&str; 6] = ["Event", "Time", "Attempts", "Answer", "Next attempt", ACTIONS];
 
@@ -28,11 +28,11 @@ pub(super) fn log(events: Vec<WebhookDelivery>) -> AnyView {
 
 fn row(event: WebhookDelivery) -> AnyView {
     let answer = outcome(&event);
-    let next = event.next_try_at.map_or_else(|| "None".into_any(), |at| exact_time(at).into_any());
+    let next = event.next_try_at.map_or_else(|| "None".into_any(), |at| ahead(at).into_any());
     view! {
         <tr>
             <th scope="row">{event.event}</th>
-            <td data-label="Time">{exact_time(event.at)}</td>
+            <td data-label="Time">{ago(event.at)}</td>
             <td data-label="Attempts">{event.attempts.to_string()}</td>
             <td data-label="Answer"><span>{answer} " " <span class="soft">{event.note}</span></span></td>
             <td data-label="Next attempt">{next}</td>

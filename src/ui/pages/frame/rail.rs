@@ -2,32 +2,37 @@
 
 use leptos::prelude::*;
 
+use super::tools;
 use crate::model::links;
 use crate::model::user::{CurrentSession, Project, Role};
 use crate::ui::components::icon::{self, icon, mark};
 use crate::ui::pages::request;
 
-pub(super) fn top(project: &str, session: &CurrentSession) -> AnyView {
-    let overview = links::overview(project);
+/// The navigation. `settings`: with the links to the account and administration pages.
+pub(super) fn top(project: &str, session: &CurrentSession, settings: bool) -> AnyView {
+    let overview = if project.is_empty() { "/".to_owned() } else { links::overview(project) };
+    let of_project = (!project.is_empty()).then(|| {
+        view! {
+            <ul class="nav">
+                {item(overview.clone(), true, icon::OVERVIEW, "Overview")}
+                {item(links::jobs(project), false, icon::JOBS, "Jobs")}
+                {item(links::analytics(project), false, icon::ANALYTICS, "Analytics")}
+                {item(links::templates(project), false, icon::TEMPLATES, "Templates")}
+            </ul>
+        }
+    });
     view! {
         <header class="rail-top">
-            <a class="brand" href=overview.clone()>{mark()} <span>"Docket"</span></a>
+            <a class="brand" href=overview>{mark()} <span>"Docket"</span></a>
+            {tools::tools(project)}
             {menu(project, &session.projects)}
-            <nav aria-label="Main">
-                <ul class="nav">
-                    {item(overview, true, icon::OVERVIEW, "Overview")}
-                    {item(links::jobs(project), false, icon::JOBS, "Jobs")}
-                    {item(links::analytics(project), false, icon::ANALYTICS, "Analytics")}
-                    {item(links::templates(project), false, icon::TEMPLATES, "Templates")}
-                </ul>
-            </nav>
+            <nav aria-label="Main">{of_project} {settings.then(|| self::settings(session))}</nav>
         </header>
     }
     .into_any()
 }
 
-/// The navigation of pages that belong to no project.
-pub(super) fn settings(session: &CurrentSession) -> AnyView {
+fn settings(session: &CurrentSession) -> AnyView {
     let administration = (session.role == Role::Admin).then(|| {
         [
             (links::USERS, icon::PERSON, "People"),
@@ -40,16 +45,10 @@ pub(super) fn settings(session: &CurrentSession) -> AnyView {
         .collect_view()
     });
     view! {
-        <header class="rail-top">
-            <a class="brand" href="/">{mark()} <span>"Docket"</span></a>
-            <nav aria-label="Main">
-                <ul class="nav">
-                    <li><a href="/">{icon(icon::OVERVIEW)} <span>"Projects"</span></a></li>
-                    {item(links::ACCOUNT.to_owned(), true, icon::PERSON, "Account")}
-                    {administration}
-                </ul>
-            </nav>
-        </header>
+        <h2 class="nav-title" id="settings-title">"Settings"</h2>
+        <ul class="nav nav-settings" aria-labelledby="settings-title">
+            {item(links::ACCOUNT.to_owned(), true, icon::PERSON, "Account")} {administration}
+        </ul>
     }
     .into_any()
 }
@@ -61,7 +60,7 @@ fn item(href: String, exact: bool, outline: &'static str, name: &'static str) ->
     view! { <li><a href=href aria-current=is_here.then_some("page")>{icon(outline)} <span>{name}</span></a></li> }.into_any()
 }
 
-/// The name of the project, with links to the others.
+/// The name of the project, with links to the same section of the others.
 fn menu(current: &str, projects: &[Project]) -> AnyView {
     let name =
         projects.iter().find(|project| project.id.as_str() == current).map(|project| project.name.clone());
@@ -69,9 +68,10 @@ fn menu(current: &str, projects: &[Project]) -> AnyView {
     if projects.len() < 2 {
         return view! { <span class="project-name">{name}</span> }.into_any();
     }
+    let here = request::path();
     let entries = projects.iter().map(|project| {
         let is_current = (project.id.as_str() == current).then_some("true");
-        let href = links::overview(project.id.as_str());
+        let href = links::section(project.id.as_str(), &here);
         view! { <li><a href=href aria-current=is_current>{project.name.clone()}</a></li> }
     });
     view! {

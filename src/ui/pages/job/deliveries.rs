@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::{DeliveryState, Job, TimelineEntry};
 use crate::model::time::Timestamp;
-use crate::ui::components::time::exact_time;
+use crate::ui::components::time::ago;
 
 /// One delivery of a prompt.
 #[derive(Debug, PartialEq)]
@@ -42,10 +42,10 @@ fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {
         Some((at, state, reason)) => {
             let reason =
                 reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> }.into_any());
-            view! { <span>{outcome(*state)} " " {exact_time(*at)}</span> {reason} }.into_any()
+            view! { <span>{outcome(*state)} " " {ago(*at)}</span> {reason} }.into_any()
         }
     };
-    view! { <p><span>"Sent " {exact_time(*sent_at)} ", "</span> {end}</p> }.into_any()
+    view! { <p><span>"Sent " {ago(*sent_at)} ", "</span> {end}</p> }.into_any()
 }
 
 fn outcome(state: DeliveryState) -> &'static str {

@@ -7,7 +7,7 @@ use crate::model::links;
 use crate::model::saved_template::UsedTemplate;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::tag_link::tag_link;
-use crate::ui::components::time::exact_time;
+use crate::ui::components::time::ago;
 use crate::ui::islands::buttons;
 use crate::ui::pages::job::archive_and_tags::tags;
 
@@ -26,9 +26,9 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
                 {fact("Pages", (!job.paths.is_empty()).then(|| pages.into_any()))}
                 {fact("Template", job.template.as_ref().map(|used| template(job.project.as_str(), used)))}
                 {fact("Tags", Some(tags(job, may_tag)))}
-                {fact("Created", Some(exact_time(job.created_at).into_any()))}
-                {fact("Accepted", remote.and_then(|remote| remote.created_at).map(|at| exact_time(at).into_any()))}
-                {fact("Archived", remote.and_then(|remote| remote.archived_at).map(|at| exact_time(at).into_any()))}
+                {fact("Created", Some(ago(job.created_at).into_any()))}
+                {fact("Accepted", remote.and_then(|remote| remote.created_at).map(|at| ago(at).into_any()))}
+                {fact("Archived", remote.and_then(|remote| remote.archived_at).map(|at| ago(at).into_any()))}
             </dl>
         </aside>
     }

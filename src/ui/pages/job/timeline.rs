@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::TimelineEntry;
 use crate::ui::charts::number::counted;
-use crate::ui::components::time::exact_time;
+use crate::ui::components::time::ago;
 
 pub(super) fn timeline(entries: &[TimelineEntry]) -> AnyView {
     if entries.is_empty() {
@@ -29,7 +29,7 @@ fn line(entry: &TimelineEntry) -> AnyView {
     let detail = entry.detail.clone().map(|detail| view! { <span class="soft">{detail}</span> }.into_any());
     view! {
         <li>
-            <span class="history-at">{exact_time(entry.at)}</span>
+            <span class="history-at">{ago(entry.at)}</span>
             <span>{what}</span>
             {detail}
         </li>

@@ -19,7 +19,7 @@ pub fn Account() -> impl IntoView {
     let session = request::session();
     let of_password = outcome_of(&[ChangePassword::PATH]);
     let of_sessions = outcome_of(&[EndSession::PATH, EndOtherSessions::PATH]);
-    let of_factor = outcome_of(&second_factor::FORMS);
+    let of_factor = second_factor::last_outcome();
     let head = page_head("Account", "Your password, your sessions and your second factor", ());
     let content = page(async move {
         let account = account().await?;

@@ -3,12 +3,14 @@
 use leptos::prelude::*;
 
 use crate::api::audit::audit_page;
-use crate::model::audit::{Action, AuditCheck, AuditPage, Outcome, Record};
+use crate::model::audit::{Action, AuditCheck, AuditPage, CountedEvents, Outcome, ROWS_OF_AN_HOUR, Record};
 use crate::model::audit_query::AuditQuery;
 use crate::model::links;
+use crate::ui::charts::number::grouped;
 use crate::ui::components::empty::empty;
 use crate::ui::components::notice::{Tone, notice, problem};
 use crate::ui::components::table::table;
+use crate::ui::components::time::ago;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -27,6 +29,12 @@ pub fn Audit() -> impl IntoView {
                     <h2>"Records"</h2>
                     {exports(&query)}
                 </div>
+                <p class="soft">
+                    {format!(
+                        "The first {ROWS_OF_AN_HOUR} events an hour of one person, action and outcome get a record each. Further ones are counted, and one record states their number an hour later.",
+                    )}
+                </p>
+                {counted(&listed.counted)}
                 {records(&listed, &query)}
             </section>
         }
@@ -47,12 +55,41 @@ fn records(listed: &AuditPage, query: &AuditQuery) -> AnyView {
     if listed.records.is_empty() {
         return none(query);
     }
-    let heads = ["Time (UTC)", "Who", "What", "Project", "Outcome"];
+    let heads = ["Time", "Who", "What", "Project", "Outcome"];
     view! {
         {table("Records", &heads, listed.records.iter().map(row).collect_view())}
         {pager(listed.next, query)}
     }
     .into_any()
+}
+
+/// What has happened and is not among the records yet.
+fn counted(events: &[CountedEvents]) -> Option<AnyView> {
+    let line = |events: &CountedEvents| {
+        let who = if events.actor.is_empty() { "Unknown person".to_owned() } else { events.actor.clone() };
+        let (action, outcome) = (action(&events.action), outcome(&events.outcome));
+        view! {
+            <li>
+                <bdi>{who}</bdi>
+                {format!(": {action}, {outcome}: {} more since ", grouped(events.count))}
+                {ago(events.since)}
+            </li>
+        }
+    };
+    let lines = events.iter().map(line).collect_view();
+    (!events.is_empty()).then(|| {
+        let said = view! { <p>"Not recorded one by one:"</p> <ul class="counted-events">{lines}</ul> };
+        notice(Tone::Plain, said).into_any()
+    })
+}
+
+/// Words that this version does not know are shown as they are.
+fn action(word: &str) -> String {
+    word.parse().map_or(word.to_owned(), |action: Action| action.title().to_owned())
+}
+
+fn outcome(word: &str) -> String {
+    word.parse().map_or(word.to_owned(), |outcome: Outcome| outcome.title().to_owned())
 }
 
 fn exports(query: &AuditQuery) -> AnyView {
@@ -124,20 +161,14 @@ fn day(name: &'static str, label: &'static str, value: &str) -> AnyView {
 }
 
 fn row(record: &Record) -> AnyView {
-    let at = record.at.to_string();
-    let second = at.get(..19).unwrap_or(&at).replace('T', " ");
     let who = if record.actor.is_empty() { "Unknown person".to_owned() } else { record.actor.clone() };
     let address = (!record.address.is_empty())
         .then(|| view! { " " <span class="faint">{record.address.clone()}</span> });
-    // Words that this version does not know are shown as they are.
-    let title =
-        record.action.parse().map_or(record.action.clone(), |action: Action| action.title().to_owned());
-    let outcome =
-        record.outcome.parse().map_or(record.outcome.clone(), |outcome: Outcome| outcome.title().to_owned());
+    let (title, outcome) = (action(&record.action), outcome(&record.outcome));
     view! {
         <tr data-action=record.action.clone() data-outcome=record.outcome.clone()>
             <th scope="row">
-                <time datetime=at>{second}</time>
+                {ago(record.at)}
                 <span class="faint">{format!("record {}", record.number)}</span>
             </th>
             <td data-label="Who"><span><bdi>{who}</bdi> {address}</span></td>

@@ -8,15 +8,42 @@ use crate::api::second_factor::{
     BeginSecondFactor, ConfirmSecondFactor, RemoveSecondFactor, RenewRecoveryCodes,
 };
 use crate::model::account::SecondFactor;
+use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{confirm, post_form, submit_button};
+use crate::ui::islands::buttons;
+use crate::ui::pages::outcome::{copy_button, outcome_with};
+use crate::ui::pages::request;
 
 /// Light modules around a QR code, which scanners need.
 const QUIET_ZONE: usize = 4;
 
-/// The forms of this section.
-pub(super) const FORMS: [&str; 4] =
+const FORMS: [&str; 4] =
     [BeginSecondFactor::PATH, ConfirmSecondFactor::PATH, RenewRecoveryCodes::PATH, RemoveSecondFactor::PATH];
+
+/// The outcome of the last form, if it was one of this section. Call it before the first await.
+pub(super) fn last_outcome() -> Option<AnyView> {
+    FORMS
+        .iter()
+        .find_map(|form| request::flash(form))
+        .and_then(|message| outcome_with(&message, recovery_codes))
+}
+
+/// The recovery codes, separated by spaces, as a list to keep.
+fn recovery_codes(codes: &str) -> AnyView {
+    let lines = codes.split(' ').collect::<Vec<_>>().join("\n");
+    let list = codes.split(' ').map(|code| view! { <li><code class="secret">{code.to_owned()}</code></li> });
+    let list = list.collect_view();
+    let file = links::text_file(&format!("Recovery codes of Docket. Each signs you in once.\n\n{lines}\n"));
+    view! {
+        <ol class="recovery-codes" aria-label="Recovery codes">{list}</ol>
+        <div class="actions">
+            {copy_button(lines)} <a class="button" href=file download="docket-recovery-codes.txt">"Download"</a>
+            <button type="button" class="button js-only" data-button=buttons::PRINT>"Print"</button>
+        </div>
+    }
+    .into_any()
+}
 
 pub(super) fn second_factor(state: SecondFactor, outcome: Option<AnyView>) -> AnyView {
     let content = match state {

@@ -1,0 +1,108 @@
+/** The command palette: everything is a few letters away, by keyboard alone. */
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { OTHER_PROJECT, at, expect, open, test } from "../fixtures/docket.ts";
+
+const palette = (page: Page) => page.getByRole("dialog", { name: "Command palette" });
+const field = (page: Page) => palette(page).getByRole("combobox");
+const options = (page: Page) => palette(page).getByRole("option");
+const chosen = (page: Page) => palette(page).getByRole("option", { selected: true });
+
+test("Ctrl+K opens it anywhere, even while typing, Escape closes it, and the focus returns", async ({ page }) => {
+  await open(page, at("/jobs/new"));
+  await page.getByLabel("Prompt").fill("Half a sentence");
+  for (const key of ["Control+k", "Meta+k"]) {
+    await page.keyboard.press(key);
+    await expect(field(page)).toBeFocused();
+    await page.keyboard.press("Escape");
+    await expect(palette(page)).toBeHidden();
+    await expect(page.getByLabel("Prompt")).toBeFocused();
+  }
+  await page.getByRole("button", { name: "Search and go anywhere" }).click();
+  await expect(field(page)).toBeFocused();
+  await expect(palette(page).getByRole("option", { name: "New job c" }).locator("kbd"), "it lists what the keys are").toHaveText("c");
+  await expect(palette(page).getByRole("option", { name: /^Jobs/ }).locator("kbd")).toHaveText(["g", "j"]);
+});
+
+test("arrows choose, Enter opens, and what is typed filters", async ({ page }) => {
+  await open(page, at("/jobs"));
+  await page.keyboard.press("Control+k");
+  await expect(chosen(page)).toHaveCount(1);
+  const first = await chosen(page).getAttribute("id");
+  await expect(field(page)).toHaveAttribute("aria-activedescendant", first as string);
+  await page.keyboard.press("ArrowDown");
+  await expect(chosen(page)).not.toHaveAttribute("id", first as string);
+  await page.keyboard.press("ArrowUp");
+  await expect(chosen(page)).toHaveAttribute("id", first as string);
+  await page.keyboard.press("ArrowUp");
+  await expect(chosen(page), "before the first one is the last one").toHaveAttribute("id", (await options(page).last().getAttribute("id")) as string);
+
+  await field(page).fill("analyt");
+  await expect(chosen(page)).toHaveText(/Analytics/);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(at("/analytics"));
+
+  await open(page, at("/jobs"));
+  await page.keyboard.press("Control+k");
+  await field(page).fill("acme api");
+  await page.keyboard.press("Enter");
+  await expect(page, "another project, in the same section").toHaveURL(at("/jobs", OTHER_PROJECT));
+
+  await open(page, "/account");
+  await page.keyboard.press("Control+k");
+  await field(page).fill("light dark");
+  await page.keyboard.press("Enter");
+  await expect(palette(page)).toBeHidden();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+
+  await page.keyboard.press("Control+k");
+  await field(page).fill("nothing-is-called-so");
+  await expect(palette(page).getByRole("status")).toHaveText("Nothing matches");
+  await page.keyboard.press("Enter");
+  await expect(palette(page)).toBeVisible();
+});
+
+test("jobs are found by their words, with one question when typing pauses, and templates by their name", async ({ page, api }) => {
+  const word = `zebra${Math.random().toString(36).slice(2)}`;
+  const job = await api.start(`emulator:slow Explain the ${word} crossing`);
+  await open(page, at("/templates?edit=new"));
+  await page.getByLabel("Name").fill(`Check ${word}`);
+  await page.getByLabel("Text").fill("Check {{page}}");
+  await page.getByRole("button", { name: "Save template" }).click();
+  await expect(page).toHaveURL(at("/templates"));
+  await open(page, at(""));
+  await page.keyboard.press("Control+k");
+  await expect(palette(page).getByRole("group", { name: "Jobs" })).toBeVisible();
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().endsWith("/api/palette/find") ? 1 : 0));
+  await field(page).pressSequentially(word);
+  await expect(palette(page).getByRole("group", { name: "Templates" }).getByRole("option")).toHaveText(new RegExp(`Check ${word}`));
+  await expect(palette(page).getByRole("group", { name: "Jobs" }).getByRole("option")).toHaveCount(1);
+  expect(asked).toBeLessThan(word.length / 2);
+  await palette(page).getByRole("group", { name: "Jobs" }).getByRole("option").click();
+  await expect(page).toHaveURL(at(`/jobs/${job.id}`));
+});
+
+test("a viewer is offered nothing that starts a job", async ({ serve, visit }) => {
+  const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
+  const page = await visit(await serve({ people: [viewer] }), { as: viewer });
+  await open(page, at(""));
+  await page.keyboard.press("Control+k");
+  await expect(palette(page).getByRole("option", { name: /^Overview/ })).toBeVisible();
+  await expect(palette(page).getByRole("option", { name: /New job|New batch|Import|New template|People|Audit/ })).toHaveCount(0);
+});
+
+for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
+  test(`it is accessible, ${viewport.width} px wide`, async ({ page }) => {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await open(page, at("/jobs"));
+    await page.keyboard.press("Control+k");
+    await expect(palette(page).getByRole("group", { name: "Jobs" })).toBeVisible();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+  });
+}

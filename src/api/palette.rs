@@ -1,0 +1,16 @@
+//! The command palette.
+
+use leptos::prelude::*;
+
+use crate::error::AppError;
+use crate::model::palette::Found;
+#[cfg(feature = "ssr")]
+use crate::server::auth::guard;
+
+/// The project's templates and jobs with the words of `q`, at most eight of each; without words the last changed jobs.
+#[server(prefix = "/api", endpoint = "palette/find")]
+pub async fn find_in_palette(project: String, q: Option<String>) -> Result<Found, AppError> {
+    let caller = guard::of::<FindInPalette>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.palette(&caller, &project, q.as_deref().unwrap_or_default()).await
+}

@@ -1,0 +1,19 @@
+//! What the command palette finds on the server.
+
+use serde::{Deserialize, Serialize};
+
+/// Jobs and templates by words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    pub templates: Vec<Place>,
+    pub jobs: Vec<Place>,
+}
+
+/// A page to go to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    pub name: String,
+    /// What distinguishes it from others of the same name.
+    pub detail: String,
+    pub href: String,
+}

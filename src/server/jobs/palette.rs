@@ -1,0 +1,55 @@
+//! What the command palette finds. Must not write or call the upstream.
+
+use crate::error::AppError;
+use crate::model::id::ProjectId;
+use crate::model::job::Job;
+use crate::model::job_query::JobQuery;
+use crate::model::links;
+use crate::model::palette::{Found, Place};
+use crate::model::saved_template::SavedTemplate;
+use crate::model::user::Role;
+use crate::server::auth::guard::Caller;
+use crate::server::jobs::Jobs;
+use crate::server::jobs::filter::parse;
+
+/// How many of each kind are found.
+const MOST: usize = 8;
+
+impl Jobs {
+    /// The templates whose name has all words of `q`, and the jobs that the list finds with it.
+    pub async fn palette(&self, caller: &Caller, project: &ProjectId, q: &str) -> Result<Found, AppError> {
+        let sort = if q.trim().is_empty() { "changed" } else { "" };
+        let (_, filter) = parse(&JobQuery::default().with("q", q.trim()).with("sort", sort))?;
+        let jobs = self.store.jobs(project, &filter).await?.jobs;
+        let words: Vec<String> = q.split_whitespace().map(str::to_lowercase).collect();
+        let has_words = |template: &SavedTemplate| {
+            let name = template.name.to_lowercase();
+            words.iter().all(|word| name.contains(word.as_str()))
+        };
+        let may_start = caller.user.role >= Role::Operator;
+        let templates = self.store.templates(project).await?;
+        let templates = templates.into_iter().filter(has_words).take(MOST);
+        Ok(Found {
+            templates: templates.map(|template| of_template(project, template, may_start)).collect(),
+            jobs: jobs.iter().take(MOST).map(of_job).collect(),
+        })
+    }
+}
+
+fn of_template(project: &ProjectId, template: SavedTemplate, may_start: bool) -> Place {
+    let project = project.as_str();
+    let href = match may_start {
+        true => links::new_job_by(project, template.id.as_str(), ""),
+        false => links::templates(project),
+    };
+    Place { name: template.name, detail: String::new(), href }
+}
+
+fn of_job(job: &Job) -> Place {
+    let state = job.state.as_str();
+    Place {
+        name: job.title().to_owned(),
+        detail: format!("{state} · {}", job.author),
+        href: links::job(job.project.as_str(), job.id.as_str()),
+    }
+}

@@ -1,0 +1,49 @@
+//! The options of the command palette: `islands::palette` filters them. An option is a link or a button.
+
+use leptos::prelude::*;
+
+use crate::model::palette::{Found, Place};
+
+/// A link as an option, with its keyboard shortcut, if any. `id` is unique in the palette.
+pub fn option(
+    id: String,
+    href: String,
+    name: String,
+    detail: String,
+    keys: &'static str,
+) -> impl IntoView + use<> {
+    view! {
+        <a id=id class="palette-option" role="option" tabindex="-1" aria-selected="false" href=href>
+            <span class="palette-name" dir="auto">{name}</span>
+            <span class="faint">{detail}</span>
+            {self::keys(keys)}
+        </a>
+    }
+}
+
+/// The keys of a shortcut, separated by spaces.
+pub fn keys(keys: &'static str) -> impl IntoView + use<> {
+    let caps = keys.split(' ').filter(|key| !key.is_empty()).map(|key| view! { <kbd>{key}</kbd> });
+    view! { <span class="keys">{caps.collect_view()}</span> }
+}
+
+/// What the server found.
+pub fn found(found: Found) -> impl IntoView + use<> {
+    view! { {group("Templates", "template", found.templates)} {group("Jobs", "job", found.jobs)} }
+}
+
+fn group(name: &'static str, kind: &'static str, places: Vec<Place>) -> Option<impl IntoView + use<>> {
+    let options = places.into_iter().enumerate().map(move |(at, place)| {
+        let Place { name, detail, href } = place;
+        option(["palette-", kind, "-", &at.to_string()].concat(), href, name, detail, "")
+    });
+    let options: Vec<_> = options.collect();
+    (!options.is_empty()).then(|| {
+        view! {
+            <div role="group" aria-label=name data-found="">
+                <p class="palette-group" aria-hidden="true">{name}</p>
+                {options}
+            </div>
+        }
+    })
+}

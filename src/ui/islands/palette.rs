@@ -1,0 +1,208 @@
+//! The command palette: a dialog with a combobox and its options. Part of [`super::shortcuts::Shortcuts`], whose children hold
+//! the dialog. The browser filters the options that the server rendered with the page; the server finds templates and jobs when
+//! typing pauses.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use leptos::server_fn::ServerFn;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlInputElement, KeyboardEvent};
+
+use crate::api::palette::FindInPalette;
+use crate::model::palette::Found;
+use crate::ui::components::palette;
+use crate::ui::islands::{browser, morph};
+
+/// The ids of the dialog and its parts.
+pub const DIALOG: &str = "palette";
+pub const FIELD: &str = "palette-field";
+pub const OPTIONS: &str = "palette-options";
+/// What the server found.
+pub const FOUND: &str = "palette-found";
+/// Says that there are no matches.
+pub const COUNT: &str = "palette-count";
+
+/// How long typing has to pause before the server is asked, in milliseconds.
+const PAUSE: u32 = 200;
+
+/// The attribute of the option that Enter opens.
+const CHOSEN: &str = "aria-selected";
+
+/// The attribute with the words that the server's answer is for.
+const WORDS: &str = "data-words";
+
+/// Opens the palette on Ctrl or Cmd+K. `project`: where jobs and templates are found; empty for nowhere.
+pub(super) fn listen(project: String) {
+    let (Some(field), Some(dialog)) = (field(), dialog()) else { return };
+    let finder = Finder { project, asked: Rc::default() };
+    let find = finder.clone();
+    browser::on_window("keydown", move |event: KeyboardEvent| {
+        let is_ours = (event.ctrl_key() || event.meta_key()) && !event.shift_key() && !event.alt_key();
+        if is_ours && event.key().eq_ignore_ascii_case("k") {
+            event.prevent_default();
+            open(&find);
+        }
+    });
+    let find = finder.clone();
+    browser::on_window("click", move |event: Event| {
+        if browser::target(&event, "[data-button=palette]").is_some() {
+            open(&find);
+        }
+    });
+    browser::on(&field, "input", move |_: Event| {
+        filter(false);
+        finder.find_after(PAUSE);
+    });
+    browser::on(&field, "keydown", |event: KeyboardEvent| {
+        if act(&event.key()) {
+            event.prevent_default();
+        }
+    });
+    // A button does something on this page; a link leaves it.
+    browser::on(&dialog, "click", |event: Event| {
+        if browser::target(&event, "button[role=option]").is_some() {
+            close();
+        }
+    });
+}
+
+#[derive(Clone)]
+struct Finder {
+    project: String,
+    /// How often the server was asked or is going to be: only the last answer counts.
+    asked: Rc<Cell<u32>>,
+}
+
+impl Finder {
+    fn find_after(&self, millis: u32) {
+        if self.project.is_empty() {
+            return;
+        }
+        let turn = self.asked.get().wrapping_add(1);
+        self.asked.set(turn);
+        let finder = self.clone();
+        browser::after(millis, move || {
+            if finder.asked.get() == turn {
+                spawn_local(async move { finder.find(turn).await });
+            }
+        });
+    }
+
+    async fn find(&self, turn: u32) {
+        let words = field().map(|field| field.value()).unwrap_or_default();
+        let fields = browser::fields_of(&[("project", &self.project), ("q", &words)]);
+        // Without an answer the pages and actions are still there.
+        let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.answer.unwrap_or_default();
+        if self.asked.get() == turn {
+            let none = found.jobs.is_empty() && found.templates.is_empty();
+            morph::show(FOUND, || (!none).then(|| palette::found(found)));
+            if let Some(place) = browser::by_id(FOUND) {
+                browser::set(&place, WORDS, Some(&words));
+            }
+            filter(true);
+        }
+    }
+}
+
+fn open(finder: &Finder) {
+    let Some(dialog) = dialog() else { return };
+    if dialog.open() {
+        return close();
+    }
+    // Two modal dialogs would lie on each other.
+    for other in browser::all("dialog[open]") {
+        if let Ok(other) = other.dyn_into::<HtmlDialogElement>() {
+            other.close();
+        }
+    }
+    if let Some(field) = field() {
+        field.set_value("");
+    }
+    let _ = dialog.show_modal();
+    filter(false);
+    finder.find_after(0);
+}
+
+fn close() {
+    if let Some(dialog) = dialog() {
+        dialog.close();
+    }
+}
+
+/// Acts on a key in the field; returns whether it did.
+fn act(key: &str) -> bool {
+    let options = shown();
+    let last = options.len().saturating_sub(1);
+    let chosen = options.iter().position(|option| option.get_attribute(CHOSEN).as_deref() == Some("true"));
+    let next = match (key, chosen) {
+        ("ArrowDown", Some(at)) if at < last => at + 1,
+        ("ArrowUp", Some(at)) if at > 0 => at - 1,
+        ("ArrowUp", _) => last,
+        ("ArrowDown", _) => 0,
+        ("Enter", Some(at)) => {
+            if let Some(option) = options.get(at).and_then(|option| option.dyn_ref::<HtmlElement>()) {
+                option.click();
+            }
+            return true;
+        }
+        ("Enter", None) => return true,
+        _ => return false,
+    };
+    choose(options.get(next));
+    true
+}
+
+/// Shows the options that have all words of the field, and chooses the first, unless the chosen one stays (`keep`). The server's answer to
+/// these words is not filtered again: a job may have them in its text.
+fn filter(keep: bool) {
+    let typed = field().map(|field| field.value()).unwrap_or_default();
+    let is_answered =
+        browser::by_id(FOUND).and_then(|place| place.get_attribute(WORDS)) == Some(typed.clone());
+    let typed = typed.to_lowercase();
+    let words: Vec<&str> = typed.split_whitespace().collect();
+    for option in options() {
+        let is_found = is_answered && option.closest("[data-found]").ok().flatten().is_some();
+        let text = option.text_content().unwrap_or_default().to_lowercase();
+        browser::toggle(&option, "hidden", !is_found && !words.iter().all(|word| text.contains(*word)));
+    }
+    for group in browser::all("#palette-options [role=group]") {
+        browser::toggle(&group, "hidden", browser::find_in(&group, "[role=option]:not([hidden])").is_none());
+    }
+    let shown = shown();
+    let is_chosen = |option: &&Element| option.get_attribute(CHOSEN).as_deref() == Some("true");
+    choose(shown.iter().find(is_chosen).filter(|_| keep).or(shown.first()));
+    if let Some(count) = browser::by_id(COUNT) {
+        browser::set_text(&count, if shown.is_empty() { "Nothing matches" } else { "" });
+    }
+}
+
+fn choose(option: Option<&Element>) {
+    for other in options() {
+        browser::set(&other, CHOSEN, Some("false"));
+    }
+    if let Some(field) = field() {
+        browser::set(&field, "aria-activedescendant", option.map(Element::id).as_deref());
+    }
+    if let Some(option) = option {
+        browser::set(option, CHOSEN, Some("true"));
+        browser::show_nearest(option);
+    }
+}
+
+fn options() -> Vec<Element> {
+    browser::all("#palette-options [role=option]")
+}
+
+fn shown() -> Vec<Element> {
+    browser::all("#palette-options [role=option]:not([hidden])")
+}
+
+fn field() -> Option<HtmlInputElement> {
+    browser::by_id(FIELD)?.dyn_into().ok()
+}
+
+fn dialog() -> Option<HtmlDialogElement> {
+    browser::by_id(DIALOG)?.dyn_into().ok()
+}

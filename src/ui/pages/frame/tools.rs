@@ -1,0 +1,41 @@
+//! Beside the logo: the command palette, notifications and settings.
+
+use leptos::prelude::*;
+
+use crate::model::links;
+use crate::ui::components::icon::{self, icon};
+use crate::ui::islands::buttons;
+use crate::ui::pages::request;
+
+/// `project` is empty if there is none.
+pub(super) fn tools(project: &str) -> AnyView {
+    let notifications = (!project.is_empty())
+        .then(|| tool(links::notifications(project, false), "Notifications", icon::BELL));
+    view! {
+        <div class="tools">
+            <button
+                type="button"
+                class="quiet js-only"
+                data-button=buttons::PALETTE
+                title="Search and go anywhere (Ctrl+K)"
+                aria-label="Search and go anywhere"
+                aria-keyshortcuts="Control+K Meta+K"
+            >
+                {icon(icon::SEARCH)}
+            </button>
+            {notifications}
+            {tool(links::ACCOUNT.to_owned(), "Settings", icon::GEAR)}
+        </div>
+    }
+    .into_any()
+}
+
+fn tool(href: String, name: &'static str, outline: &'static str) -> AnyView {
+    let is_here = request::path() == href;
+    view! {
+        <a class="quiet" href=href title=name aria-label=name aria-current=is_here.then_some("page")>
+            {icon(outline)}
+        </a>
+    }
+    .into_any()
+}

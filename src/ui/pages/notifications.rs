@@ -1,0 +1,89 @@
+//! `/p/{project}/notifications`: what finished, failed or needs attention since this person last looked, and the browser's
+//! permission for notifications. `?who=all` shows everyone's jobs.
+
+use leptos::prelude::*;
+
+use crate::api::jobs::list_notifications;
+use crate::model::job::Job;
+use crate::model::links;
+use crate::model::time::Timestamp;
+use crate::ui::components::empty::empty;
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::job_status::job_status;
+use crate::ui::components::time::ago;
+use crate::ui::islands::buttons;
+use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::request::{self, page};
+
+#[component]
+pub fn NotificationsPage() -> impl IntoView {
+    let project = request::project();
+    // Whoever starts no jobs has none of their own.
+    let has_own = request::session().can_start_jobs();
+    let all = !has_own || request::query().get("who").as_deref() == Some("all");
+    let head = page_head("Notifications", "Jobs that finished, failed or need attention", permission());
+    let tabs = has_own.then(|| {
+        let tab = |name: &'static str, of_all: bool| {
+            let current = (of_all == all).then_some("page");
+            view! { <a href=links::notifications(&project, of_all) aria-current=current>{name}</a> }
+        };
+        view! { <nav class="segments" aria-label="Whose jobs">{tab("My jobs", false)} {tab("Everyone’s jobs", true)}</nav> }
+    });
+    let content = page(async move {
+        let who = all.then(|| "all".to_owned());
+        let listed = list_notifications(project, who).await?;
+        let is_new = |job: &Job| listed.looked_at.is_none_or(|at| job.changed_at > at);
+        let (new, earlier): (Vec<Job>, Vec<Job>) = listed.jobs.into_iter().partition(is_new);
+        Ok(view! { {since(&new, listed.looked_at)} {before(&earlier)} }.into_any())
+    });
+    view! { {head} {tabs} {content} }
+}
+
+/// The button for the browser's own notifications, with what it does.
+fn permission() -> impl IntoView {
+    view! {
+        <button type="button" class="button js-only" data-button=buttons::NOTIFY aria-pressed="false">
+            {icon(icon::BELL)}
+            "Notify me in this browser"
+        </button>
+    }
+}
+
+fn since(new: &[Job], looked_at: Option<Timestamp>) -> AnyView {
+    if new.is_empty() {
+        let at =
+            looked_at.map(|at| view! { "Nothing finished or failed since you last looked, " {ago(at)} "." });
+        return empty("Nothing new", "", view! { <p>{at}</p> }.into_any()).into_any();
+    }
+    let heading = match looked_at {
+        Some(at) => view! { "New since you last looked, " {ago(at)} }.into_any(),
+        None => "New".into_any(),
+    };
+    section("new", heading, new)
+}
+
+fn before(earlier: &[Job]) -> Option<AnyView> {
+    (!earlier.is_empty()).then(|| section("earlier", "Earlier".into_any(), earlier))
+}
+
+fn section(id: &'static str, heading: AnyView, jobs: &[Job]) -> AnyView {
+    let rows = jobs.iter().map(row).collect_view();
+    view! {
+        <section class="group" aria-labelledby=id>
+            <h2 id=id>{heading}</h2>
+            <ul class="notifications">{rows}</ul>
+        </section>
+    }
+    .into_any()
+}
+
+fn row(job: &Job) -> AnyView {
+    let href = links::job(job.project.as_str(), job.id.as_str());
+    view! {
+        <li data-key=job.id.to_string()>
+            {job_status(&job.badge(), true)} <a class="row-target" dir="auto" href=href>{job.title().to_owned()}</a>
+            <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)}</span>
+        </li>
+    }
+    .into_any()
+}
