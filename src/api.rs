@@ -23,3 +23,6 @@ pub mod webhooks;
 /// The header of requests that an open page makes by itself. They do not count as use of the session, make no avoidable
 /// upstream call, and do not consume flash messages.
 pub const REFRESH_HEADER: &str = "docket-refresh";
+
+/// The header of an answer with the project's revision, which grows with every change of its jobs.
+pub const REVISION_HEADER: &str = "docket-revision";

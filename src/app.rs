@@ -37,12 +37,21 @@ fn start(options: &LeptosOptions) -> impl IntoView + use<> {
     }
 }
 
-/// The HTML document around the app. `theme` is `light` or `dark` if the person chose one.
-pub fn shell(options: LeptosOptions, theme: Option<&'static str>) -> impl IntoView {
+/// What a person chose for this browser.
+#[derive(Clone, Copy, Default)]
+pub struct Look {
+    /// `light` or `dark`.
+    pub theme: Option<&'static str>,
+    /// `comfortable`: higher rows.
+    pub density: Option<&'static str>,
+}
+
+/// The HTML document around the app.
+pub fn shell(options: LeptosOptions, look: Look) -> impl IntoView {
     let stylesheet = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-theme=theme>
+        <html lang="en" data-theme=look.theme data-density=look.density>
             <head>
                 <meta charset="utf-8" />
                 <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -31,6 +31,8 @@ pub enum ErrorCode {
     Conflict,
     /// A similar job exists, and the form asked to be warned.
     SimilarJob,
+    /// The prompt has an unfilled placeholder, and the form asked to be warned.
+    UnfilledPlaceholder,
     BudgetSpent,
     /// Too many sign-in attempts.
     TooManyAttempts,
@@ -94,7 +96,7 @@ impl ErrorCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::Conflict | Self::NotInHistory | Self::SimilarJob => 409,
+            Self::Conflict | Self::NotInHistory | Self::SimilarJob | Self::UnfilledPlaceholder => 409,
             Self::IntentReused => 422,
             Self::BudgetSpent | Self::TooManyAttempts => 429,
             Self::UpstreamFailed => 502,

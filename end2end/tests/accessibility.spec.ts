@@ -104,7 +104,7 @@ for (const state of ["active", "queued", "sending", "archived", "other"] satisfi
 }
 
 test("a list with a job in every state is accessible", async ({ page, api }) => {
-  const states: State[] = ["queued", "sending", "active", "completed", "archived", "failed", "rejected", "unknown", "other"];
+  const states: State[] = ["queued", "sending", "active", "completed", "archived", "failed", "rejected", "cancelled", "unknown", "other"];
   const { jobs } = await api.jobs();
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const badges = states.map((state, at) => ({ id: jobs[at]?.id, state, status: "paused", pr_link: null, changed_at }));

@@ -33,14 +33,15 @@ test("chosen jobs are archived together, and an undo brings them back", async ({
   await expect(page.getByText("2 jobs restored")).toBeVisible();
   await expect(rows(page)).toHaveCount(3);
 
-  await page.getByRole("button", { name: "Select page" }).click();
+  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
   await expect(page.getByText("3 selected")).toBeVisible();
   await page.getByRole("button", { name: "Clear" }).click();
   await expect(archive).toBeHidden();
-  await page.getByRole("button", { name: "Select page" }).click();
+  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
   await archive.click();
   await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
-  await page.getByRole("link", { name: "Archived here" }).click();
+  await page.getByText("Status", { exact: true }).click();
+  await page.getByRole("link", { name: "Archived in Docket" }).click();
   await expect(page).toHaveURL(at(`/jobs?q=${word}&archived=yes`));
   await expect(rows(page)).toHaveCount(3);
   await checks(page).first().check();
@@ -51,14 +52,25 @@ test("chosen jobs are archived together, and an undo brings them back", async ({
 test("chosen jobs are tagged together, and each tag leads to its jobs", async ({ page, api }) => {
   const { list, word } = await jobs(api, 2);
   await open(page, list);
-  await page.getByRole("button", { name: "Select page" }).click();
+  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
   await page.getByLabel("Tag", { exact: true }).fill(`Tag ${word}`);
   await page.getByRole("button", { name: "Add tag" }).click();
   await expect(page.getByText("2 jobs tagged")).toBeVisible();
   await rows(page).first().getByRole("link", { name: `Tag ${word}`, exact: true }).click();
-  await expect(page.getByText("Tagged tag")).toBeVisible();
+  await expect(page.getByRole("link", { name: `Remove the filter tag ${word}` })).toBeVisible();
   await expect(rows(page)).toHaveCount(2);
   expect(new URL(page.url()).searchParams.get("tag")).toBe(`Tag ${word}`);
+});
+
+test("Shift and a press choose all rows between", async ({ page, api }) => {
+  const { list } = await jobs(api, 4);
+  await open(page, list);
+  await checks(page).nth(0).click();
+  await checks(page).nth(2).click({ modifiers: ["Shift"] });
+  await expect(page.getByText("3 selected")).toBeVisible();
+  await expect(checks(page).nth(3)).not.toBeChecked();
+  await checks(page).nth(1).click({ modifiers: ["Shift"] });
+  await expect(page.getByText("1 selected")).toBeVisible();
 });
 
 test("rows are walked through, chosen and opened by keys alone", async ({ page, api }) => {
@@ -118,7 +130,6 @@ test("a viewer has nothing to file with", async ({ serve, visit }) => {
   const page = await visit(await serve({ people: [viewer] }), { as: viewer });
   await open(page, at("/jobs"));
   await expect(page.getByRole("checkbox")).toHaveCount(0);
-  await expect(page.getByRole("button", { name: "Select page" })).toHaveCount(0);
 });
 
 test.describe("without JavaScript", () => {
@@ -134,7 +145,8 @@ test.describe("without JavaScript", () => {
     await checks(page).first().check();
     await page.getByRole("button", { name: "Archive" }).click();
     await expect(rows(page)).toHaveCount(1);
-    await page.getByRole("link", { name: "Archived here" }).click();
+    await page.getByText("Status", { exact: true }).click();
+    await page.getByRole("link", { name: "Archived in Docket" }).click();
     await checks(page).first().check();
     await page.getByRole("button", { name: "Restore" }).click();
     await expect(page.getByRole("heading", { name: "No job matches" })).toBeVisible();
@@ -149,7 +161,7 @@ for (const [where, width] of [["a wide screen", 1280], ["a screen 390 px wide", 
     await page.setViewportSize({ width, height: 844 });
     await page.emulateMedia({ reducedMotion: "reduce" });
     await open(page, list);
-    await page.getByRole("button", { name: "Select page" }).click();
+    await page.getByRole("checkbox", { name: "Select all on this page" }).check();
     await page.getByLabel("Tag", { exact: true }).fill(word);
     await page.getByRole("button", { name: "Add tag" }).click();
     await expect(page.getByText("3 jobs tagged")).toBeVisible();

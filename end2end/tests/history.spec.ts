@@ -44,7 +44,7 @@ test("today is not compared with a whole day, which stands beside it", async ({ 
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "Today", exact: true }).click();
   const beside = page.locator(".change").first().or(page.getByRole("heading", { name: "No views in these days" }));
-  await expect(beside).toHaveText(new RegExp(`^[A-Z][a-z]{2} \\d+, whole day: ${grouped(yesterday)}$|^No views`));
+  await expect(beside).toHaveText(new RegExp(`^[A-Z][a-z]{2} \\d+: ${grouped(yesterday)}$|^No views`));
   await expect(page.locator(".chart"), "one day is a table").toHaveCount(0);
 });
 

@@ -6,8 +6,18 @@ import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from 
 const LIST = at("/jobs");
 
 const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
-const chip = (page: Page, name: string) =>
-  page.getByRole("list", { name: "Filter by state" }).getByRole("link", { name: new RegExp(`^${name} `) });
+const menu = (page: Page, name: string) =>
+  page.locator("details.filter-menu").filter({ has: page.locator("summary", { hasText: name }) });
+/** An entry of an open menu. */
+const entry = (page: Page, name: string) =>
+  page.locator("details.filter-menu[open]").getByRole("link", { name: new RegExp(`^${name}( \\d|$)`) });
+const applied = (page: Page) => page.getByRole("list", { name: "Applied filters" });
+/** The chip that removes a filter. */
+const removes = (page: Page, name: string) => applied(page).getByRole("link", { name: `Remove the filter ${name}`, exact: true });
+async function choose(page: Page, of: string, name: string): Promise<void> {
+  await menu(page, of).locator("summary").click();
+  await entry(page, name).click();
+}
 const search = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
 /** A section of the overview. */
 const group = (page: Page, name: string) =>
@@ -21,27 +31,28 @@ const NAMES: Partial<Record<State, string>> = {
   unknown: "Unknown",
 };
 
-test("the chips count what there is, and only what there is", async ({ page, api }) => {
+test("the menu of states counts what there is, and only what there is", async ({ page, api }) => {
   await open(page, LIST);
+  await menu(page, "Status").locator("summary").click();
   await expect(async () => {
     const { counts } = await api.jobs();
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    await expect(chip(page, "All").locator(".count")).toHaveText(String(total), { timeout: 100 });
+    await expect(entry(page, "All").locator(".count")).toHaveText(String(total), { timeout: 100 });
     for (const [state, name] of Object.entries(NAMES)) {
       const count = counts[state as State] ?? 0;
-      await expect(chip(page, name).filter({ visible: true })).toHaveCount(count > 0 ? 1 : 0, { timeout: 100 });
-      if (count > 0) await expect(chip(page, name).locator(".count")).toHaveText(String(count), { timeout: 100 });
+      await expect(entry(page, name)).toHaveCount(count > 0 ? 1 : 0, { timeout: 100 });
+      if (count > 0) await expect(entry(page, name).locator(".count")).toHaveText(String(count), { timeout: 100 });
     }
   }).toPass();
-  await expect(chip(page, "Archived").filter({ visible: true })).toHaveCount(0);
+  await expect(entry(page, "Archived")).toHaveCount(0);
 });
 
 for (const [state, name] of [["failed", "Failed"], ["rejected", "Rejected"], ["unknown", "Unknown"]] as const) {
-  test(`the chip ${name} shows those jobs alone, and lifts the filter when it is chosen again`, async ({ page, api }) => {
+  test(`the state ${name} shows those jobs alone, until its chip is pressed`, async ({ page, api }) => {
     await open(page, LIST);
-    await chip(page, name).click();
+    await choose(page, "Status", name);
     await expect(page).toHaveURL(`${LIST}?status=${state}`);
-    await expect(chip(page, name)).toHaveAttribute("aria-current", "true");
+    await expect(removes(page, name)).toBeVisible();
     const { jobs, counts } = await api.jobs({ status: state });
     await expect(rows(page)).toHaveCount(jobs.length);
     expect(jobs.length).toBe(counts[state]);
@@ -50,7 +61,7 @@ for (const [state, name] of [["failed", "Failed"], ["rejected", "Rejected"], ["u
     await page.reload();
     await interactive(page);
     await expect(rows(page)).toHaveCount(jobs.length);
-    await chip(page, name).click();
+    await removes(page, name).click();
     await expect(page).toHaveURL(LIST);
     await expect.poll(async () => rows(page).count()).toBeGreaterThan(jobs.length);
   });
@@ -95,7 +106,7 @@ test("state, search and author narrow the list together, and the back button und
   expect(found.counts.active ?? 0).toBe(0);
   await expect(rows(page)).toHaveCount(found.jobs.length);
 
-  await chip(page, "Completed").click();
+  await choose(page, "Status", "Completed");
   await expect(page).toHaveURL(`${LIST}?status=completed&q=${q}`);
   const completed = await api.jobs({ q, status: "completed" });
   await expect(rows(page)).toHaveCount(completed.jobs.length);
@@ -103,7 +114,7 @@ test("state, search and author narrow the list together, and the back button und
   const author = completed.jobs[0]?.author ?? "";
   await rows(page).first().getByRole("link", { name: author, exact: true }).click();
   await expect(page).toHaveURL(`${LIST}?author=${author}`);
-  await expect(page.getByText(`Started by ${author}`)).toBeVisible();
+  await expect(removes(page, `By ${author}`)).toBeVisible();
   const theirs = await api.jobs({ author });
   await expect(rows(page)).toHaveCount(theirs.jobs.length);
 
@@ -129,7 +140,7 @@ test("a search keeps the state and the author", async ({ page }) => {
   await expect(rows(page)).toHaveCount(1);
   const fields = Object.fromEntries(new URL(page.url()).searchParams);
   expect(fields).toEqual({ status: "completed", q: "migration", author: "jonas" });
-  await page.getByRole("link", { name: "show everyone’s" }).click();
+  await removes(page, "By jonas").click();
   await expect(page).toHaveURL(`${LIST}?status=completed&q=migration`);
 });
 
@@ -148,7 +159,7 @@ test("a row leads to its job and its pull request, and says who, when and about 
   await expect(row).toContainText("+1");
   await expect(row.getByRole("link", { name: "jonas" })).toBeVisible();
   await expect(row.getByTitle("1 follow-up")).toBeVisible();
-  await expect(row.locator("time")).toHaveText("2 d ago");
+  await expect(row.locator("time")).toHaveText("2d");
   await expect(row.locator("time")).toHaveAttribute("title", /\d{4}/);
   await expect(row.getByRole("link", { name: "Pull request #256" })).toHaveAttribute(
     "href",
@@ -184,7 +195,7 @@ test("older jobs are on further pages, each job on one", async ({ serve, visit, 
   await open(page, LIST);
   await expect(rows(page)).toHaveCount(50);
   const newest = await titles();
-  await expect(chip(page, "All").locator(".count")).toHaveText("53");
+  await expect(page.getByText("1–50 of 53 jobs")).toBeVisible();
   await page.getByRole("link", { name: "Older" }).click();
   await expect(rows(page)).toHaveCount(3);
   await expect(page).toHaveURL(/\?cursor=/);
@@ -192,6 +203,15 @@ test("older jobs are on further pages, each job on one", async ({ serve, visit, 
   await expect(page.getByRole("link", { name: "Older" })).toHaveCount(0);
   await page.getByRole("navigation", { name: "Pages of the list" }).getByRole("link", { name: "Newest" }).click();
   await expect(page).toHaveURL(LIST);
+  await expect(rows(page)).toHaveCount(50);
+
+  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
+  await expect(page.getByText("50 selected")).toBeVisible();
+  await page.getByRole("checkbox", { name: "Select all 53 that match" }).check();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await expect(page.getByText("53 jobs archived")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
   await expect(rows(page)).toHaveCount(50);
 });
 
@@ -206,7 +226,7 @@ test("the overview says what runs, what needs a person and what finished", async
     const finished = changed.jobs.filter(({ state }) => state === "completed" || state === "archived");
     expect(finished.length, "finished jobs").toBeGreaterThan(0);
     await open(page, at(""));
-    for (const job of needing.jobs.slice(0, 5)) {
+    for (const job of needing.jobs.filter(({ state }) => state === "unknown").slice(0, 5)) {
       await expect(badge(group(page, "Needs attention"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
     }
     for (const job of finished.slice(0, 3)) {
@@ -236,45 +256,203 @@ test("many newer jobs push nothing off the overview", async ({ serve, visit }) =
   await expect(rows(page)).toHaveCount(9);
 });
 
-test("switches and orders stand in the address, and the list says how much it holds", async ({ page, api }) => {
+test("filters and orders stand in the address, and the list says how much it holds", async ({ page, api }) => {
   await open(page, LIST);
-  const more = page.getByRole("list", { name: "More filters" });
-  const { attention } = await api.jobs();
-  await expect(more.getByRole("link", { name: `Needs attention ${attention}` })).toBeVisible();
-  await more.getByRole("link", { name: /^Needs attention/ }).click();
+  await choose(page, "Status", "Needs attention");
   await expect(page).toHaveURL(`${LIST}?needs=attention`);
   const needing = await api.jobs({ needs: "attention" });
   await expect(rows(page)).toHaveCount(needing.jobs.length);
   await expect(page.getByText(`${needing.total} jobs`, { exact: true })).toBeVisible();
-  await more.getByRole("link", { name: /^Needs attention/ }).click();
-  await more.getByRole("link", { name: "With pull request" }).click();
+  await removes(page, "Needs attention").click();
+  await choose(page, "Pull request", "With pull request");
   await expect(page).toHaveURL(`${LIST}?pr=yes`);
-  await more.getByRole("link", { name: "Without pull request" }).click();
+  await choose(page, "Pull request", "Without pull request");
   await expect(page).toHaveURL(`${LIST}?pr=no`);
-  await page.getByRole("navigation", { name: "Order" }).getByRole("link", { name: "Oldest" }).click();
+  await menu(page, "Sort: ").locator("summary").click();
+  await page.getByRole("list", { name: "Sort" }).getByRole("link", { name: "Oldest" }).click();
   await expect(page).toHaveURL(`${LIST}?pr=no&sort=oldest`);
   const oldest = await api.jobs({ pr: "no", sort: "oldest" });
   await expect(rows(page).first().locator("[data-job]")).toHaveAttribute("data-job", oldest.jobs[0]?.id ?? "");
+  await choose(page, "Status", "Failed");
+  await applied(page).getByRole("link", { name: "Clear all" }).click();
+  await expect(page, "the order is no filter").toHaveURL(`${LIST}?sort=oldest`);
 });
 
-test("one's own jobs are a chip, and any page, tag or person can be asked for", async ({ page, api, person }) => {
+test("one's own jobs come first among people, and what is typed finds a person, a page or a tag", async ({ page, api, person }) => {
   await open(page, `${LIST}?sort=oldest`);
-  const mine = page.getByRole("list", { name: "More filters" }).getByRole("link", { name: "Mine" });
-  await mine.click();
+  await choose(page, "Person", "Me");
   await expect(page).toHaveURL(`${LIST}?author=${person.username}&sort=oldest`);
-  await expect(mine).toHaveAttribute("aria-current", "true");
-  await mine.click();
+  await removes(page, `By ${person.username}`).click();
   await expect(page).toHaveURL(`${LIST}?sort=oldest`);
 
   const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
-  await page.getByText("By page, tag or person").click();
-  await page.getByLabel("Page or tag").fill("/guides/migration");
-  await page.getByLabel("Person", { exact: true }).fill("jonas");
-  await page.getByRole("button", { name: "Filter", exact: true }).click();
-  await expect(page.getByText("Started by jonas")).toBeVisible();
+  await menu(page, "Page").locator("summary").click();
+  const typed = page.getByRole("textbox", { name: "Page" });
+  await typed.fill("migra");
+  await expect(page.getByRole("list", { name: "Filter by page" }).getByRole("link")).toHaveText([/\/guides\/migration/]);
+  await typed.press("Enter");
   await expect(badge(page, job.id)).toBeVisible();
+  await choose(page, "Person", "jonas");
   const fields = Object.fromEntries(new URL(page.url()).searchParams);
   expect(fields).toEqual({ tag: "/guides/migration", author: "jonas", sort: "oldest" });
+});
+
+test("a menu closes with Escape or a press elsewhere, and letters walk through it; Escape leaves the search", async ({ page }) => {
+  await open(page, LIST);
+  const status = menu(page, "Status").locator("summary");
+  await status.press("Enter");
+  await page.keyboard.press("f");
+  await expect(entry(page, "Failed")).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(status).toBeFocused();
+  await expect(menu(page, "Status")).not.toHaveAttribute("open");
+  await status.click();
+  await page.getByRole("heading", { name: "Jobs", level: 1 }).click();
+  await expect(menu(page, "Status")).not.toHaveAttribute("open");
+
+  await page.keyboard.press("/");
+  await expect(search(page)).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(search(page)).not.toBeFocused();
+  await page.keyboard.press("j");
+  await expect(rows(page).first().locator(".job-title")).toBeFocused();
+});
+
+test("back from a job, its row has the focus", async ({ page }) => {
+  await open(page, LIST);
+  const title = rows(page).nth(2).locator(".job-title");
+  await title.focus();
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/jobs\/[0-9a-f-]{20,}$/);
+  await page.goBack();
+  await interactive(page);
+  await expect(title).toBeFocused();
+});
+
+test("two links lead past everything to the list, and to the search", async ({ page }) => {
+  await open(page, LIST);
+  await page.locator("main").focus();
+  await page.keyboard.press("Tab");
+  const skip = page.getByRole("link", { name: "Skip to the list" });
+  await expect(skip).toBeFocused();
+  await expect(skip).toBeInViewport();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await expect(rows(page).first().locator(":focus")).toHaveCount(1);
+  await page.locator("main").focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expect(search(page)).toBeFocused();
+});
+
+test("what a search found is marked, and read where it is", async ({ page, api }) => {
+  const far = `emulator:slow ${"Nothing to see here yet. ".repeat(20)}Then the ztopic appears.`;
+  const near = await api.start("emulator:slow Rewrite the ztopic page");
+  const job = await api.start(far);
+  const followed = await api.start("emulator:slow Something else");
+  await api.follow(followed.id, "And mention the ztopic too");
+  await open(page, `${LIST}?q=ztop`);
+  await expect(rows(page)).toHaveCount(3);
+  for (const id of [near.id, job.id, followed.id]) {
+    await expect(rows(page).filter({ has: badge(page, id) }).locator("mark")).toHaveText(["ztop"]);
+  }
+  const row = rows(page).filter({ has: badge(page, job.id) });
+  await expect(row.locator(".job-excerpt")).toHaveText(/^….{0,30}Then the ztopic appears\.$/);
+  const box = await row.locator("mark").boundingBox();
+  const whole = await row.boundingBox();
+  expect((box?.x ?? 0) + (box?.width ?? 0), "in sight").toBeLessThan((whole?.x ?? 0) + (whole?.width ?? 0));
+});
+
+test("the jobs of a batch are one row, which opens", async ({ serve, visit }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  const api = new Api(page.request, docket.url, PROJECT);
+  const batch = await api.batch("emulator:pull-request Add samples to {{page}}", ["/a", "/b", "/c"]);
+  const single = await api.start("emulator:slow By itself");
+  await open(page, LIST);
+  const row = page.locator(".batch-row");
+  await expect(row.locator("summary")).toContainText("emulator:pull-request Add samples to {{page}}");
+  await expect(row.locator("summary")).toContainText(/\d of 3/);
+  await expect(rows(page).filter({ visible: true })).toHaveCount(2);
+  await expect(badge(page, single.id)).toBeVisible();
+  await row.locator("summary").click();
+  await expect(row.locator(".job-row")).toHaveCount(3);
+  await expect(row.locator(".job-title").first()).toBeVisible();
+  await row.getByRole("link", { name: "Open the batch" }).click();
+  await expect(page).toHaveURL(at(`/batches/${batch}`));
+  await open(page, `${LIST}?q=samples`);
+  await expect(rows(page), "a search shows each").toHaveCount(3);
+});
+
+for (const [width, height, first] of [[1280, 800, 170], [390, 844, 260]] as const) {
+  test(`at ${width} px the first job is in sight at once`, async ({ page }) => {
+    await page.setViewportSize({ width, height });
+    await open(page, LIST);
+    const top = await rows(page).first().evaluate((row) => row.getBoundingClientRect().top);
+    expect(top).toBeLessThanOrEqual(first);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(overflow).toBe(0);
+  });
+}
+
+test("a row is 40 px high and shows 65 characters of the prompt, or 56 px by choice", async ({ page, api }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const text = "Compare every code sample of the reference with the current SDK, fix what is wrong and list what is missing";
+  const job = await api.start(`${text} /concepts/limits /concepts/agents`);
+  await open(page, LIST);
+  const row = rows(page).filter({ has: badge(page, job.id) });
+  const shown = () =>
+    row.locator(".job-title").evaluate((title) => {
+      const right = title.getBoundingClientRect().right;
+      const walker = document.createTreeWalker(title, NodeFilter.SHOW_TEXT);
+      const node = walker.nextNode() as Text;
+      const range = document.createRange();
+      let count = 0;
+      for (let at = 0; at < node.length; at++) {
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        if (range.getBoundingClientRect().right <= right) count += 1;
+      }
+      return count;
+    });
+  expect(await shown()).toBeGreaterThanOrEqual(65);
+  const heights = () => rows(page).evaluateAll((rows) => [...new Set(rows.slice(1).map((row) => row.getBoundingClientRect().height))]);
+  expect(await heights()).toEqual([40]);
+  await menu(page, "Sort: ").locator("summary").click();
+  await page.getByRole("button", { name: "Higher or denser rows" }).click();
+  expect(await heights()).toEqual([56]);
+  await open(page, LIST);
+  expect(await heights(), "kept for the next page").toEqual([56]);
+});
+
+test("on a phone the filters are one sheet", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, LIST);
+  await expect(menu(page, "Status")).toBeHidden();
+  await page.getByRole("button", { name: "Filters" }).click();
+  await choose(page, "Status", "Failed");
+  await expect(page).toHaveURL(`${LIST}?status=failed`);
+  await expect(page.getByRole("button", { name: "Filters 1" })).toBeVisible();
+  await removes(page, "Failed").click();
+  await expect(page).toHaveURL(LIST);
+});
+
+test("needs attention begins with what nobody knows, and what changed nothing is one line", async ({ page, api }) => {
+  const needing = await api.jobs({ needs: "attention" });
+  const unchanged = needing.jobs.filter((job) => job.state === "completed" && !job.remote?.pr_link);
+  expect(unchanged.length).toBeGreaterThan(0);
+  await open(page, at(""));
+  const section = group(page, "Needs attention");
+  const states = await section.locator("[data-status]").evaluateAll((all) => all.map((it) => it.getAttribute("data-status")));
+  const rank = ["unknown", "failed", "rejected"];
+  const ranks = states.map((state) => rank.indexOf(state ?? "")).filter((at) => at >= 0);
+  expect(ranks.length).toBeGreaterThan(1);
+  expect(ranks).toEqual(ranks.toSorted());
+  await expect(section.locator("[data-status=completed]")).toHaveCount(0);
+  await section.getByRole("link", { name: "made no changes" }).click();
+  await expect(rows(page).first()).toBeVisible();
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: "completed", pr: "no", needs: "attention" });
 });
 
 test("a page of the documentation leads to all jobs about it", async ({ page, api }) => {
@@ -283,6 +461,6 @@ test("a page of the documentation leads to all jobs about it", async ({ page, ap
   await rows(page).filter({ has: badge(page, job.id) }).getByRole("link", { name: "/guides/migration" }).click();
   await expect(page).toHaveURL(`${LIST}?tag=/guides/migration`);
   await expect(badge(page, job.id)).toBeVisible();
-  await page.getByRole("link", { name: "show all tags" }).click();
+  await removes(page, "/guides/migration").click();
   await expect(page).toHaveURL(LIST);
 });

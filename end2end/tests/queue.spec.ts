@@ -87,7 +87,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Cancel job: Third" }).click();
       await order("Second", "First");
       expect((await api.queue()).map(({ prompt }) => prompt)).toEqual(["Second", "First"]);
-      const [cancelled] = (await api.jobs({ status: "rejected" })).jobs;
+      const [cancelled] = (await api.jobs({ status: "cancelled" })).jobs;
       await open(page, at(`/jobs/${cancelled?.id}`));
       await expect(page.getByText("Cancelled by admin before it was sent.").first()).toBeVisible();
       await page.locator(".notice").getByRole("link", { name: "Edit and send again" }).click();

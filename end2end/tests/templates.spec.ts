@@ -8,6 +8,8 @@ const MARKUP = `</textarea><script>document.title="taken"</script><img src="/not
 
 const prompt = (page: Page) => page.getByLabel("Prompt");
 const beside = (page: Page) => page.getByRole("complementary", { name: "Templates and advice" });
+/** The form with a field for each placeholder. */
+const filling = (page: Page) => page.getByRole("form", { name: /^Fill in / });
 
 /** A name that no other test uses. */
 function unique(name: string): string {
@@ -57,9 +59,9 @@ for (const javaScriptEnabled of [true, false]) {
 
       await entry(page, name).getByRole("link", { name: /^Use / }).first().click();
       await expect(prompt(page)).toHaveValue(text);
-      await beside(page).getByLabel("page").fill("/guides/webhooks");
-      await beside(page).getByLabel("audience").fill("newcomers & <b>others</b>");
-      await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+      await filling(page).getByLabel("page").fill("/guides/webhooks");
+      await filling(page).getByLabel("audience").fill("newcomers & <b>others</b>");
+      await filling(page).getByRole("button", { name: "Fill in the prompt" }).click();
       const filled = `${name}: check /guides/webhooks for newcomers & <b>others</b>`;
       await expect(prompt(page)).toHaveValue(filled);
       // A plain form is returned once if a similar job is running, and still has its template.
@@ -74,7 +76,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(badge(page, job)).toHaveAttribute("data-status", "active");
       const facts = page.getByRole("complementary", { name: "Facts" });
       await expect(facts).toContainText(name);
-      await expect(facts.getByRole("link", { name: "/guides/webhooks" })).toHaveAttribute("href", /\?tag=\/guides\/webhooks$/);
+      await expect(facts.getByRole("link", { name: "/guides/webhooks" })).toHaveAttribute("href", /\/analytics\?path=\/guides\/webhooks$/);
 
       await page.goto(TEMPLATES);
       await expect(entry(page, name)).toContainText(/Runs\s*1/);
@@ -104,8 +106,8 @@ for (const javaScriptEnabled of [true, false]) {
 test("the page of the address stands in the place for it", async ({ page }) => {
   await open(page, `${NEW_JOB}?path=/guides/search`);
   await beside(page).getByRole("link", { name: "Check a page" }).click();
-  await expect(beside(page).getByLabel("page")).toHaveValue("/guides/search");
-  await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await expect(filling(page).getByLabel("page")).toHaveValue("/guides/search");
+  await filling(page).getByRole("button", { name: "Fill in the prompt" }).click();
   await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
   await expect(page.getByText("Template: Check a page")).toBeVisible();
   await expect(page.getByText("Draft saved")).toBeVisible();
@@ -120,22 +122,83 @@ test("a template never replaces what somebody wrote without asking", async ({ pa
   await open(page, NEW_JOB);
   await prompt(page).fill("My own words");
   await beside(page).getByRole("link", { name: "Changelog entry" }).click();
-  await beside(page).getByLabel("version").fill("4.0");
-  await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await filling(page).getByLabel("version").fill("4.0");
+  await filling(page).getByRole("button", { name: "Fill in the prompt" }).click();
   await expect(page.getByText("This replaces what you wrote.")).toBeVisible();
   await expect(prompt(page)).toHaveValue("My own words");
   await page.getByRole("button", { name: "Keep my text" }).click();
   await expect(prompt(page)).toHaveValue("My own words");
-  await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await filling(page).getByRole("button", { name: "Fill in the prompt" }).click();
   await page.getByRole("button", { name: "Replace it" }).click();
   await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last \{\{weeks\}\} weeks/);
 
   // Text from an unchanged template is not a person's work.
-  await beside(page).getByLabel("weeks").fill("three");
-  await beside(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await filling(page).getByLabel("weeks").fill("three");
   await expect(prompt(page)).toHaveValue(/last three weeks/);
   await expect(page.getByText("This replaces what you wrote.")).toBeHidden();
 });
+
+test("Use opens a field for each placeholder, and the prompt changes while one types", async ({ page }) => {
+  await page.goto(TEMPLATES);
+  await interactive(page);
+  await entry(page, "Check a page").getByRole("link", { name: "Use Check a page", exact: true }).click();
+  await interactive(page);
+  await expect(filling(page).getByLabel("page")).toBeFocused();
+  await page.keyboard.type("/guides/sea");
+  await expect(prompt(page)).toHaveValue(/^Check \/guides\/sea against/);
+  await page.keyboard.type("rch");
+  await expect(prompt(page)).toHaveValue(/^Check \/guides\/search against/);
+  await expect(filling(page).getByLabel("page"), "the field keeps the focus").toBeFocused();
+  await prompt(page).fill("My own words");
+  await filling(page).getByLabel("page").fill("/other");
+  await expect(prompt(page), "a person's words stay").toHaveValue("My own words");
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`an unfilled placeholder with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+
+    const asked = /\/api\/jobs\/(create|message)/;
+    const question = (page: Page) => page.getByRole("alert").filter({ hasText: "{{language}}" });
+
+    test("asks before a new job and before a follow-up, and the text stays", async ({ page, trouble }) => {
+      if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${asked.source}`));
+      const text = `${unique("Translate")} into {{language}}`;
+      await page.goto(NEW_JOB);
+      if (javaScriptEnabled) await interactive(page);
+      await expect(page.getByRole("button", { name: "Send anyway" })).toBeHidden();
+      await prompt(page).fill(text);
+      await page.getByRole("button", { name: "Start job" }).click();
+      await expect(question(page)).toContainText("Nothing was sent");
+      await expect(prompt(page)).toHaveValue(text);
+      await page.getByRole("button", { name: "Start job" }).click();
+      await expect(question(page), "it asks until it is answered").toBeVisible();
+      await page.getByRole("button", { name: "Send anyway" }).click();
+      await jobOf(page);
+
+      if (javaScriptEnabled) await interactive(page);
+      const followUp = page.getByLabel("Follow-up");
+      await followUp.fill("And now in {{language}}");
+      await page.getByRole("button", { name: "Send follow-up" }).click();
+      await expect(question(page)).toContainText("Nothing was sent");
+      await expect(followUp).toHaveValue("And now in {{language}}");
+      await followUp.fill("And now in Danish");
+      await page.getByRole("button", { name: "Send follow-up" }).click();
+      await expect(page.getByRole("list", { name: "Conversation" })).toContainText("And now in Danish");
+      await expect(page.getByRole("list", { name: "Conversation" })).not.toContainText("And now in {{language}}");
+    });
+
+    test("is named in the preview of a batch", async ({ page }) => {
+      await page.goto(at("/jobs/batch"));
+      if (javaScriptEnabled) await interactive(page);
+      await page.getByLabel("Prompt template").fill("Translate {{page}} into {{ the language }}");
+      await page.getByLabel("Values, one line per job").fill("/a\n/b");
+      await page.getByRole("button", { name: "Preview" }).click();
+      await expect(page.getByText("Some prompts still have a placeholder: {{the language}}.")).toBeVisible();
+      await expect(page.getByRole("button", { name: "Send anyway: queue 2 jobs" })).toBeVisible();
+    });
+  });
+}
 
 test("a viewer reads the templates and is offered no change", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;

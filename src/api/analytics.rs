@@ -7,10 +7,9 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::analytics_report::{AnalyticsReport, PagesTable};
 use crate::model::history::{Movers, PageEffect, PageReport, PagesReport, Trend};
-use crate::model::id::JobId;
 use crate::model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
-use crate::model::user::Role;
+use crate::model::{id::JobId, user::Role};
 #[cfg(feature = "ssr")]
 use crate::server::{
     analytics::{

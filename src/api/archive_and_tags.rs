@@ -1,5 +1,6 @@
-//! Archiving and tagging jobs. Nothing is sent to the upstream. `jobs` are at most 200 ids, comma-separated or in
-//! repeated fields; ids that are not in the project are ignored.
+//! Archiving, dismissing and tagging jobs. Nothing is sent to the upstream. `jobs` are at most 1,000 ids, comma-separated or in
+//! repeated fields; ids that are not in the project are ignored. `matching` are the filters of a list as in its address,
+//! after a question mark, instead of ids: all jobs that match.
 
 use leptos::prelude::*;
 
@@ -10,32 +11,70 @@ use crate::server::auth::guard;
 
 /// Archives jobs, which hides them from the list until they are restored. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/archive")]
-pub async fn archive_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
+pub async fn archive_jobs(
+    project: String,
+    jobs: Option<String>,
+    matching: Option<String>,
+) -> Result<BulkResult, AppError> {
     let caller = guard::of::<ArchiveJobs>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.archive(&caller, &project, &jobs.unwrap_or_default()).await
+    let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
+    caller.state.jobs.archive(&caller, &project, &jobs).await
 }
 
 /// Restores archived jobs. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/unarchive")]
-pub async fn unarchive_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
+pub async fn unarchive_jobs(
+    project: String,
+    jobs: Option<String>,
+    matching: Option<String>,
+) -> Result<BulkResult, AppError> {
     let caller = guard::of::<UnarchiveJobs>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.unarchive(&caller, &project, &jobs.unwrap_or_default()).await
+    let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
+    caller.state.jobs.unarchive(&caller, &project, &jobs).await
+}
+
+/// Dismisses jobs that need attention, for everybody, until something happens to them. Returns the jobs that changed.
+#[server(prefix = "/api", endpoint = "jobs/dismiss")]
+pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
+    let caller = guard::of::<DismissJobs>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.dismiss(&caller, &project, &jobs.unwrap_or_default()).await
+}
+
+/// Undoes a dismissal. Returns the jobs that changed.
+#[server(prefix = "/api", endpoint = "jobs/undismiss")]
+pub async fn undismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
+    let caller = guard::of::<UndismissJobs>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.undismiss(&caller, &project, &jobs.unwrap_or_default()).await
 }
 
 /// Adds a tag to jobs, ignoring case. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/tag")]
-pub async fn tag_jobs(project: String, jobs: Option<String>, tag: String) -> Result<BulkResult, AppError> {
+pub async fn tag_jobs(
+    project: String,
+    jobs: Option<String>,
+    matching: Option<String>,
+    tag: String,
+) -> Result<BulkResult, AppError> {
     let caller = guard::of::<TagJobs>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.tag(&project, &jobs.unwrap_or_default(), &tag).await
+    let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
+    caller.state.jobs.tag(&project, &jobs, &tag).await
 }
 
 /// Removes a tag from jobs. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/untag")]
-pub async fn untag_jobs(project: String, jobs: Option<String>, tag: String) -> Result<BulkResult, AppError> {
+pub async fn untag_jobs(
+    project: String,
+    jobs: Option<String>,
+    matching: Option<String>,
+    tag: String,
+) -> Result<BulkResult, AppError> {
     let caller = guard::of::<UntagJobs>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.untag(&project, &jobs.unwrap_or_default(), &tag).await
+    let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
+    caller.state.jobs.untag(&project, &jobs, &tag).await
 }

@@ -1,7 +1,11 @@
 //! Starting, tracking and finding jobs.
 
+#![expect(clippy::too_many_arguments, reason = "they are the fields of a public endpoint")]
+
 use leptos::prelude::*;
 
+#[cfg(feature = "ssr")]
+use crate::api::REVISION_HEADER;
 use crate::error::AppError;
 use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 use crate::model::job_query::JobQuery;
@@ -16,7 +20,8 @@ use crate::server::{
 /// Starts a job. The same `intent` returns the first answer again and sends nothing. `paths`: the documentation pages
 /// it is about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template
 /// it came from. `queue` (`on`): if the hourly budget is spent, the prompt is queued. `similar` (`ask`): a plain form
-/// is returned once, with nothing sent, if there are similar jobs.
+/// is returned once, with nothing sent, if there are similar jobs. `unfilled` (`ask`): a prompt with a `{{…}}` that was
+/// not filled in is refused with 409 `unfilled_placeholder`, unless `anyway` is `on`; without the field it is sent as it is.
 #[server(prefix = "/api", endpoint = "jobs/create")]
 pub async fn create_job(
     project: String,
@@ -26,19 +31,22 @@ pub async fn create_job(
     template_id: Option<String>,
     queue: Option<String>,
     similar: Option<String>,
+    unfilled: Option<String>,
+    anyway: Option<String>,
 ) -> Result<Job, AppError> {
     let caller = guard::of::<CreateJob>()?;
     let project = caller.project(&project)?;
     let form = Form::new_job(&caller, project, prompt, intent, paths, template_id)
         .queued(queue.as_deref())
-        .asking(similar.as_deref(), forms::is_plain());
+        .asking(similar.as_deref(), forms::is_plain())
+        .asking_for_placeholders(unfilled.as_deref(), anyway.as_deref());
     let job = caller.state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
 }
 
 /// Sends a follow-up to a job, after earlier ones. The same `intent` returns the first answer again and sends nothing.
-/// `queue` as for a new job.
+/// `queue`, `unfilled` and `anyway` as for a new job.
 #[server(prefix = "/api", endpoint = "jobs/message")]
 pub async fn send_follow_up(
     project: String,
@@ -46,10 +54,14 @@ pub async fn send_follow_up(
     prompt: String,
     intent: String,
     queue: Option<String>,
+    unfilled: Option<String>,
+    anyway: Option<String>,
 ) -> Result<Job, AppError> {
     let caller = guard::of::<SendFollowUp>()?;
     let project = caller.project(&project)?;
-    let form = Form::follow_up(&caller, project, job, prompt, intent).queued(queue.as_deref());
+    let form = Form::follow_up(&caller, project, job, prompt, intent)
+        .queued(queue.as_deref())
+        .asking_for_placeholders(unfilled.as_deref(), anyway.as_deref());
     let job = caller.state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(job)
@@ -125,11 +137,20 @@ pub async fn list_notifications(project: String, who: Option<String>) -> Result<
     caller.state.jobs.notifications(&caller, &project, all).await
 }
 
-/// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted.
+/// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. With `seen`, the revision that an
+/// open page shows, the answer has the project's current revision in [`REVISION_HEADER`].
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
-pub async fn job_statuses(project: String, jobs: String) -> Result<Vec<JobBadge>, AppError> {
+pub async fn job_statuses(
+    project: String,
+    #[server(default)] jobs: String,
+    seen: Option<i64>,
+) -> Result<Vec<JobBadge>, AppError> {
     let caller = guard::of::<JobStatuses>()?;
     let project = caller.project(&project)?;
+    // Read before the badges: what changes in between is found by the next call.
+    if seen.is_some() {
+        forms::answer_with(REVISION_HEADER, caller.state.jobs.revision(&project).await?);
+    }
     caller.state.jobs.badges(&project, &jobs).await
 }
 

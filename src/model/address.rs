@@ -16,18 +16,18 @@ pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
     url
 }
 
-/// A page's path as part of an address.
-pub fn encoded_path(path: &str) -> String {
-    let mut encoded = String::with_capacity(path.len());
-    encode(path, &mut encoded);
-    encoded
-}
-
 /// `text` as a data URL, for a link that downloads it.
 pub fn text_file(text: &str) -> String {
     let mut url = "data:text/plain;charset=utf-8,".to_owned();
     encode(text, &mut url);
     url
+}
+
+/// A page's path as part of an address.
+pub fn encoded_path(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    encode(path, &mut encoded);
+    encoded
 }
 
 /// Percent-encodes everything that has a meaning in a query; `/` is left as it is.

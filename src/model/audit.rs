@@ -32,6 +32,10 @@ pub enum Action {
     Resolve,
     #[strum(message = "Prompt cancelled")]
     Cancel,
+    #[strum(message = "Attention dismissed")]
+    Dismiss,
+    #[strum(message = "Dismissal undone")]
+    Undismiss,
     #[strum(message = "Held prompts released")]
     HeldRelease,
     #[strum(message = "Held prompts cancelled")]
@@ -275,7 +279,7 @@ mod tests {
         let words: Vec<_> = Action::all().map(Action::as_str).collect();
         assert_eq!(
             words.join(" "),
-            "sign_in sign_out set_up job_start follow_up resend resolve cancel held_release held_cancel \
+            "sign_in sign_out set_up job_start follow_up resend resolve cancel dismiss undismiss held_release held_cancel \
              adopt batch_start export history_fetch template_add template_change template_remove webhook_add webhook_secret \
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
              user_invite user_invite_again user_withdraw user_join user_access user_password \

@@ -9,6 +9,7 @@ use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::job::Job;
 use crate::model::template::Parsed;
 use crate::model::time::Timestamp;
+use crate::model::unfilled::{self, NAMED};
 
 /// The largest number of jobs in a batch.
 pub const BATCH_MAX_JOBS: usize = 200;
@@ -32,11 +33,17 @@ pub struct Batch {
     pub sent: u32,
     /// Prompts still in the queue.
     pub waiting: u32,
-    /// When the last queued prompt is expected to be sent.
+    /// When the last queued prompt is expected to be sent; before the start, when it would be.
     pub expected_end: Option<Timestamp>,
+    /// The median time of a job, in milliseconds; omitted once the batch was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_millis: Option<i64>,
     /// Each prompt in the order of the lines, truncated; empty once the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preview: Vec<String>,
+    /// What looks like a placeholder and is still in a prompt of the preview; at most three.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfilled: Vec<String>,
     /// Its jobs as in lists; empty before the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
@@ -100,6 +107,21 @@ pub fn preview(text: &str, list: &str) -> Vec<String> {
         (beginning, false) => beginning + "…",
     });
     prompts.collect()
+}
+
+/// What looks like a placeholder in the prompts of a batch that [`entries`] accepted, at most [`NAMED`]: the text has
+/// none that the list does not fill, except other spellings, but the values may.
+pub fn unfilled(text: &str, list: &str) -> Vec<String> {
+    let template = Parsed::of(text);
+    let first = lines(&template, list).into_iter().flatten().find_map(Result::ok);
+    let first = first.map(|line| template.beginning(&line.columns, usize::MAX).0).unwrap_or_default();
+    let mut found: Vec<String> = Vec::new();
+    for name in unfilled::unfilled(&first).into_iter().chain(unfilled::unfilled(list)) {
+        if found.len() < NAMED && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
 }
 
 /// A line of the list, with one value for each placeholder.

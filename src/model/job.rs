@@ -1,8 +1,10 @@
 //! Jobs, their prompts and states. Pure: nothing about storage or delivery.
 
+mod result;
 mod state;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +12,7 @@ use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
 use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 
+pub use result::{TurnOutcome, TurnResult, began_at, results};
 pub use state::{DeliveryState, JobState};
 
 /// A job as stored in Docket's database.
@@ -48,6 +51,15 @@ pub struct Job {
     pub tags: Vec<String>,
     /// When and by whom it was archived in Docket; the upstream is not told.
     pub archived_here: Option<LocalArchive>,
+    /// When and by whom the attention that it needs was dismissed; omitted in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dismissed: Option<LocalArchive>,
+    /// Whether it needs attention; omitted in lists.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_attention: bool,
+    /// The median time of jobs of its template, or else of the project, in milliseconds; omitted in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_millis: Option<i64>,
     /// The timeline, oldest first; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<TimelineEntry>,
@@ -66,9 +78,12 @@ pub struct RemoteJob {
     pub pr_link: Option<String>,
     pub created_at: Option<Timestamp>,
     pub archived_at: Option<Timestamp>,
+    /// What it said about a failure; most say nothing but the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
-/// A job archived in Docket, which hides it from the list until it is restored.
+/// When and by whom a job was archived in Docket, which hides it from the list until it is restored, or dismissed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalArchive {
     pub at: Timestamp,
@@ -128,6 +143,43 @@ pub struct JobPage {
     pub counts: BTreeMap<JobState, u64>,
     /// How many of those counted need attention.
     pub attention: u64,
+    /// Grows with every change of the project's jobs.
+    pub revision: i64,
+    /// By the id of a job, what a search found in it where the beginning of its title does not show that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub excerpts: BTreeMap<String, String>,
+    /// The batches of which several jobs are on this page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batches: Vec<BatchSummary>,
+    /// For the page only.
+    #[serde(skip)]
+    pub facets: Arc<Facets>,
+}
+
+/// The values that the list can be filtered by, with the number of jobs of each that are not archived in Docket; the most
+/// frequent first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facets {
+    pub people: Vec<(String, u64)>,
+    pub pages: Vec<(String, u64)>,
+    pub tags: Vec<(String, u64)>,
+    pub with_pull_request: u64,
+    pub without_pull_request: u64,
+    pub archived: u64,
+}
+
+/// What is known of a batch, where a list folds its jobs into one row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchSummary {
+    pub id: BatchId,
+    /// The first line of its prompt template.
+    pub name: String,
+    pub jobs: u64,
+    /// How many of them have reached an end.
+    pub finished: u64,
+    pub pull_requests: u64,
+    /// How many of them need attention.
+    pub attention: u64,
 }
 
 /// The jobs section of a project's overview.
@@ -135,7 +187,8 @@ pub struct JobPage {
 pub struct JobsOverview {
     /// The newest active jobs.
     pub running: Vec<Job>,
-    /// The newest jobs that need attention, however old.
+    /// Jobs that need attention, however old: unknown ones first, then failed, rejected and others, without those that
+    /// only changed nothing.
     pub needing: Vec<Job>,
     /// Finished jobs with a pull request, last changed first.
     pub finished: Vec<Job>,
@@ -143,6 +196,10 @@ pub struct JobsOverview {
     pub counts: BTreeMap<JobState, u64>,
     /// How many of those counted need attention.
     pub attention: u64,
+    /// How many of these only changed nothing.
+    pub no_changes: u64,
+    /// Grows with every change of the project's jobs.
+    pub revision: i64,
 }
 
 /// What happened to jobs, the last change first.
@@ -190,6 +247,9 @@ pub const NOT_FOUND: &str = "not found";
 
 /// The status shown for a job that did not finish within three days of tracking.
 pub const NO_END: &str = "no end";
+
+/// The detail in the timeline of a turn that the agent completed without changing a file.
+pub const NO_CHANGES: &str = "no changes";
 
 /// The length of a prompt in lists, in characters.
 pub const EXCERPT_CHARS: usize = 280;

@@ -65,25 +65,64 @@ fn not_a_move(_: &str) -> ParseError {
     "A prompt can be moved first, up or down."
 }
 
+/// How many prompts may leave a queue at once, while more than half of the budget is free.
+const AT_ONCE: i64 = 10;
+
 /// The gap between two prompts of a queue in milliseconds, which spreads `per_hour` evenly over an hour.
 pub fn gap_millis(per_hour: u32) -> i64 {
     let per_hour = i64::from(per_hour.max(1));
     (HOUR_MILLIS + per_hour - 1) / per_hour
 }
 
-/// When each of the next `count` prompts of a queue is sent: the first not before `earliest`, each one gap after the
-/// previous one, never more than `per_hour` in a rolling hour. `calls`: when the calls so far were made, oldest first.
-pub fn expected(earliest: Timestamp, mut calls: Vec<i64>, per_hour: u32, count: usize) -> Vec<Timestamp> {
-    let limit = per_hour.max(1) as usize;
+/// The pace of a queue: an instant that each prompt moves one gap further. The next one may leave when it lies less than
+/// [`AT_ONCE`] gaps ahead, so that as many leave at once after a rest, and one a gap from then on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    pub per_hour: u32,
+    /// That instant, in milliseconds.
+    pub full_at: i64,
+}
+
+impl Pace {
+    /// The instant cannot lie further ahead of now, in milliseconds.
+    pub fn longest_millis(per_hour: u32) -> i64 {
+        AT_ONCE * gap_millis(per_hour)
+    }
+
+    /// When the next prompt may leave.
+    pub fn leaves_at(self) -> i64 {
+        self.full_at - (AT_ONCE - 1) * gap_millis(self.per_hour)
+    }
+
+    /// The pace after a prompt left at `now`; `used`: the calls of the last hour, with this one. Once half of the budget is
+    /// used, the next one waits a gap.
+    pub fn after(self, now: i64, used: usize) -> Self {
+        let gap = gap_millis(self.per_hour);
+        let more_than_half_is_free = 2 * used < self.per_hour as usize;
+        let full_at = if more_than_half_is_free {
+            self.full_at.max(now) + gap
+        } else {
+            now + Self::longest_millis(self.per_hour)
+        };
+        Self { full_at, ..self }
+    }
+}
+
+/// When each of the next `count` prompts of a queue is sent: the first not before `earliest`, each at the queue's pace, never more
+/// than its limit in a rolling hour. `calls`: when the calls so far were made, oldest first.
+pub fn expected(earliest: Timestamp, mut calls: Vec<i64>, mut pace: Pace, count: usize) -> Vec<Timestamp> {
+    let limit = pace.per_hour.max(1) as usize;
     let mut next = earliest.as_millis();
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
+        next = next.max(pace.leaves_at());
         if let Some(oldest) = calls.len().checked_sub(limit).map(|at| calls[at]) {
             next = next.max(oldest + HOUR_MILLIS);
         }
         times.push(Timestamp::from_millis(next));
         calls.push(next);
-        next += gap_millis(per_hour);
+        let used = calls.iter().rev().take_while(|at| **at > next - HOUR_MILLIS).count();
+        pace = pace.after(next, used);
     }
     times
 }
@@ -96,10 +135,37 @@ mod tests {
         times.iter().map(|at| at.as_millis() / 60_000).collect()
     }
 
+    fn pace(per_hour: u32) -> Pace {
+        Pace { per_hour, full_at: 0 }
+    }
+
+    #[test]
+    fn up_to_ten_leave_at_once_while_more_than_half_is_free_and_the_rest_evenly() {
+        let at = Timestamp::from_millis(0);
+        let seconds = |calls: Vec<i64>, per_hour, count| -> Vec<i64> {
+            expected(at, calls, pace(per_hour), count).iter().map(|at| at.as_millis() / 1000).collect()
+        };
+        assert_eq!(seconds(vec![], 100, 12), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 36, 72]);
+        assert_eq!(seconds(vec![-1; 46], 100, 6), [0, 0, 0, 0, 36, 72], "half is used after four");
+        assert_eq!(seconds(vec![-1; 80], 100, 3), [0, 36, 72]);
+        assert_eq!(seconds(vec![], 2, 3), [0, 1800, 3600]);
+    }
+
+    #[test]
+    fn after_a_rest_as_many_leave_at_once_again() {
+        let gap = gap_millis(100);
+        let spent = (0..10).fold(pace(100), |pace, _| pace.after(0, 1));
+        assert_eq!(spent.full_at, Pace::longest_millis(100));
+        assert_eq!(spent.leaves_at(), gap);
+        let rested = expected(Timestamp::from_millis(20 * gap), vec![], spent, 11);
+        assert_eq!(rested[9].as_millis(), 20 * gap);
+        assert_eq!(rested[10].as_millis(), 21 * gap);
+    }
+
     #[test]
     fn a_queue_moves_evenly() {
         let at = Timestamp::from_millis(0);
-        assert_eq!(minutes(&expected(at, vec![], 4, 6)), [0, 15, 30, 45, 60, 75]);
+        assert_eq!(minutes(&expected(at, vec![-1; 2], pace(4), 4)), [0, 15, 59, 74]);
         assert_eq!(gap_millis(7) * 7 / HOUR_MILLIS, 1, "never more than the limit in an hour");
     }
 
@@ -107,6 +173,6 @@ mod tests {
     fn a_queue_waits_for_room_in_the_budget() {
         let at = Timestamp::from_millis(10 * 60_000);
         let calls = vec![0, 60_000, 120_000, 180_000];
-        assert_eq!(minutes(&expected(at, calls, 4, 3)), [60, 75, 90]);
+        assert_eq!(minutes(&expected(at, calls, pace(4), 3)), [60, 75, 90]);
     }
 }

@@ -55,6 +55,21 @@ pub fn filled(template: &str, values: &BTreeMap<&str, &str>, most: usize) -> Opt
     (parsed.filled_chars(&values) <= most).then(|| parsed.filled(&values))
 }
 
+/// As [`filled`], without a limit, each value from `value`: what a person is typing into their own browser.
+pub fn typed_into(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut text = String::new();
+    for piece in pieces(template) {
+        match piece {
+            Piece::Text(plain) => text.push_str(plain),
+            Piece::Placeholder(name) => match value(name) {
+                Some(value) => text.push_str(&value),
+                None => text.extend(["{{", name, "}}"]),
+            },
+        }
+    }
+    text
+}
+
 /// A template that is filled several times: parsed once.
 pub struct Parsed<'a> {
     /// The names of its placeholders, without duplicates, in order of appearance.

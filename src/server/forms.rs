@@ -1,15 +1,22 @@
-//! Redirects after plain forms. A page with scripts stays where it is and shows the response: navigating to its own
+//! How a form is answered, and what else an answer carries. A page with scripts stays where it is and shows the response: navigating to its own
 //! address would scroll it, and add an entry to the browser's history.
 
-use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use leptos::prelude::use_context;
 
 /// Redirects a plain form to `path`, which must be an own path.
 pub fn redirect_to(path: &str) {
     if is_plain() {
         leptos_axum::redirect(path);
+    }
+}
+
+/// Adds a header with a number to the answer.
+pub fn answer_with(header: &'static str, number: i64) {
+    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
+        response.insert_header(HeaderName::from_static(header), HeaderValue::from(number));
     }
 }
 

@@ -18,6 +18,8 @@ pub mod resolve;
 mod similar;
 pub mod templates;
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -25,6 +27,8 @@ use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::model::id::ProjectId;
+use crate::model::job::Facets;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::store::Store;
@@ -53,7 +57,11 @@ pub struct Jobs {
     outcomes: watch::Sender<u64>,
     /// Running deliveries; they outlive the requests that started them.
     deliveries: TaskTracker,
+    /// The filters' values of each project, with the revision they were counted at.
+    facets: Arc<Mutex<KnownFacets>>,
 }
+
+type KnownFacets = HashMap<ProjectId, (i64, Arc<Facets>)>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
@@ -86,7 +94,20 @@ impl Jobs {
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();
         let PromptLimits { prompt_max, queue_max } = limits;
-        Self { store, upstream, governor, clock, timing, tasks, prompt_max, queue_max, outcomes, deliveries }
+        let facets = Arc::default();
+        Self {
+            store,
+            upstream,
+            governor,
+            clock,
+            timing,
+            tasks,
+            prompt_max,
+            queue_max,
+            outcomes,
+            deliveries,
+            facets,
+        }
     }
 
     /// Wakes everyone who waits for the end of a delivery.

@@ -172,7 +172,7 @@ mod tests {
             assert!(!tasks.all()[0].is_well, "it is silent");
             stop.cancel();
         };
-        futures::join!(tasks.supervise(Task::Webhooks, &stop, || run()), watch);
+        futures::join!(tasks.supervise(Task::Webhooks, &stop, run), watch);
         assert_eq!(runs.load(Ordering::SeqCst), 3);
     }
 }

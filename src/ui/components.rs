@@ -2,6 +2,7 @@
 
 pub mod badge;
 pub mod cost;
+pub mod dismiss;
 pub mod empty;
 pub mod failure;
 pub mod form;
@@ -9,11 +10,14 @@ pub mod icon;
 pub mod job_effect;
 pub mod job_row;
 pub mod job_status;
+pub mod list_news;
 pub mod live_source;
+pub mod long_text;
+pub mod marked;
 pub mod meters;
 pub mod new_job_link;
 pub mod notice;
-pub mod other_ways;
+
 pub mod page_job_link;
 pub mod pages_table;
 pub mod palette;
@@ -24,3 +28,4 @@ pub mod table;
 pub mod tag_link;
 pub mod time;
 pub mod waiting;
+pub mod ways_to_start;

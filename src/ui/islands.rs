@@ -15,6 +15,7 @@ pub mod in_place;
 pub mod job_form;
 pub mod json;
 pub mod live;
+pub mod menus;
 pub mod meters;
 pub mod morph;
 pub mod paged_views;

@@ -1,8 +1,9 @@
-//! Archiving and restoring jobs, in Docket only.
+//! Archiving, restoring and dismissing jobs, in Docket only.
 
 use serde_json::Value;
+use wiremock::ResponseTemplate;
 
-use crate::helpers::{Browser, TestApp, intent, json};
+use crate::helpers::{Browser, TestApp, intent, json, remote_job};
 use crate::list::{list, prompts};
 
 fn id(job: &Value) -> &str {
@@ -58,7 +59,7 @@ async fn archiving_and_tagging_need_the_role_the_project_and_jobs() {
         assert_eq!(operator.ask(&endpoint, &elsewhere).await, json!({"jobs": []}), "{verb}");
         let nowhere = [("project", "nowhere"), ("jobs", id(&job)), ("tag", "sdk")];
         operator.post(&endpoint, &nowhere).await.refused(404, "not_found");
-        let many = vec![id(&job); 201].join(",");
+        let many = vec![id(&job); 1_001].join(",");
         for jobs in ["", " , ", "1", "' OR 1=1 --", &many] {
             let bad = [("project", "docs"), ("jobs", jobs), ("tag", "sdk")];
             operator.post(&endpoint, &bad).await.refused(400, "bad_input");
@@ -102,4 +103,39 @@ async fn an_archived_job_is_still_tracked_and_followed_up() {
     app.upstream.on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(taken)).await;
     assert_eq!(operator.follow_up(&job, "And more", &intent()).await.status, 200);
     assert_eq!(prompts(&list(&operator, &[("archived", "yes"), ("q", "more")]).await), ["Fix typos"]);
+}
+
+#[tokio::test]
+async fn attention_is_dismissed_for_all_until_something_happens() {
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "failed"))).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "failed"))).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let id = job["id"].as_str().unwrap().to_owned();
+    let fields = [("project", "docs"), ("jobs", id.as_str())];
+    let attention = async || operator.ask("/api/jobs/list", &fields[..1]).await["attention"].clone();
+    assert_eq!((attention().await, &operator.job(&job).await["needs_attention"]), (json!(1), &json!(true)));
+    app.sign_in("vera").await.post("/api/jobs/dismiss", &fields).await.refused(403, "forbidden");
+
+    let colleague = app.sign_in("otto").await;
+    assert_eq!(colleague.ask("/api/jobs/dismiss", &fields).await["jobs"], json!([id]));
+    assert_eq!(attention().await, 0);
+    let dismissed = operator.job(&job).await;
+    assert_eq!((&dismissed["dismissed"]["by"], &dismissed["state"]), (&json!("otto"), &json!("failed")));
+    let last = dismissed["history"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["state"], &last["detail"]), (&json!("dismissed"), &json!("by otto")));
+    assert_eq!(
+        colleague.ask("/api/jobs/dismiss", &fields).await["jobs"],
+        json!([]),
+        "it needs none any more"
+    );
+    assert_eq!(operator.ask("/api/jobs/undismiss", &fields).await["jobs"], json!([id]));
+    assert_eq!(attention().await, 1);
+
+    colleague.ask("/api/jobs/dismiss", &fields).await;
+    assert_eq!(operator.follow_up(&job, "Try again", &intent()).await.status, 200);
+    assert_eq!((attention().await, &operator.job(&job).await["dismissed"]), (json!(1), &json!(null)));
+    let elsewhere = [("project", "api"), ("jobs", id.as_str())];
+    assert_eq!(operator.ask("/api/jobs/dismiss", &elsewhere).await["jobs"], json!([]), "another project");
 }

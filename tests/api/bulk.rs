@@ -92,3 +92,26 @@ async fn a_form_beyond_all_reason_is_refused() {
     let fields = [("project", "docs"), ("jobs", huge.as_str())];
     app.operator().await.post("/api/jobs/archive", &fields).await.refused(413, "bad_input");
 }
+
+#[tokio::test]
+async fn all_jobs_that_match_are_changed_whichever_page_they_are_on() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    for n in 0..53 {
+        operator.created(&format!("job {n}")).await;
+    }
+    operator.created("other").await;
+    let fields = [("project", "docs"), ("matching", "?q=job"), ("tag", "all of them")];
+    let tagged = operator.ask("/api/jobs/tag", &fields).await;
+    assert_eq!(tagged["jobs"].as_array().unwrap().len(), 53);
+    assert_eq!(list(&operator, &[("tag", "all of them")]).await["total"], 53);
+    let fields = [("project", "docs"), ("matching", "?status=nonsense")];
+    operator.post("/api/jobs/archive", &fields).await.refused(400, "bad_input");
+    let archived =
+        operator.ask("/api/jobs/archive", &[("project", "docs"), ("matching", "?tag=all of them")]).await;
+    assert_eq!(archived["jobs"].as_array().unwrap().len(), 53);
+    assert_eq!(prompts(&list(&operator, &[]).await), ["other"]);
+    let nothing = [("project", "docs"), ("matching", "?q=nothing")];
+    operator.post("/api/jobs/archive", &nothing).await.refused(400, "bad_input");
+}

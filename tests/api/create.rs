@@ -201,3 +201,45 @@ async fn two_answers_with_one_id_leave_no_job_in_flight() {
     assert!(["active", "unknown"].contains(&second["state"].as_str().unwrap()), "{second}");
     assert_eq!(app.upstream.posts().await.len(), 2);
 }
+
+#[tokio::test]
+async fn a_form_can_ask_about_unfilled_placeholders_and_a_script_sends_what_it_says() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let id = intent();
+    let asking = [
+        ("project", "docs"),
+        ("prompt", "Translate into {{language}}"),
+        ("intent", &id),
+        ("unfilled", "ask"),
+        ("anyway", "on"),
+    ];
+    let why = operator.post("/api/jobs/create", &asking[..4]).await.refused(409, "unfilled_placeholder");
+    assert!(why.contains("{{language}}"), "{why}");
+    assert_eq!(app.upstream.posts().await.len(), 0);
+    let form = operator.ask("/api/jobs/form", &[("project", "docs")]).await;
+    assert_eq!(form["draft"], "Translate into {{language}}", "the text is kept");
+    let job = operator.ask("/api/jobs/create", &asking).await;
+    assert_eq!(job["state"], "active", "the same intent, since nothing was committed");
+    assert_eq!(
+        operator.created("Translate into {{language}}").await["state"],
+        "active",
+        "a script is not asked"
+    );
+
+    let job = job["id"].as_str().unwrap().to_owned();
+    let id = intent();
+    let asking = [
+        ("project", "docs"),
+        ("job", &job),
+        ("prompt", "And {{more}}"),
+        ("intent", &id),
+        ("unfilled", "ask"),
+    ];
+    operator.post("/api/jobs/message", &asking).await.refused(409, "unfilled_placeholder");
+    assert_eq!(
+        operator.ask("/api/jobs/message", &asking[..4]).await["follow_ups"][0]["prompt"],
+        "And {{more}}"
+    );
+}

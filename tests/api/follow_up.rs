@@ -1,9 +1,11 @@
 //! Sending a follow-up to a job.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{KEY, TestApp, intent, json, remote_job};
+use crate::helpers::{KEY, Settings, TestApp, intent, job_with, json, remote_job, until};
 
 #[tokio::test]
 async fn a_follow_up_is_one_exact_request_to_the_upstreams_own_job() {
@@ -132,4 +134,66 @@ async fn only_a_job_of_the_project_can_be_followed_up() {
         send("docs", id, bad).await.refused(400, "bad_input");
     }
     assert_eq!(app.upstream.posts().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_pull_request_stays_while_a_follow_up_runs_and_each_turn_has_its_own_result() {
+    let settings = Settings { poll_interval: Duration::from_millis(100), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    let link = json!("https://git.example/acme/docs/pull/7");
+    let done = job_with("job_7", "completed", "prLink", link.clone());
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(&done)).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let running = operator.follow_up(&job, "Is it all there?", &intent()).await.json();
+    assert_eq!((&running["state"], &running["remote"]["pr_link"]), (&json!("active"), &link));
+    until("it was polled", async || (app.upstream.reads().await > 0).then_some(())).await;
+    assert_eq!(
+        operator.job(&job).await["changed_at"],
+        running["changed_at"],
+        "a poll that says the same changes nothing"
+    );
+
+    app.upstream.reset().await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
+    let ended = until("it ended", async || {
+        let job = operator.job(&job).await;
+        (job["state"] == "completed").then_some(job)
+    })
+    .await;
+    assert_eq!(ended["remote"]["pr_link"], link);
+    let results: Vec<_> = ended["history"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["state"] == "completed")
+        .map(|entry| (entry["message"].clone(), entry["detail"].clone()))
+        .collect();
+    assert_eq!(results, [(json!(0), link), (json!(1), json!("no changes"))]);
+    let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
+    assert!(page.contains("No changes") && page.contains("Pull request #7"), "no result on the page");
+}
+
+#[tokio::test]
+async fn a_follow_up_adds_the_pages_that_it_mentions() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("x", "active"))).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix /guides/a").await;
+    let followed = operator.follow_up(&job, "The same in /guides/b and /guides/a", &intent()).await.json();
+    assert_eq!(followed["paths"], json!(["/guides/a", "/guides/b"]));
+    let listed = operator.ask("/api/jobs/list", &[("project", "docs"), ("tag", "/guides/b")]).await;
+    assert_eq!(listed["total"], 1, "the list finds it");
+}
+
+#[tokio::test]
+async fn what_the_platform_says_about_a_failure_is_kept() {
+    let app = TestApp::start().await;
+    let failed = job_with("job_7", "failed", "error", json!("The branch is protected."));
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(failed)).await;
+    let job = app.operator().await.created("Fix typos").await;
+    assert_eq!((&job["state"], &job["reason"]), (&json!("failed"), &json!("The branch is protected.")));
 }

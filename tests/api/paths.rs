@@ -48,14 +48,14 @@ async fn too_many_pages_in_the_form_are_refused_and_in_the_prompt_are_left_out()
 }
 
 #[tokio::test]
-async fn a_page_leads_to_the_jobs_about_it() {
+async fn a_page_leads_to_its_report() {
     let app = TestApp::start().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let job = create(&operator, "Fix it", "/guides/a&b \"><script>alert(1)</script>").await;
     let page = operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
     let found = tags(&page.text);
-    let link = found.iter().find(|tag| tag.attribute("href").contains("?tag=")).unwrap();
-    assert!(link.attribute("href").starts_with("/p/docs/jobs?tag=/guides/a%26b%20%22%3E%3Cscript%3E"));
+    let link = found.iter().find(|tag| tag.attribute("href").contains("?path=")).unwrap();
+    assert!(link.attribute("href").starts_with("/p/docs/analytics?path=/guides/a%26b%20%22%3E%3Cscript%3E"));
     assert!(!found.iter().any(|tag| tag.name == "script" && tag.text.starts_with("alert")));
 }

@@ -250,3 +250,43 @@ async fn many_badges_are_one_call_and_unknown_ids_are_left_out() {
             .refused(400, "bad_input");
     }
 }
+
+#[tokio::test]
+async fn an_open_page_learns_that_something_in_its_project_changed() {
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let revision = async |seen: &str| {
+        let fields = [("project", "docs"), ("seen", seen)];
+        let answer = operator.send(operator.call("/api/jobs/statuses", &fields)).await;
+        assert_eq!((answer.status, answer.text.as_str()), (200, "[]"));
+        answer.header("docket-revision").parse::<i64>().unwrap()
+    };
+    assert_eq!(revision("0").await, 0);
+    let job = operator.created("one").await;
+    let created = revision("0").await;
+    assert!(created > 0);
+    assert_eq!(revision("0").await, created, "nothing changed");
+    let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
+    assert_eq!(list["revision"], created, "what the list was rendered from");
+    let overview = operator.ask("/api/jobs/overview", &[("project", "docs")]).await;
+    assert_eq!(overview["revision"], created);
+
+    let id = job["id"].as_str().unwrap();
+    let mut seen = created;
+    for (endpoint, more) in
+        [("tag", ("tag", "sdk")), ("untag", ("tag", "sdk")), ("archive", ("", "")), ("unarchive", ("", ""))]
+    {
+        let fields = [("project", "docs"), ("jobs", id), more];
+        operator.ask(&format!("/api/jobs/{endpoint}"), &fields).await;
+        let now = revision("0").await;
+        assert!(now > seen, "{endpoint}");
+        seen = now;
+    }
+    let fields = [("project", "docs"), ("job", id), ("prompt", "more"), ("intent", &intent())];
+    operator.ask("/api/jobs/message", &fields).await;
+    assert!(revision("0").await > seen, "a follow-up");
+
+    let unasked = operator.send(operator.call("/api/jobs/statuses", &[("project", "docs")])).await;
+    assert_eq!(unasked.header("docket-revision"), "");
+}

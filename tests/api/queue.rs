@@ -225,7 +225,7 @@ async fn the_order_can_be_changed() {
 }
 
 #[tokio::test]
-async fn a_cancelled_prompt_is_rejected_with_the_name_and_never_sent() {
+async fn a_cancelled_prompt_is_cancelled_with_the_name_and_never_sent() {
     let (app, operator) = spent().await;
     let job = queued(&operator, "three").await;
     let message = waiting(&operator).await[0]["message"].clone();
@@ -235,7 +235,7 @@ async fn a_cancelled_prompt_is_rejected_with_the_name_and_never_sent() {
     let job = operator.job(&job).await;
     assert_eq!(
         (&job["state"], &job["reason"], &job["prompt"]),
-        (&json!("rejected"), &json!("Cancelled by otto before it was sent."), &json!("three"))
+        (&json!("cancelled"), &json!("Cancelled by otto before it was sent."), &json!("three"))
     );
     let again = cancelled(&operator, &message).await.refused(409, "conflict");
     assert!(again.contains("cancelled"), "{again}");
@@ -358,7 +358,7 @@ async fn what_a_person_cancelled_needs_nobody() {
     let message = waiting(&operator).await[0]["message"].clone();
     assert_eq!(cancelled(&operator, &message).await.status, 200);
     let listed = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
-    assert_eq!((&listed["counts"]["rejected"], &listed["attention"]), (&json!(1), &json!(0)));
+    assert_eq!((&listed["counts"]["cancelled"], &listed["attention"]), (&json!(1), &json!(0)));
 }
 
 #[tokio::test]
@@ -456,10 +456,10 @@ async fn what_waits_for_a_job_that_is_not_accepted_is_rejected_with_it() {
     app.upstream.on_create(ResponseTemplate::new(400)).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
-    for job in [&refused, &cancelled_one] {
+    for (job, state) in [(&refused, "rejected"), (&cancelled_one, "cancelled")] {
         let job = operator.job(job).await;
         let follow_up = &job["follow_ups"][0];
-        assert_eq!((&job["state"], &follow_up["state"]), (&json!("rejected"), &json!("rejected")));
+        assert_eq!((&job["state"], &follow_up["state"]), (&json!(state), &json!("rejected")));
         assert!(follow_up["reason"].as_str().unwrap().contains("was not started"), "{follow_up}");
     }
     assert_eq!(waiting(&operator).await.len(), 0);
@@ -494,5 +494,28 @@ async fn the_queue_works_with_forms_alone() {
     let pairs = [("project", "docs"), ("message", message.as_str())];
     let answer = operator.submit("/api/queue/cancel", &pairs, Some(&from)).await;
     assert!(answer.location().ends_with("/p/docs/queue"), "{}", answer.location());
-    assert_eq!(operator.job(&job).await["state"], "rejected");
+    assert_eq!(operator.job(&job).await["state"], "cancelled");
+}
+
+#[tokio::test]
+async fn ten_prompts_leave_at_once_while_more_than_half_of_the_budget_is_free_and_the_rest_evenly() {
+    let app = TestApp::with(per_hour(40)).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let values: String = (0..25).map(|n| format!("/page-{n}\n")).collect();
+    let id = intent();
+    let fields =
+        [("project", "docs"), ("prompt", "Check {{page}}"), ("values", values.as_str()), ("intent", &id)];
+    let batch = operator.ask("/api/batches/prepare", &fields).await;
+    // Ten at once, the others 90 s apart.
+    assert_eq!(batch["expected_end"], "2025-03-10T10:37:30Z");
+    let start = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
+    operator.ask("/api/batches/start", &start).await;
+    exactly(&app, 10).await;
+    for sent in 11..=13 {
+        app.clock().advance(Duration::from_secs(89));
+        exactly(&app, sent - 1).await;
+        app.clock().advance(Duration::from_secs(1));
+        exactly(&app, sent).await;
+    }
 }

@@ -20,6 +20,8 @@ pub enum DeliveryState {
     Accepted,
     /// The upstream definitely did not accept it.
     Rejected,
+    /// A person cancelled it before it was sent.
+    Cancelled,
     /// The upstream may have accepted it; sent again only by a person's decision.
     Unknown,
 }
@@ -51,6 +53,8 @@ pub enum JobState {
     Failed,
     /// The upstream definitely did not accept the job.
     Rejected,
+    /// A person cancelled its first prompt before it was sent.
+    Cancelled,
     /// The upstream may have accepted the job.
     Unknown,
     /// The upstream reports a status outside its own list; its raw name is [`RemoteJob::status`](super::RemoteJob::status).
@@ -67,6 +71,7 @@ impl JobState {
             (DeliveryState::Queued, _) => Self::Queued,
             (DeliveryState::Sending, _) => Self::Sending,
             (DeliveryState::Rejected, _) => Self::Rejected,
+            (DeliveryState::Cancelled, _) => Self::Cancelled,
             (DeliveryState::Unknown, _) => Self::Unknown,
             (DeliveryState::Accepted, Some("active")) => Self::Active,
             (DeliveryState::Accepted, Some("completed")) => Self::Completed,
@@ -100,7 +105,7 @@ impl fmt::Display for JobState {
 }
 
 fn not_a_job_state(_: &str) -> ParseError {
-    "A status is one of queued, sending, active, completed, archived, failed, rejected, unknown, other."
+    "A status is one of queued, sending, active, completed, archived, failed, rejected, cancelled, unknown, other."
 }
 
 fn not_a_delivery_state(_: &str) -> ParseError {
@@ -127,7 +132,7 @@ mod tests {
         let words = JobState::ALL.map(JobState::as_str).join(", ");
         let refused = "".parse::<JobState>().map_err(str::to_owned);
         assert_eq!(refused, Err(format!("A status is one of {words}.")));
-        let words = "queued sending accepted rejected unknown";
+        let words = "queued sending accepted rejected cancelled unknown";
         let states = words.split(' ').map(|word| word.parse().map(DeliveryState::as_str));
         assert!(states.eq(words.split(' ').map(Ok)));
     }

@@ -1,13 +1,37 @@
-//! Archiving, restoring and tagging jobs in Docket. Must not send anything.
+//! Archiving, restoring, dismissing and tagging jobs in Docket. Must not send anything.
 
 use crate::error::AppError;
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::BulkResult;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use crate::server::jobs::filter;
 use crate::server::jobs::find::job_ids;
 
+/// The most jobs that are changed at once.
+const SELECTED_MAX: usize = 1_000;
+
 impl Jobs {
+    /// The comma-separated ids of the jobs that match the filters of an address, if there are any, and else `ids`.
+    pub async fn selected(
+        &self,
+        project: &ProjectId,
+        ids: Option<String>,
+        matching: Option<String>,
+    ) -> Result<String, AppError> {
+        let Some(query) = matching.filter(|query| !query.is_empty()) else {
+            return Ok(ids.unwrap_or_default());
+        };
+        let filter = filter::of_address(&query)?;
+        let ids = self.store.ids(project, &filter, SELECTED_MAX + 1).await?;
+        if ids.len() > SELECTED_MAX {
+            return Err(AppError::bad_input(format!(
+                "More than {SELECTED_MAX} jobs match. Narrow the list by a filter first."
+            )));
+        }
+        Ok(ids.join(","))
+    }
+
     /// Archives the jobs with these comma-separated ids.
     pub async fn archive(
         &self,
@@ -30,6 +54,28 @@ impl Jobs {
         Ok(BulkResult { jobs })
     }
 
+    /// Dismisses those of the jobs with these comma-separated ids that need attention.
+    pub async fn dismiss(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+    ) -> Result<BulkResult, AppError> {
+        let jobs = self.store.dismiss(project, &chosen(ids)?, &caller.actor(), self.clock.now()).await?;
+        Ok(BulkResult { jobs })
+    }
+
+    /// Undoes the dismissal of the jobs with these comma-separated ids.
+    pub async fn undismiss(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+    ) -> Result<BulkResult, AppError> {
+        let jobs = self.store.undismiss(project, &chosen(ids)?, &caller.actor(), self.clock.now()).await?;
+        Ok(BulkResult { jobs })
+    }
+
     pub async fn tag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<BulkResult, AppError> {
         let tag = tag.parse().map_err(AppError::bad_input)?;
         Ok(BulkResult { jobs: self.store.tag(project, &chosen(ids)?, &tag).await? })
@@ -43,6 +89,6 @@ impl Jobs {
 
 /// Parses at least one comma-separated id.
 fn chosen(ids: &str) -> Result<Vec<JobId>, AppError> {
-    let ids = job_ids(ids)?;
+    let ids = job_ids(ids, SELECTED_MAX)?;
     if ids.is_empty() { Err(AppError::bad_input("Choose at least one job.")) } else { Ok(ids) }
 }

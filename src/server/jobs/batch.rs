@@ -4,6 +4,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::batch::{self, Batch, BatchForm, Entry};
 use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::page_path;
+use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::{paths, prompt};
@@ -11,6 +12,7 @@ use crate::server::jobs::queue::cancelled_by;
 use crate::server::jobs::templates::template_id;
 use crate::server::store::batches::{NewBatch, PreparedBatch};
 use crate::server::store::drafts::{Draft, DraftKey};
+use crate::server::upstream::governor::Scope;
 
 /// The draft subject of the form; the list of values is stored in the draft's pages.
 const DRAFT: &str = "batch";
@@ -122,16 +124,34 @@ impl Jobs {
     async fn shown(&self, prepared: PreparedBatch) -> Result<Batch, AppError> {
         let is_started = prepared.started_at.is_some();
         // The whole prompts are made once more when it is started, not for each look at it.
-        let preview =
-            if is_started { Vec::new() } else { batch::preview(&prepared.template, &prepared.list) };
+        let (preview, unfilled) = match is_started {
+            true => (Vec::new(), Vec::new()),
+            false => {
+                let (text, list) = (&prepared.template, &prepared.list);
+                (batch::preview(text, list), batch::unfilled(text, list))
+            }
+        };
         let jobs = self.store.jobs_of_batch(&prepared.id).await?;
         let (sent, waiting) = self.store.progress(&prepared.id).await?;
-        let queue = self.queue(&prepared.project).await?;
-        let of_batch = queue.waiting.iter().filter(|waiting| waiting.batch.as_ref() == Some(&prepared.id));
+        let expected_end = match is_started {
+            true => {
+                let queue = self.queue(&prepared.project).await?;
+                let of_batch =
+                    queue.waiting.iter().filter(|waiting| waiting.batch.as_ref() == Some(&prepared.id));
+                of_batch.filter_map(|waiting| waiting.expected_at).max()
+            }
+            false => self.last_of(&prepared.project, preview.len()).await?,
+        };
+        let usual_millis = match is_started {
+            true => None,
+            false => self.store.usual_millis(&prepared.project, prepared.template_id.as_ref()).await?,
+        };
         Ok(Batch {
-            expected_end: of_batch.filter_map(|waiting| waiting.expected_at).max(),
+            expected_end,
+            usual_millis,
             total: if is_started { jobs.len() } else { preview.len() } as u32,
             preview,
+            unfilled,
             jobs,
             sent,
             waiting: waiting.len() as u32,
@@ -142,6 +162,14 @@ impl Jobs {
             created_at: prepared.created_at,
             started_at: prepared.started_at,
         })
+    }
+
+    /// When the last of `count` new prompts behind the queue would be sent.
+    async fn last_of(&self, project: &ProjectId, count: usize) -> Result<Option<Timestamp>, AppError> {
+        let waiting = self.store.waiting_prompts(project, false).await? as usize;
+        let (_, times) =
+            self.governor.queue_forecast(&Scope::of_message(project, 0), waiting + count).await?;
+        Ok(times.last().copied())
     }
 
     async fn keep_batch_draft(&self, caller: &Caller, request: &BatchRequest) -> Result<(), AppError> {

@@ -11,10 +11,19 @@ const FIELD_MAX_CHARS: usize = 500;
 /// The canonical filters in the query string of an address; other fields are ignored, and of repeated fields the first
 /// counts.
 pub fn kept(query: &str) -> Result<String, AppError> {
+    Ok(parse(&of_pairs(query))?.0.canonical())
+}
+
+/// The filter in the query string of an address.
+pub(super) fn of_address(query: &str) -> Result<JobFilter, AppError> {
+    Ok(parse(&of_pairs(query))?.1)
+}
+
+fn of_pairs(query: &str) -> JobQuery {
     let pairs: Vec<(String, String)> =
         url::form_urlencoded::parse(query.trim_start_matches('?').as_bytes()).into_owned().collect();
     let of = |name: &str| pairs.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
-    Ok(parse(&JobQuery::of(of))?.0.canonical())
+    JobQuery::of(of)
 }
 
 /// The canonical form of the query, and the parsed filter.

@@ -1,15 +1,19 @@
 //! Finding jobs. Must not write or call the upstream.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
 use crate::error::AppError;
-use crate::model::id::{IntentId, JobId, ProjectId};
-use crate::model::job::{Job, JobBadge, JobForm, JobPage, JobState, JobsOverview};
+use crate::model::excerpt::SearchWords;
+use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
+use crate::model::job::{Facets, Job, JobBadge, JobForm, JobPage, JobState, JobsOverview};
 use crate::model::job_query::JobQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::filter::parse;
 use crate::server::store::drafts::{Draft, DraftKey};
-use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart};
+use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart, Sections};
 
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
 const SECTION_JOBS: usize = 8;
@@ -17,8 +21,11 @@ const SECTION_JOBS: usize = 8;
 /// The number of finished jobs in the overview.
 const FINISHED_JOBS: usize = 6;
 
-/// The maximum number of jobs in one call.
-const JOBS_MAX: usize = 200;
+/// A match among so many first characters of a title is in sight.
+const TITLE_CHARS: usize = 56;
+
+/// The most badges in one call.
+const BADGES_MAX: usize = 200;
 
 /// The largest page number.
 const PAGES_MAX: u64 = 1_000_000;
@@ -46,36 +53,101 @@ impl Jobs {
             (None, Some(page)) => PageStart::Start(before_page(&page)?),
             (None, None) => PageStart::default(),
         };
-        let Listed { jobs, next, previous, before, counts, attention } =
+        let Listed { jobs, next, previous, before, counts, attention, revision } =
             self.store.jobs(project, &filter).await?;
         let total = filter
             .state
             .map_or_else(|| counts.values().sum(), |state| counts.get(&state).copied().unwrap_or_default());
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
-        Ok(JobPage { jobs, next, previous, before, total, counts, attention })
+        let excerpts = self.excerpts(&query.q, &jobs).await?;
+        let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;
+        let facets = self.facets(project, revision).await?;
+        Ok(JobPage {
+            jobs,
+            next,
+            previous,
+            before,
+            total,
+            counts,
+            attention,
+            revision,
+            excerpts,
+            batches,
+            facets,
+        })
+    }
+
+    /// The values to filter by, counted once per revision.
+    async fn facets(&self, project: &ProjectId, revision: i64) -> Result<Arc<Facets>, AppError> {
+        let known = self.facets.lock().unwrap_or_else(PoisonError::into_inner).get(project).cloned();
+        if let Some((_, facets)) = known.filter(|(counted_at, _)| *counted_at == revision) {
+            return Ok(facets);
+        }
+        let facets = Arc::new(self.store.facets(project).await?);
+        let counted = (revision, facets.clone());
+        self.facets.lock().unwrap_or_else(PoisonError::into_inner).insert(project.clone(), counted);
+        Ok(facets)
+    }
+
+    /// What the search `q` found in those jobs whose title does not begin with it.
+    async fn excerpts(&self, q: &str, jobs: &[Job]) -> Result<BTreeMap<String, String>, AppError> {
+        let words = SearchWords::of(q);
+        let Some(longest) = words.longest() else { return Ok(BTreeMap::new()) };
+        let mut excerpts = BTreeMap::new();
+        let mut elsewhere = Vec::new();
+        let is_in_sight = |job: &&Job| words.first(job.title()).is_some_and(|at| at < TITLE_CHARS);
+        for job in jobs.iter().filter(|job| !is_in_sight(job)) {
+            let mut texts = std::iter::once(&job.prompt).chain(job.follow_ups.iter().map(|it| &it.prompt));
+            match texts.find_map(|text| words.excerpt(text)) {
+                Some(excerpt) => _ = excerpts.insert(job.id.to_string(), excerpt),
+                None => elsewhere.push(job.id.clone()),
+            }
+        }
+        for (job, text) in self.store.passages(&elsewhere, &longest).await? {
+            excerpts.insert(job, words.excerpt(&text).unwrap_or(text));
+        }
+        Ok(excerpts)
     }
 
     /// Running jobs, jobs that need attention, and recently finished jobs.
     pub async fn overview(&self, project: &ProjectId) -> Result<JobsOverview, AppError> {
+        let needing = JobQuery::default().with("needs", "attention");
         let filters = [
             JobQuery::default().with("status", "active"),
-            JobQuery::default().with("needs", "attention"),
+            needing.with("status", "unknown"),
+            needing.with("status", "failed"),
+            needing.with("status", "rejected"),
+            needing.clone(),
             JobQuery::default().with("pr", "yes").with("sort", "changed"),
         ];
-        let [(_, running), (_, needing), (_, changed)] = {
-            let [running, needing, changed] = filters.each_ref().map(parse);
-            [running?, needing?, changed?]
+        let mut parsed = Vec::with_capacity(filters.len());
+        for filter in &filters {
+            parsed.push(parse(filter)?.1);
+        }
+        let sections = std::array::from_fn::<_, 6, _>(|at| (&parsed[at], SECTION_JOBS));
+        let Sections { jobs, counts, attention, no_changes, revision } =
+            self.store.sections(project, sections).await?;
+        let [running, unknown, failed, rejected, rest, changed] = jobs;
+        let has_section = |job: &Job| {
+            matches!(job.state, JobState::Unknown | JobState::Failed | JobState::Rejected)
+                || (job.state == JobState::Completed && made_no_changes(job))
         };
-        let sections = [(&running, SECTION_JOBS), (&needing, SECTION_JOBS), (&changed, SECTION_JOBS)];
-        let ([running, needing, changed], counts, attention) = self.store.sections(project, sections).await?;
+        let rest = rest.into_iter().filter(|job| !has_section(job));
+        let needing =
+            [unknown, failed, rejected].into_iter().flatten().chain(rest).take(SECTION_JOBS).collect();
         let is_finished = |job: &Job| matches!(job.state, JobState::Completed | JobState::Archived);
         let finished = changed.into_iter().filter(is_finished).take(FINISHED_JOBS).collect();
-        Ok(JobsOverview { running, needing, finished, counts, attention })
+        Ok(JobsOverview { running, needing, finished, counts, attention, no_changes, revision })
     }
 
     /// The badges of comma-separated ids; ids that are not in the project are omitted.
     pub async fn badges(&self, project: &ProjectId, ids: &str) -> Result<Vec<JobBadge>, AppError> {
-        Ok(self.store.badges(project, &job_ids(ids)?).await?)
+        Ok(self.store.badges(project, &job_ids(ids, BADGES_MAX)?).await?)
+    }
+
+    /// Grows with every change of the project's jobs that a list shows.
+    pub async fn revision(&self, project: &ProjectId) -> Result<i64, AppError> {
+        Ok(self.store.revision(project).await?)
     }
 
     /// The initial values of a form: a new intent, and the draft.
@@ -98,12 +170,27 @@ impl Jobs {
     }
 }
 
-/// Parses comma-separated ids of jobs.
-pub(super) fn job_ids(ids: &str) -> Result<Vec<JobId>, AppError> {
+/// The batches of which there are several among `jobs`.
+fn batches_of(jobs: &[Job]) -> Vec<BatchId> {
+    let mut counts = BTreeMap::<_, usize>::new();
+    for batch in jobs.iter().filter_map(|job| job.batch.as_ref()) {
+        *counts.entry(batch.as_str()).or_default() += 1;
+    }
+    let several = counts.into_iter().filter(|(_, jobs)| *jobs > 1);
+    several.filter_map(|(batch, _)| batch.parse().ok()).collect()
+}
+
+/// Whether a completed job has no pull request.
+fn made_no_changes(job: &Job) -> bool {
+    job.remote.as_ref().is_none_or(|remote| remote.pr_link.is_none())
+}
+
+/// Parses at most `most` comma-separated ids of jobs.
+pub(super) fn job_ids(ids: &str, most: usize) -> Result<Vec<JobId>, AppError> {
     let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
     let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>().map_err(AppError::bad_input)?;
-    if ids.len() > JOBS_MAX {
-        return Err(AppError::bad_input(format!("At most {JOBS_MAX} jobs can be chosen at once.")));
+    if ids.len() > most {
+        return Err(AppError::bad_input(format!("At most {most} jobs can be chosen at once.")));
     }
     Ok(ids)
 }

@@ -8,6 +8,7 @@ use crate::model::audit::Actor;
 use crate::model::id::{IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{Job, JobState};
 use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
+use crate::model::unfilled::{question, unfilled};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::templates::template_id;
@@ -35,6 +36,8 @@ pub struct Form {
     pub template: Option<String>,
     /// Whether to warn first if there are similar jobs.
     pub asks: bool,
+    /// Whether to warn first if the prompt has an unfilled placeholder.
+    pub asks_for_placeholders: bool,
 }
 
 /// A valid form.
@@ -56,8 +59,7 @@ impl Form {
         paths: Option<String>,
         template: Option<String>,
     ) -> Self {
-        let author = caller.actor();
-        Self { author, project, job: None, prompt, intent, paths, template, queue: false, asks: false }
+        Self::new(caller, project, None, prompt, intent, paths, template)
     }
 
     pub fn follow_up(
@@ -67,9 +69,21 @@ impl Form {
         prompt: String,
         intent: String,
     ) -> Self {
+        Self::new(caller, project, Some(job), prompt, intent, None, None)
+    }
+
+    fn new(
+        caller: &Caller,
+        project: ProjectId,
+        job: Option<String>,
+        prompt: String,
+        intent: String,
+        paths: Option<String>,
+        template: Option<String>,
+    ) -> Self {
         let author = caller.actor();
-        let (job, paths, template) = (Some(job), None, None);
-        Self { author, project, job, prompt, intent, paths, template, queue: false, asks: false }
+        let (queue, asks, asks_for_placeholders) = (false, false, false);
+        Self { author, project, job, prompt, intent, paths, template, queue, asks, asks_for_placeholders }
     }
 
     /// With the form's checkbox that allows queueing.
@@ -80,6 +94,11 @@ impl Form {
     /// With the field of a form without JavaScript that asks for the warning; only a page can show it.
     pub fn asking(self, field: Option<&str>, wants_a_page: bool) -> Self {
         Self { asks: field == Some("ask") && wants_a_page, ..self }
+    }
+
+    /// With the fields of a form that asks for the warning, and of its answer to send the prompt anyway.
+    pub fn asking_for_placeholders(self, field: Option<&str>, anyway: Option<&str>) -> Self {
+        Self { asks_for_placeholders: field == Some("ask") && anyway != Some("on"), ..self }
     }
 
     fn parse(&self, prompt_max: u32) -> Result<Request, AppError> {
@@ -139,6 +158,9 @@ impl Jobs {
         }
         if let Some(template) = &request.template {
             self.must_be_a_template(&form.project, template).await?;
+        }
+        if form.asks_for_placeholders {
+            must_be_filled_in(&request.prompt)?;
         }
         if form.asks {
             self.must_have_no_similar_job(form, &request).await?;
@@ -232,6 +254,14 @@ impl Jobs {
 
 fn nothing_to_follow_up() -> AppError {
     AppError::bad_input("The platform has not accepted this job, so there is nothing to follow up yet.")
+}
+
+/// Nothing is committed if this fails, as for a similar job.
+fn must_be_filled_in(prompt: &str) -> Result<(), AppError> {
+    match question(&unfilled(prompt)) {
+        Some(asked) => Err(AppError::new(ErrorCode::UnfilledPlaceholder, asked)),
+        None => Ok(()),
+    }
 }
 
 fn similar_job() -> AppError {

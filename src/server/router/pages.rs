@@ -15,7 +15,7 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 
 use super::last_project;
 use crate::api::flash::PendingFlash;
-use crate::app::{App, shell};
+use crate::app::{App, Look, shell};
 use crate::server::auth::guard::Caller;
 use crate::server::cookie;
 use crate::server::state::AppState;
@@ -48,7 +48,7 @@ pub(super) fn not_found(state: &AppState) -> MethodRouter<AppState> {
 
 fn document(state: &AppState) -> impl Fn() -> leptos::prelude::AnyView + Clone + Send + Sync + 'static {
     let options = state.leptos().clone();
-    move || leptos::prelude::IntoAny::into_any(shell(options.clone(), chosen_theme()).into_view())
+    move || leptos::prelude::IntoAny::into_any(shell(options.clone(), chosen_look()).into_view())
 }
 
 /// The context of every page and server function.
@@ -82,9 +82,11 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
     }
 }
 
-/// The theme in the person's cookie, so that the first paint uses it.
-fn chosen_theme() -> Option<&'static str> {
-    theme_of(&use_context::<Parts>()?.headers)
+/// What the person's cookies say, so that the first paint uses it.
+fn chosen_look() -> Look {
+    let Some(parts) = use_context::<Parts>() else { return Look::default() };
+    let density = cookie::get(&parts.headers, "density").filter(|density| density == "comfortable");
+    Look { theme: theme_of(&parts.headers), density: density.map(|_| "comfortable") }
 }
 
 pub(super) fn theme_of(headers: &HeaderMap) -> Option<&'static str> {

@@ -10,14 +10,18 @@ use leptos::server_fn::ServerFn;
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
-use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use crate::api::archive_and_tags::{
+    ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
+};
 use crate::api::users::{ChangePerson, InvitePerson};
 use crate::error::AppError;
 
 /// The server functions whose forms repeat a field, and that field.
-const TAKE_MANY: [(&str, &str); 6] = [
+const TAKE_MANY: [(&str, &str); 8] = [
     (ArchiveJobs::PATH, "jobs"),
     (UnarchiveJobs::PATH, "jobs"),
+    (DismissJobs::PATH, "jobs"),
+    (UndismissJobs::PATH, "jobs"),
     (TagJobs::PATH, "jobs"),
     (UntagJobs::PATH, "jobs"),
     (InvitePerson::PATH, "projects"),

@@ -1,11 +1,12 @@
-//! Archiving, restoring and tagging jobs in Docket. The upstream is not told.
+//! Archiving, restoring, dismissing and tagging jobs in Docket. The upstream is not told.
 
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::select::sql_placeholders;
-use super::{Store, StoreError, jobs, word};
+use super::{Store, StoreError, audit, jobs, word};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::tag::Tag;
 use crate::model::time::Timestamp;
@@ -53,6 +54,49 @@ impl Store {
         let query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
         record(&mut tx, &changed, "brought back here", by, now).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Dismisses those jobs of the project that need attention, and returns them.
+    pub async fn dismiss(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "UPDATE jobs SET dismissed_at = $1, dismissed_by = $2
+             WHERE project = $3 AND EXISTS (SELECT 1 FROM listed_jobs l WHERE l.job_id = jobs.id AND l.attention = 1)
+             AND id IN ({}) RETURNING id",
+            sql_placeholders(4, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(now.as_millis()).bind(&by.id).bind(project.as_str());
+        let changed = changed(&mut tx, query, ids).await?;
+        record_audited(&mut tx, project, &changed, ("dismissed", Action::Dismiss), by, now).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Undoes the dismissal of those jobs of the project, and returns them.
+    pub async fn undismiss(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let mut tx = self.begin().await?;
+        let sql = format!(
+            "UPDATE jobs SET dismissed_at = NULL, dismissed_by = NULL
+             WHERE project = $1 AND dismissed_at IS NOT NULL AND id IN ({}) RETURNING id",
+            sql_placeholders(2, ids.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
+        let changed = changed(&mut tx, query, ids).await?;
+        record_audited(&mut tx, project, &changed, ("dismissal undone", Action::Undismiss), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -107,6 +151,23 @@ async fn changed(
     }
     let rows: Vec<AnyRow> = query.fetch_all(&mut **tx).await?;
     rows.iter().map(|row| word(row, "id")).collect()
+}
+
+/// Records the action in the timeline and in the audit log.
+async fn record_audited(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    changed: &[JobId],
+    (what, action): (&str, Action),
+    by: &Actor,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for job in changed {
+        jobs::record_event(tx, job.as_str(), 0, now, what, Some(&format!("by {}", by.name))).await?;
+        let event = AuditEvent::new(action).in_project(project).on(job);
+        audit::record(tx, by, &event, now).await?;
+    }
+    Ok(())
 }
 
 async fn record(

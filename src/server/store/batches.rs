@@ -1,14 +1,16 @@
 //! Batches: prepared, started once, and their jobs.
 
+use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::intents::{NewIntent, Scheduling, insert};
 use super::listed_job::{ListedJob, columns};
+use super::select::sql_placeholders;
 use super::{Store, StoreError, as_json, audit, jobs, new_id, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
-use crate::model::job::Job;
+use crate::model::job::{BatchSummary, EXCERPT_CHARS, Job, title};
 use crate::model::time::Timestamp;
 
 /// How long a batch that was not started is kept.
@@ -141,6 +143,38 @@ impl Store {
         let mut jobs: Vec<Job> = jobs.into_iter().map(Job::from).collect();
         jobs.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(jobs)
+    }
+
+    /// How far those batches are, in no particular order.
+    pub async fn batch_summaries(&self, batches: &[BatchId]) -> Result<Vec<BatchSummary>, StoreError> {
+        if batches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sql = format!(
+            "SELECT b.id, SUBSTR(b.template, 1, {EXCERPT_CHARS}) AS template, COUNT(*) AS jobs,
+             COUNT(*) FILTER (WHERE l.state NOT IN ('queued', 'sending', 'active')) AS finished,
+             COUNT(*) FILTER (WHERE l.has_pr = 1) AS pull_requests, COUNT(*) FILTER (WHERE l.attention = 1) AS attention
+             FROM batches b JOIN jobs j ON j.batch_id = b.id JOIN listed_jobs l ON l.job_id = j.id
+             WHERE b.id IN ({}) GROUP BY b.id, b.template",
+            sql_placeholders(1, batches.len())
+        );
+        let query = batches.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, id| query.bind(id.as_str()));
+        let rows = query.fetch_all(&self.pool).await?;
+        let count = |row: &AnyRow, column: &str| {
+            row.try_get::<i64, _>(column).map(|count| u64::try_from(count).unwrap_or_default())
+        };
+        rows.iter()
+            .map(|row| {
+                Ok(BatchSummary {
+                    id: word(row, "id")?,
+                    name: title(&row.try_get::<String, _>("template")?).to_owned(),
+                    jobs: count(row, "jobs")?,
+                    finished: count(row, "finished")?,
+                    pull_requests: count(row, "pull_requests")?,
+                    attention: count(row, "attention")?,
+                })
+            })
+            .collect()
     }
 
     /// How many prompts of a batch were sent, and which are queued.

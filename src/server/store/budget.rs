@@ -149,6 +149,20 @@ impl Store {
     }
 }
 
+/// The calls of the last hour in `scope`.
+pub(super) async fn used_in(
+    connection: &mut AnyConnection,
+    scope: &str,
+    now: i64,
+) -> Result<usize, StoreError> {
+    let used: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2")
+        .bind(scope)
+        .bind(now - HOUR_MILLIS)
+        .fetch_one(connection)
+        .await?;
+    Ok(usize::try_from(used).unwrap_or_default())
+}
+
 /// As [`Store::acquire_call`], in one statement: within a transaction, the count commits together with what it is for.
 pub(super) async fn acquire_in(
     connection: &mut AnyConnection,

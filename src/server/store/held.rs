@@ -1,4 +1,4 @@
-//! Held prompts: queued by a person who was disabled since, or may not start jobs in their project any more. They wait until an
+//! Held prompts: queued by a person who was disabled since, or may no longer start jobs in their project. They wait until an
 //! administrator releases or cancels them.
 
 use std::collections::HashMap;

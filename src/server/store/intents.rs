@@ -176,8 +176,7 @@ impl Store {
         let after = jobs::state(&mut tx, &intent.job).await?;
         if before.is_moving() && !after.is_moving() {
             if let DeliveryOutcome::Accepted(remote, _) = end {
-                let job = intent.job.as_str();
-                jobs::record_event(&mut tx, job, intent.position, now, &remote.status, None).await?;
+                jobs::record_status(&mut tx, &intent.job, intent.position, now, remote).await?;
             }
             webhook_events::job_finished(&mut tx, &intent.job, now).await?;
         }

@@ -11,12 +11,15 @@ use super::listed_job::{ListedJob, columns};
 use super::select::{ScanBy, Statement, sql_placeholders};
 use super::{Store, StoreError, as_json, jobs, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{Job, JobBadge, JobState};
+use crate::model::job::{Facets, Job, JobBadge, JobState};
 
 pub use super::job_filter::{Cursor, JobFilter, PageStart, Sort};
 
 /// Jobs per page of the list.
 pub const PAGE_JOBS: usize = 50;
+
+/// The most values of each kind to filter by.
+const FACETS_MAX: usize = 50;
 
 /// A page with its cursors and the counts.
 #[derive(Debug)]
@@ -29,7 +32,30 @@ pub struct Listed {
     pub counts: BTreeMap<JobState, u64>,
     /// How many of those counted need attention.
     pub attention: u64,
+    /// The project's [`Store::revision`].
+    pub revision: i64,
 }
+
+/// The first jobs of several filters, as of one moment.
+#[derive(Debug)]
+pub struct Sections<const N: usize> {
+    pub jobs: [Vec<Job>; N],
+    /// Per state, of all jobs that are not archived in Docket.
+    pub counts: BTreeMap<JobState, u64>,
+    /// How many of those counted need attention.
+    pub attention: u64,
+    /// How many of these were completed without changes.
+    pub no_changes: u64,
+    /// The project's [`Store::revision`].
+    pub revision: i64,
+}
+
+/// How many jobs need attention because they changed nothing, where the project is the first value of the statement.
+const NO_CHANGES: &str = "(SELECT COUNT(*) FROM listed_jobs
+    WHERE project = $1 AND archived = 0 AND state = 'completed' AND attention = 1 AND has_pr = 0)";
+
+/// The project's revision, where the project is the first value of the statement.
+const REVISION: &str = "(SELECT COALESCE(MAX(revision), 0) FROM project_changes WHERE project = $1)";
 
 /// The states that jobs of each project were seen in: to count by a state takes time, and few projects know all of them.
 #[derive(Default)]
@@ -51,16 +77,16 @@ impl Store {
             PageStart::At(cursor) => cursor.top,
             PageStart::Start(_) => row.try_get(2)?,
         };
-        Ok(page(filter, top, jobs, counts))
+        Ok(page(filter, top, jobs, counts, row.try_get(3)?))
     }
 
     /// For each filter its first jobs with truncated prompts, and how many jobs of the project are in each state and
     /// need attention, as of one moment.
-    pub async fn sections(
+    pub async fn sections<const N: usize>(
         &self,
         project: &ProjectId,
-        sections: [(&JobFilter, usize); 3],
-    ) -> Result<([Vec<Job>; 3], BTreeMap<JobState, u64>, u64), StoreError> {
+        sections: [(&JobFilter, usize); N],
+    ) -> Result<Sections<N>, StoreError> {
         let everything = JobFilter { archived: Some(false), ..JobFilter::default() };
         let statement = |states: &[JobState]| {
             let mut parts = vec![counts(project, &everything, 0, states)];
@@ -69,16 +95,87 @@ impl Store {
                 parts.push(positions(project, filter, before, most));
             }
             let lists = parts[1..].iter().map(jobs_at).collect::<Vec<_>>().join(", ");
-            Statement::around(format!("SELECT ({}), {lists}", parts[0].sql()), parts)
+            Statement::around(
+                format!("SELECT ({}), {lists}, {NO_CHANGES}, {REVISION}", parts[0].sql()),
+                parts,
+            )
         };
         let (row, (counts, attention)) = self.counted(project, &everything, statement).await?;
-        let mut found: [Vec<Job>; 3] = Default::default();
+        let mut found = [const { Vec::new() }; N];
         for (column, (section, (filter, _))) in found.iter_mut().zip(sections).enumerate() {
             let mut jobs: Vec<PlacedJob> = as_json::read(&row, column + 1)?;
             sort(&mut jobs, filter);
             *section = jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect();
         }
-        Ok((found, counts, attention))
+        let no_changes = u64::try_from(row.try_get::<i64, _>(N + 1)?).unwrap_or_default();
+        Ok(Sections { jobs: found, counts, attention, no_changes, revision: row.try_get(N + 2)? })
+    }
+
+    /// The ids of the first `most` jobs of the filter.
+    pub async fn ids(
+        &self,
+        project: &ProjectId,
+        filter: &JobFilter,
+        most: usize,
+    ) -> Result<Vec<String>, StoreError> {
+        let positions = positions(project, filter, 0, most);
+        let ids = as_json::values("p.job_id", &format!("({}) p", positions.sql()));
+        let row = self.questions.ask(Statement::around(format!("SELECT {ids}"), [positions])).await?;
+        as_json::read(&row, 0)
+    }
+
+    /// The values that the list can be filtered by: at most [`FACETS_MAX`] of each kind.
+    pub async fn facets(&self, project: &ProjectId) -> Result<Facets, StoreError> {
+        let counted = |value: &str, of: &str| {
+            let tail = format!("GROUP BY {value} ORDER BY jobs DESC, value LIMIT {FACETS_MAX}");
+            as_json::rows(
+                "f.value, f.jobs",
+                &format!("(SELECT {value} AS value, COUNT(*) AS jobs FROM {of} {tail}) f"),
+            )
+        };
+        let labels = |what: &str| {
+            counted(
+                "s.label",
+                &format!(
+                    "listed_labels s JOIN listed_jobs l ON l.number = s.number
+                     WHERE s.project = $1 AND {what} AND l.archived = 0"
+                ),
+            )
+        };
+        let people = counted(
+            "u.name",
+            "listed_jobs l JOIN users u ON u.id = l.author_id WHERE l.project = $1 AND l.archived = 0",
+        );
+        let sql = format!(
+            "SELECT {people}, {}, {}, (SELECT {} FROM listed_jobs l WHERE l.project = $1)",
+            labels("s.label LIKE '/%'"),
+            labels("s.label NOT LIKE '/%'"),
+            as_json::list(
+                "COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 1), \
+                 COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 0), COUNT(*) FILTER (WHERE l.archived = 1)"
+            ),
+        );
+        let row = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str()).fetch_one(&self.pool).await?;
+        let sorted = |column| -> Result<Vec<(String, u64)>, StoreError> {
+            let mut values: Vec<(String, u64)> = as_json::read(&row, column)?;
+            values.sort_by(|(a, more), (b, less)| less.cmp(more).then_with(|| a.cmp(b)));
+            Ok(values)
+        };
+        let [with_pull_request, without_pull_request, archived] = as_json::read(&row, 3)?;
+        Ok(Facets {
+            people: sorted(0)?,
+            pages: sorted(1)?,
+            tags: sorted(2)?,
+            with_pull_request,
+            without_pull_request,
+            archived,
+        })
+    }
+
+    /// Grows with every change of the project's list of jobs.
+    pub async fn revision(&self, project: &ProjectId) -> Result<i64, StoreError> {
+        let query = sqlx::query_scalar(AssertSqlSafe(format!("SELECT {REVISION}")));
+        Ok(query.bind(project.as_str()).fetch_one(&self.pool).await?)
     }
 
     /// Runs a statement whose first column is [`counts`] of the states that it is given, and gives its row and what was counted.
@@ -143,6 +240,17 @@ impl Store {
         ids: impl ExactSizeIterator<Item = &'a JobId>,
         after: &str,
     ) -> Result<Vec<AnyRow>, StoreError> {
+        self.rows_with(before, ids, after, None).await
+    }
+
+    /// As [`Self::rows_of`], with a value after the ids.
+    pub(super) async fn rows_with<'a>(
+        &self,
+        before: &str,
+        ids: impl ExactSizeIterator<Item = &'a JobId>,
+        after: &str,
+        value: Option<&str>,
+    ) -> Result<Vec<AnyRow>, StoreError> {
         if ids.len() == 0 {
             return Ok(Vec::new());
         }
@@ -150,6 +258,9 @@ impl Store {
             sqlx::query(AssertSqlSafe(format!("{before}{}{after}", sql_placeholders(1, ids.len()))));
         for id in ids {
             query = query.bind(id.as_str());
+        }
+        if let Some(value) = value {
+            query = query.bind(value.to_owned());
         }
         Ok(query.fetch_all(&self.pool).await?)
     }
@@ -170,7 +281,7 @@ impl KnownStates {
     }
 }
 
-/// Counts, a page and the newest job of all, in one row.
+/// Counts, a page, the newest job of all and the revision, in one row.
 fn page_statement(project: &ProjectId, filter: &JobFilter, states: &[JobState]) -> Statement {
     let counts = counts(project, filter, 0, states);
     let positions = positions(project, filter, counts.values(), PAGE_JOBS + 1);
@@ -184,7 +295,7 @@ fn page_statement(project: &ProjectId, filter: &JobFilter, states: &[JobState]) 
         None => jobs,
     };
     let sql = format!(
-        "SELECT c.counts, {jobs}, (SELECT COALESCE(MAX(number), 0) FROM listed_jobs) FROM ({}) c",
+        "SELECT c.counts, {jobs}, (SELECT COALESCE(MAX(number), 0) FROM listed_jobs), {REVISION} FROM ({}) c",
         counts.sql()
     );
     Statement::around(sql, [counts, positions])
@@ -257,7 +368,13 @@ fn sort(jobs: &mut [PlacedJob], filter: &JobFilter) {
 }
 
 /// The page of these jobs, of which there is one too many if there is another page.
-fn page(filter: &JobFilter, top: i64, mut jobs: Vec<PlacedJob>, (counts, attention): Counts) -> Listed {
+fn page(
+    filter: &JobFilter,
+    top: i64,
+    mut jobs: Vec<PlacedJob>,
+    (counts, attention): Counts,
+    revision: i64,
+) -> Listed {
     let backward = filter.page_start.is_backward();
     let has_more = jobs.len() > PAGE_JOBS;
     sort(&mut jobs, filter);
@@ -282,6 +399,7 @@ fn page(filter: &JobFilter, top: i64, mut jobs: Vec<PlacedJob>, (counts, attenti
         before,
         counts,
         attention,
+        revision,
         jobs: jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect(),
     }
 }

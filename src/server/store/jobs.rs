@@ -4,15 +4,22 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 use super::{Store, StoreError, new_id, optional_word, word};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{DeliveryState, FollowUp, Job, JobState, LocalArchive, RemoteJob, TimelineEntry};
+use crate::model::id::{JobId, ProjectId, TemplateId};
+use crate::model::job::{
+    DeliveryState, FollowUp, Job, JobState, LocalArchive, NO_CHANGES, RemoteJob, TimelineEntry,
+};
 use crate::model::time::Timestamp;
 
-/// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), and who archived the job (as `a`).
+/// The usual time of a job is that of at most this many jobs.
+const USUAL_OF: u32 = 100;
+
+/// The columns of `jobs` (as `j`) with the first message (as `m`), its author (as `u`), who archived the job (as `a`) and
+/// who dismissed it (as `d`), and whether it needs attention.
 pub(super) const SELECT_JOB: &str =
-    "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver FROM jobs j
+    "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver, d.name AS dismisser,
+         (SELECT l.attention FROM listed_jobs l WHERE l.job_id = j.id) AS attention FROM jobs j
      JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
-     LEFT JOIN users a ON a.id = j.archived_by";
+     LEFT JOIN users a ON a.id = j.archived_by LEFT JOIN users d ON d.id = j.dismissed_by";
 
 impl Store {
     /// Whether the job exists in the project.
@@ -40,6 +47,8 @@ impl Store {
         job.template = self.template_of(id).await?;
         job.tags = self.tags(id).await?;
         job.history = self.timeline(id).await?;
+        let template = job.template.as_ref().and_then(|template| template.id.as_ref());
+        job.usual_millis = self.usual_millis(project, template).await?;
         Ok(Some(job))
     }
 
@@ -66,6 +75,35 @@ impl Store {
             .bind(id.as_str())
             .fetch_all(&self.pool)
             .await?)
+    }
+
+    /// The median time that the last jobs of the same template took, or else those of the project.
+    pub async fn usual_millis(
+        &self,
+        project: &ProjectId,
+        template: Option<&TemplateId>,
+    ) -> Result<Option<i64>, StoreError> {
+        let (runs, of) = match template {
+            Some(template) => {
+                ("job_templates u JOIN jobs j ON j.id = u.job_id WHERE u.template_id = $1", template.as_str())
+            }
+            None => ("jobs j WHERE j.project = $1", project.as_str()),
+        };
+        let sql = format!(
+            "WITH runs AS (
+                 SELECT (SELECT MIN(e.at) FROM job_events e
+                         WHERE e.job_id = j.id AND e.position = 0 AND e.state = 'accepted') AS began,
+                     (SELECT MIN(e.at) FROM job_events e
+                         WHERE e.job_id = j.id AND e.state IN ('completed', 'failed', 'archived')) AS ended
+                 FROM {runs} AND j.remote_id IS NOT NULL ORDER BY j.id DESC LIMIT {USUAL_OF}
+             ), times AS (
+                 SELECT ended - began AS took, ROW_NUMBER() OVER (ORDER BY ended - began) AS place,
+                     COUNT(*) OVER () AS places
+                 FROM runs WHERE ended >= began
+             )
+             SELECT CAST(AVG(took) AS BIGINT) FROM times WHERE place IN ((places + 1) / 2, (places + 2) / 2)"
+        );
+        Ok(sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(of).fetch_one(&self.pool).await?)
     }
 
     async fn timeline(&self, id: &JobId) -> Result<Vec<TimelineEntry>, StoreError> {
@@ -115,7 +153,8 @@ pub(super) async fn track_from(
     Ok(())
 }
 
-/// Stores the upstream's job object of an accepted job, and derives its state.
+/// Stores the upstream's job object of an accepted job, and derives its state. A pull request that was opened stays: the
+/// upstream names none while a follow-up runs.
 pub(super) async fn write_remote(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -123,8 +162,8 @@ pub(super) async fn write_remote(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "UPDATE jobs SET state = $2, reason = NULL, changed_at = $3, remote_id = $4, remote_status = $5, model = $6,
-         repository = $7, git_ref = $8, pr_link = $9, remote_created_at = $10, remote_archived_at = $11 WHERE id = $1",
+        "UPDATE jobs SET state = $2, reason = $12, changed_at = $3, remote_id = $4, remote_status = $5, model = $6,
+         repository = $7, git_ref = $8, pr_link = COALESCE($9, pr_link), remote_created_at = $10, remote_archived_at = $11 WHERE id = $1",
     )
     .bind(job.as_str())
     .bind(JobState::of(DeliveryState::Accepted, Some(&remote.status)).as_str())
@@ -137,6 +176,7 @@ pub(super) async fn write_remote(
     .bind(&remote.pr_link)
     .bind(remote.created_at.map(Timestamp::as_millis))
     .bind(remote.archived_at.map(Timestamp::as_millis))
+    .bind(remote.error.as_ref().filter(|_| has_failed(&remote.status)))
     .execute(&mut **tx)
     .await?;
     Ok(())
@@ -172,6 +212,19 @@ pub(super) async fn record_event(
     Ok(())
 }
 
+/// Appends the upstream's status to a job's timeline; a completed turn with what it brought: its link, or [`NO_CHANGES`].
+pub(super) async fn record_status(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    position: i64,
+    now: Timestamp,
+    remote: &RemoteJob,
+) -> Result<(), StoreError> {
+    let is_completed = JobState::of(DeliveryState::Accepted, Some(&remote.status)) == JobState::Completed;
+    let brought = is_completed.then(|| remote.pr_link.as_deref().unwrap_or(NO_CHANGES));
+    record_event(tx, job.as_str(), position, now, &remote.status, brought).await
+}
+
 /// A job without follow-ups, paths, tags and timeline.
 pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
     Ok(Job {
@@ -191,14 +244,17 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         batch: optional_word(row, "batch_id")?,
         template: None,
         tags: Vec::new(),
-        archived_here: archived_here(row)?,
+        archived_here: done_by(row, "archived_here_at", "archiver")?,
+        dismissed: done_by(row, "dismissed_at", "dismisser")?,
+        needs_attention: row.try_get::<Option<i64>, _>("attention")? == Some(1),
+        usual_millis: None,
         history: Vec::new(),
     })
 }
 
-fn archived_here(row: &AnyRow) -> Result<Option<LocalArchive>, StoreError> {
-    let Some(at) = optional_instant(row, "archived_here_at")? else { return Ok(None) };
-    Ok(Some(LocalArchive { at, by: row.try_get::<Option<String>, _>("archiver")?.unwrap_or_default() }))
+fn done_by(row: &AnyRow, at: &str, by: &str) -> Result<Option<LocalArchive>, StoreError> {
+    let Some(at) = optional_instant(row, at)? else { return Ok(None) };
+    Ok(Some(LocalArchive { at, by: row.try_get::<Option<String>, _>(by)?.unwrap_or_default() }))
 }
 
 /// A row with the columns `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.
@@ -219,16 +275,24 @@ fn attempt(row: &AnyRow) -> Result<u32, StoreError> {
 
 pub(super) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
     let Some(id) = row.try_get::<Option<String>, _>("remote_id")? else { return Ok(None) };
+    let status = row.try_get::<Option<String>, _>("remote_status")?.unwrap_or_default();
+    let error = row.try_get::<Option<String>, _>("reason")?.filter(|_| has_failed(&status));
     Ok(Some(RemoteJob {
         id,
-        status: row.try_get::<Option<String>, _>("remote_status")?.unwrap_or_default(),
+        status,
         model: row.try_get("model")?,
         repository: row.try_get("repository")?,
         git_ref: row.try_get("git_ref")?,
         pr_link: row.try_get("pr_link")?,
         created_at: optional_instant(row, "remote_created_at")?,
         archived_at: optional_instant(row, "remote_archived_at")?,
+        error,
     }))
+}
+
+/// Whether the upstream's status says that the job failed. Only then its reason is the upstream's.
+pub(super) fn has_failed(status: &str) -> bool {
+    JobState::of(DeliveryState::Accepted, Some(status)) == JobState::Failed
 }
 
 /// Whether a row with the column `next_read_at` belongs to a tracked job.

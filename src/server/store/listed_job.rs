@@ -96,6 +96,7 @@ impl From<ListedJob> for Job {
                 pr_link: listed.pr_link,
                 created_at: instant(listed.remote_created_at),
                 archived_at: instant(listed.remote_archived_at),
+                error: None,
             }),
             follow_ups: listed.follow_ups.into_iter().map(FollowUp::from).collect(),
             paths: listed.paths,
@@ -105,6 +106,9 @@ impl From<ListedJob> for Job {
             tags: listed.tags,
             archived_here: instant(listed.archived_at)
                 .map(|at| LocalArchive { at, by: listed.archived_by.unwrap_or_default() }),
+            dismissed: None,
+            needs_attention: false,
+            usual_millis: None,
             history: Vec::new(),
         }
     }

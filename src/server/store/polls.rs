@@ -129,7 +129,11 @@ impl Store {
             .await?;
         let before = jobs::remote(&row)?;
         let was_moving = word::<JobState>(&row, "state")?.is_moving();
-        let changed = before.as_ref() != Some(remote);
+        // A pull request stays: see `jobs::write_remote`.
+        let link = remote.pr_link.as_ref().or(before.as_ref().and_then(|before| before.pr_link.as_ref()));
+        let error = remote.error.clone().filter(|_| jobs::has_failed(&remote.status));
+        let known = RemoteJob { pr_link: link.cloned(), error, ..remote.clone() };
+        let changed = before.as_ref() != Some(&known);
         if changed {
             jobs::write_remote(&mut tx, &due.job, remote, now).await?;
         }
@@ -137,7 +141,7 @@ impl Store {
         // A follow-up may be finished before any poll saw the agent work on it.
         let is_over = next_poll_at.is_none() && turn > 0 && !has_ended(&mut tx, &due.job, turn).await?;
         if is_over || before.is_none_or(|before| before.status != remote.status) {
-            jobs::record_event(&mut tx, due.job.as_str(), turn, now, &remote.status, None).await?;
+            jobs::record_status(&mut tx, &due.job, turn, now, remote).await?;
         }
         let is_finished = !JobState::of(DeliveryState::Accepted, Some(&remote.status)).is_moving();
         if is_finished && (was_moving || is_over) {

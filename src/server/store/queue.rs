@@ -1,12 +1,12 @@
 //! The queue: its order, whose turn it is, and the gap between two prompts that leave it.
 
-use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, audit, intents, jobs, optional_word, word};
+use super::{Store, StoreError, audit, budget, intents, jobs, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
 use crate::model::job::{DeliveryState, EXCERPT_CHARS, cut};
-use crate::model::queue::{Move, gap_millis};
+use crate::model::queue::{Move, Pace};
 use crate::model::time::Timestamp;
 use crate::server::store::intents::Intent;
 
@@ -83,6 +83,12 @@ impl Store {
         Ok(())
     }
 
+    /// The pace of the queue of `scope`.
+    pub async fn pace(&self, scope: &str, per_hour: u32, now: Timestamp) -> Result<Pace, StoreError> {
+        let mut connection = self.pool.acquire().await?;
+        pace(&mut connection, scope, per_hour, now.as_millis()).await
+    }
+
     /// When the next message may leave the queue of `scope`, if that is after `now`.
     pub async fn queue_paused_until(
         &self,
@@ -90,16 +96,8 @@ impl Store {
         limit: u32,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
-        // A pause longer than possible was written before a clock rollback.
-        let ends_at: Option<i64> = sqlx::query_scalar(
-            "SELECT ends_at FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
-        )
-        .bind(scope)
-        .bind(now.as_millis())
-        .bind(now.as_millis() + gap_millis(limit))
-        .fetch_optional(&self.pool)
-        .await?;
-        Ok(ends_at.map(Timestamp::from_millis))
+        let leaves_at = Timestamp::from_millis(self.pace(scope, limit, now).await?.leaves_at());
+        Ok(Some(leaves_at).filter(|at| *at > now))
     }
 
     /// The queued messages of `project`: the queues in their order, then messages that wait for an earlier one of their
@@ -172,7 +170,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Rejects queued messages of the project; returns how many were still queued.
+    /// Cancels queued messages of the project; returns how many were still queued.
     pub async fn cancel(
         &self,
         project: &ProjectId,
@@ -204,6 +202,24 @@ impl Store {
     }
 }
 
+async fn pace(
+    connection: &mut AnyConnection,
+    scope: &str,
+    per_hour: u32,
+    now: i64,
+) -> Result<Pace, StoreError> {
+    // An instant further ahead than possible was written before a clock rollback.
+    let full_at: Option<i64> = sqlx::query_scalar(
+        "SELECT ends_at FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
+    )
+    .bind(scope)
+    .bind(now)
+    .bind(now + Pace::longest_millis(per_hour))
+    .fetch_optional(connection)
+    .await?;
+    Ok(Pace { per_hour, full_at: full_at.unwrap_or(now) })
+}
+
 /// The queued messages of a project, with no more of each prompt than is shown.
 pub(super) fn queued_statement() -> String {
     let chars = EXCERPT_CHARS + 1;
@@ -218,28 +234,23 @@ pub(super) fn queued_statement() -> String {
     )
 }
 
-/// Rejects a queued message as cancelled; `false` if it is no longer queued.
+/// Cancels a queued message; `false` if it is no longer queued.
 pub(super) async fn cancel_one(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
     reason: &str,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let cancelled = sqlx::query("UPDATE messages SET cancelled = 1 WHERE id = $1 AND state = 'queued'")
-        .bind(&intent.message_id)
-        .execute(&mut **tx)
-        .await?;
-    if cancelled.rows_affected() != 1 {
+    if !end(tx, intent, DeliveryState::Cancelled, reason, now).await? {
         return Ok(false);
     }
-    reject(tx, intent, reason, now).await?;
     if intent.position == 0 {
         reject_follow_ups(tx, &intent.job, now).await?;
     }
     Ok(true)
 }
 
-/// Lets a message leave its queue, if no other one is being sent and the gap is over; starts the next gap.
+/// Lets a message whose call is counted leave its queue, if no other one is being sent and the pace allows it.
 pub(super) async fn dequeue(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
@@ -247,31 +258,30 @@ pub(super) async fn dequeue(
     limit: u32,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let (now, gap) = (now.as_millis(), gap_millis(limit));
+    let now = now.as_millis();
+    let pace = pace(tx, scope, limit, now).await?;
     let held: i64 = sqlx::query_scalar(
-        "SELECT (SELECT COUNT(*) FROM line_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3)
-         + (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
-            WHERE m.state = 'sending' AND m.in_line = 1 AND m.id <> $4 AND j.project = $5
-            AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END = $6 AND m.sent_at <= $2 AND m.sent_at > $7)",
+        "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
+         WHERE m.state = 'sending' AND m.in_line = 1 AND m.id <> $1 AND j.project = $2
+         AND CASE WHEN m.position > 0 THEN 1 ELSE 0 END = $3 AND m.sent_at <= $4 AND m.sent_at > $5",
     )
-    .bind(scope)
-    .bind(now)
-    .bind(now + gap)
     .bind(&intent.message_id)
     .bind(intent.project.as_str())
     .bind(i64::from(intent.position > 0))
+    .bind(now)
     .bind(now - LONGEST_DELIVERY_MILLIS)
     .fetch_one(&mut **tx)
     .await?;
-    if held > 0 {
+    if held > 0 || pace.leaves_at() > now {
         return Ok(false);
     }
+    let used = budget::used_in(tx, scope, now).await?;
     sqlx::query(
         "INSERT INTO line_pauses (scope, ends_at) VALUES ($1, $2)
          ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at",
     )
     .bind(scope)
-    .bind(now + gap)
+    .bind(pace.after(now, used).full_at)
     .execute(&mut **tx)
     .await?;
     Ok(true)
@@ -291,24 +301,33 @@ pub(super) async fn reject_follow_ups(
     .fetch_all(&mut **tx)
     .await?;
     for row in &rows {
-        reject(tx, &intents::from_row(row)?, NOTHING_TO_FOLLOW, now).await?;
+        end(tx, &intents::from_row(row)?, DeliveryState::Rejected, NOTHING_TO_FOLLOW, now).await?;
     }
     Ok(())
 }
 
-async fn reject(
+/// Ends a queued message without sending it; `false` if it is no longer queued.
+async fn end(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
+    state: DeliveryState,
     reason: &str,
     now: Timestamp,
-) -> Result<(), StoreError> {
-    sqlx::query("UPDATE messages SET state = 'rejected', reason = $2, settled_at = $3 WHERE id = $1")
-        .bind(&intent.message_id)
-        .bind(reason)
-        .bind(now.as_millis())
-        .execute(&mut **tx)
-        .await?;
-    intents::record_state(tx, intent, DeliveryState::Rejected, Some(reason), now).await
+) -> Result<bool, StoreError> {
+    let ended = sqlx::query(
+        "UPDATE messages SET state = $4, reason = $2, settled_at = $3 WHERE id = $1 AND state = 'queued'",
+    )
+    .bind(&intent.message_id)
+    .bind(reason)
+    .bind(now.as_millis())
+    .bind(state.as_str())
+    .execute(&mut **tx)
+    .await?;
+    if ended.rows_affected() != 1 {
+        return Ok(false);
+    }
+    intents::record_state(tx, intent, state, Some(reason), now).await?;
+    Ok(true)
 }
 
 async fn swap(

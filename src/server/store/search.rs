@@ -4,7 +4,11 @@
 //! Every word of a search must occur in a job's prompt and follow-ups, the last one as a prefix; words between
 //! quotation marks must be adjacent. Scripts without spaces are searched by character.
 
+use sqlx::Row;
+
 use super::select::{Select, Set, escape_like};
+use super::{Store, StoreError};
+use crate::model::id::JobId;
 use crate::model::script::is_unspaced;
 
 /// The words of a search, by how they are searched. Any text is valid.
@@ -25,6 +29,10 @@ const LITERALS_MAX: usize = 20;
 
 /// The part of such a word that is compared: databases limit the length of patterns.
 const LITERAL_MAX_CHARS: usize = 500;
+
+/// A passage has so many characters before the word, and in all.
+const PASSAGE_BEFORE: usize = 60;
+const PASSAGE_CHARS: usize = 280;
 
 /// The character index contains trigrams.
 const INDEXED_CHARS: usize = 3;
@@ -97,6 +105,23 @@ impl Search {
                 push(&mut self.characters, word, false);
             }
         }
+    }
+}
+
+impl Store {
+    /// By the id of a job, a passage of its texts around the first occurrence of `word`, which is in lower case; nothing where
+    /// only the index recognizes the word.
+    pub async fn passages(&self, jobs: &[JobId], word: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let place = jobs.len() + 1;
+        // Of a group, SQLite takes the other columns from the row with the minimum.
+        let after = format!(") AND INSTR(LOWER(prompt), ${place}) > 0 GROUP BY job_id");
+        let passage = format!(
+            "SUBSTR(prompt, MAX(1, INSTR(LOWER(prompt), ${place}) - {PASSAGE_BEFORE}), {PASSAGE_CHARS})"
+        );
+        let before =
+            format!("SELECT job_id, MIN(position), {passage} AS passage FROM messages WHERE job_id IN (");
+        let rows = self.rows_with(&before, jobs.iter(), &after, Some(word)).await?;
+        rows.iter().map(|row| Ok((row.try_get("job_id")?, row.try_get("passage")?))).collect()
     }
 }
 

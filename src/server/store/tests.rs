@@ -71,6 +71,7 @@ fn remote(id: &str, status: &str) -> RemoteJob {
         pr_link: None,
         created_at: None,
         archived_at: None,
+        error: None,
     }
 }
 

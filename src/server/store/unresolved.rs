@@ -110,8 +110,7 @@ impl Store {
         if let AcceptedAs::Job(remote) = accepted_as
             && !jobs::state(&mut tx, delivery.job).await?.is_moving()
         {
-            jobs::record_event(&mut tx, delivery.job.as_str(), delivery.position, now, &remote.status, None)
-                .await?;
+            jobs::record_status(&mut tx, delivery.job, delivery.position, now, remote).await?;
             webhook_events::job_finished(&mut tx, delivery.job, now).await?;
         }
         audit::commit(tx, delivery.by, &delivery.event(Action::Resolve), now).await?;

@@ -178,6 +178,7 @@ impl Upstream {
             pr_link: job.pr_link.map(mask),
             created_at: job.created_at,
             archived_at: job.archived_at,
+            error: job.error.map(mask),
         })
     }
 

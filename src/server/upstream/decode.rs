@@ -44,6 +44,7 @@ pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
         pr_link: text(&value["prLink"]),
         created_at: instant(&value["createdAt"]),
         archived_at: instant(&value["archivedAt"]),
+        error: [&value["error"], &value["error"]["message"], &value["message"]].into_iter().find_map(text),
     })
 }
 

@@ -161,9 +161,9 @@ impl Governor {
             (None, Some(_)) => WaitReason::Rest,
             (None, None) => WaitReason::Turn,
         };
-        let pause = self.store.queue_paused_until(&key, limit, now).await?;
-        let earliest = [full, paused, pause].into_iter().flatten().fold(now, Timestamp::max);
-        Ok((why, expected(earliest, self.store.call_times(&key).await?, limit, count)))
+        let pace = self.store.pace(&key, limit, now).await?;
+        let earliest = [full, paused].into_iter().flatten().fold(now, Timestamp::max);
+        Ok((why, expected(earliest, self.store.call_times(&key).await?, pace, count)))
     }
 
     /// A permit to fetch a job of `project` by an id that a person typed. No poll interval bounds these calls, so they

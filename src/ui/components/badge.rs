@@ -33,6 +33,7 @@ pub const fn delivery(state: DeliveryState) -> (&'static str, &'static str) {
         DeliveryState::Sending => (icon::SENDING, "Sending"),
         DeliveryState::Accepted => (icon::CHECK, "Accepted by the agent"),
         DeliveryState::Rejected => (icon::REJECTED, "Not accepted"),
+        DeliveryState::Cancelled => (icon::CANCELLED, "Cancelled"),
         DeliveryState::Unknown => (icon::QUESTION, "Outcome unknown"),
     }
 }
@@ -46,6 +47,7 @@ pub const fn shape(state: JobState) -> &'static str {
         JobState::Archived => icon::ARCHIVED,
         JobState::Failed => icon::CROSS,
         JobState::Rejected => icon::REJECTED,
+        JobState::Cancelled => icon::CANCELLED,
         JobState::Unknown => icon::QUESTION,
         JobState::Other => icon::OTHER,
     }
@@ -61,6 +63,7 @@ pub const fn name(state: JobState) -> &'static str {
         JobState::Archived => "Archived",
         JobState::Failed => "Failed",
         JobState::Rejected => "Rejected",
+        JobState::Cancelled => "Cancelled",
         JobState::Unknown => "Unknown",
         JobState::Other => "Other",
     }

@@ -10,6 +10,22 @@ pub fn sentence(starts: Meter) -> String {
     said(starts, starts.next_fits_at.map(|at| until(at, clock::now())))
 }
 
+/// The cost of starting `jobs` jobs.
+pub fn of_batch(starts: Meter, jobs: u32) -> String {
+    let left = starts.left();
+    match (jobs, left) {
+        (1, 1..) => sentence(starts),
+        (_, 0) => format!(
+            "Needs {jobs} job starts. All {} of this hour are used, so they wait in the queue.",
+            starts.limit
+        ),
+        _ if jobs > left => {
+            format!("Needs {jobs} job starts: the {left} left this hour, and {} later.", jobs - left)
+        }
+        _ => format!("Uses {jobs} of the {left} job starts left this hour."),
+    }
+}
+
 fn said(starts: Meter, wait: Option<String>) -> String {
     match (starts.left(), wait) {
         (0, Some(wait)) => {
@@ -33,6 +49,9 @@ mod tests {
         let starts = |used| Meter { used, limit: 100, next_fits_at: None };
         assert_eq!(said(starts(37), None), "Uses 1 of the 63 job starts left this hour.");
         assert_eq!(said(starts(99), None), "Uses the last job start left this hour.");
+        assert_eq!(of_batch(starts(6), 5), "Uses 5 of the 94 job starts left this hour.");
+        assert_eq!(of_batch(starts(97), 5), "Needs 5 job starts: the 3 left this hour, and 2 later.");
+        assert!(of_batch(starts(100), 5).contains("wait in the queue"));
         assert!(said(starts(120), Some("4 min".to_owned())).contains("fits in 4 min"));
     }
 }

@@ -6,6 +6,7 @@ pub const ARCHIVED: &str = "M2.5 3h11v3h-11zM3.5 6v7h9V6M6.5 8.7h3";
 pub const ACTIVE: &str = "M8 4.8a3.2 3.2 0 1 0 0 6.4a3.2 3.2 0 1 0 0-6.4";
 pub const ANALYTICS: &str = "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6";
 pub const BELL: &str = "M8 2.5a4 4 0 0 0-4 4v3L2.8 11.5h10.4L12 9.5v-3a4 4 0 0 0-4-4M6.5 13.5h3";
+pub const CANCELLED: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5 8h6";
 pub const CHECK: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M5.3 8.2l1.9 1.9l3.5-3.9";
 pub const CHEVRON: &str = "M4.5 6.5L8 10l3.5-3.5";
 pub const CLOCK: &str = "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M8 5v3.2l2 1.3";

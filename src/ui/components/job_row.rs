@@ -1,34 +1,96 @@
-//! A job as a row of a list.
+//! Jobs as rows of a list.
+
+use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, Job};
+use crate::model::excerpt::SearchWords;
+use crate::model::job::{BatchSummary, DeliveryState, Job};
 use crate::model::links;
-use crate::ui::charts::number::counted;
+use crate::ui::charts::number::{counted, grouped};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_status::job_status;
+use crate::ui::components::marked::marked;
 use crate::ui::components::tag_link::tag_link;
-use crate::ui::components::time::ago;
+use crate::ui::components::time::short_age;
 
-/// How many tags a row shows.
-const TAGS: usize = 1;
+/// What a search found.
+#[derive(Default)]
+pub struct Found<'a> {
+    pub words: SearchWords,
+    /// By the id of a job, what was found outside the beginning of its title.
+    pub excerpts: Option<&'a BTreeMap<String, String>>,
+}
 
 /// `check`: the checkbox of the row, if any.
-pub fn job_row(job: &Job, check: impl IntoView) -> impl IntoView {
+pub fn job_row<C: IntoView>(job: &Job, check: C) -> impl IntoView + use<C> {
+    found_row(job, check, &Found::default())
+}
+
+/// As [`job_row`], with what a search found marked.
+pub fn found_row<C: IntoView>(job: &Job, check: C, found: &Found) -> impl IntoView + use<C> {
     let project = job.project.as_str();
     let author = links::with_query(&links::jobs(project), &[("author", &job.author)]);
+    let excerpt = found.excerpts.and_then(|excerpts| excerpts.get(job.id.as_str()));
+    let excerpt = excerpt.map(|excerpt| {
+        view! { <span class="job-excerpt" dir="auto">{marked(excerpt, &found.words)}</span> }
+    });
     view! {
         <li class="job-row" data-key=job.id.to_string()>
             {check.into_view()}
-            <a class="job-title row-target" dir="auto" data-title-of=job.id.to_string() href=links::job(project, job.id.as_str())>
-                {job.title().to_owned()}
-            </a>
-            <span class="job-tags">{tags(job)}</span>
+            <span class="job-main">
+                <a class="job-title row-target" dir="auto" data-title-of=job.id.to_string() href=links::job(project, job.id.as_str())>
+                    {marked(job.title(), &found.words)}
+                </a>
+                {excerpt}
+            </span>
+            <span class="job-tags">{labels(job)}</span>
             {job_status(&job.badge(), true)}
-            <a class="job-author" href=author title="Jobs of this person">{job.author.clone()}</a>
-            <span class="job-age">{ago(job.created_at)}</span>
+            <a class="job-author" href=author title=job.author.clone()>
+                <span aria-hidden="true">{initials(&job.author)}</span>
+                <span class="visually-hidden">{job.author.clone()}</span>
+            </a>
+            <span class="job-age">{short_age(job.created_at)}</span>
         </li>
     }
+}
+
+/// The jobs of a batch on a page as one row, which opens. `rows` are its jobs.
+pub fn batch_row<R: IntoView>(project: &str, batch: &BatchSummary, rows: R) -> impl IntoView + use<R> {
+    let mut facts = vec![format!("{} of {}", grouped(batch.finished), grouped(batch.jobs))];
+    if batch.pull_requests > 0 {
+        facts.push(counted(batch.pull_requests, "pull request", "pull requests"));
+    }
+    let attention = (batch.attention > 0).then(|| {
+        view! { " · " <span class="batch-attention">{counted(batch.attention, "needs attention", "need attention")}</span> }
+    });
+    let key = format!("batch-{}", batch.id);
+    let summary = format!("{key}-summary");
+    let href = links::batch(project, batch.id.as_str());
+    view! {
+        <li class="batch-row" data-key=key>
+            <details>
+                <summary class="row-target" data-key=summary>
+                    {icon(icon::CHEVRON)}
+                    <span class="batch-name" dir="auto">{batch.name.clone()}</span>
+                    <span class="batch-facts">" · " {facts.join(" · ")} {attention}</span>
+                </summary>
+                <ul>{rows.into_view()}</ul>
+                <p class="batch-link"><a href=href>"Open the batch"</a></p>
+            </details>
+        </li>
+    }
+}
+
+/// Up to two letters that stand for a name.
+pub fn initials(name: &str) -> String {
+    let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let (first, last) = (words.next().unwrap_or(name), words.next_back());
+    let letters: String = match last {
+        Some(last) => first.chars().take(1).chain(last.chars().take(1)).collect(),
+        None => first.chars().take(2).collect(),
+    };
+    letters.to_uppercase()
 }
 
 /// A warning about the follow-ups that the badge does not show.
@@ -42,12 +104,15 @@ fn follow_up_problem(job: &Job) -> Option<&'static str> {
     }
 }
 
-fn tags(job: &Job) -> AnyView {
+/// The first page or tag, how many more there are, and how many follow-ups.
+fn labels(job: &Job) -> AnyView {
     let project = job.project.as_str();
-    let labels = job.paths.iter().take(1).chain(job.tags.iter().take(TAGS));
-    let labels = labels.map(|label| tag_link(project, label)).collect_view().into_any();
-    let more = job.paths.len().saturating_sub(1) + job.tags.len().saturating_sub(TAGS);
-    let rest = (more > 0).then(|| view! { <span class="faint">{format!("+{more}")}</span> }.into_any());
+    let mut labels = job.paths.iter().chain(&job.tags);
+    let first = labels.next().map(|label| tag_link(project, label));
+    let rest: Vec<&str> = labels.map(String::as_str).collect();
+    let rest = (!rest.is_empty()).then(|| {
+        view! { <span class="faint job-more" title=rest.join(", ")>{format!("+{}", rest.len())}</span> }
+    });
     let follow_ups = job.follow_ups.len() as u64;
     let conversation = (follow_ups > 0).then(|| {
         view! {
@@ -55,11 +120,19 @@ fn tags(job: &Job) -> AnyView {
                 {icon(icon::COMMENT)} {follow_ups.to_string()} {follow_up_problem(job)}
             </span>
         }
-        .into_any()
     });
-    let batch = job.batch.as_ref().map(|batch| {
-        let href = links::batch(job.project.as_str(), batch.as_str());
-        view! { <a class="tag" href=href>"Batch"</a> }.into_any()
-    });
-    [Some(labels), rest, batch, conversation].into_iter().flatten().collect_view().into_any()
+    view! { {first} {rest} {conversation} }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_becomes_two_letters() {
+        assert_eq!(
+            ["jonas", "Ada Lovelace", "writer-1a2b", "x", "", "mary.ann.smith"].map(initials),
+            ["JO", "AL", "W1", "X", "", "MS"]
+        );
+    }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::job::JobBadge;
 use crate::ui::components::badge::badge;
-use crate::ui::components::pull_request::pull_request;
+use crate::ui::components::pull_request::short_pull_request;
 
 /// The attribute with the id of the job.
 pub const LIVE: &str = "data-live";
@@ -17,7 +17,7 @@ pub const LINKED: &str = "data-linked";
 
 /// `has_link`: whether the pull request is shown beside the state.
 pub fn job_status(status: &JobBadge, has_link: bool) -> impl IntoView + use<> {
-    let link = status.pr_link.as_deref().map(|link| pull_request(link, "row-link"));
+    let link = status.pr_link.as_deref().map(|link| short_pull_request(link, "row-link"));
     let link = has_link.then(|| view! { <span class="job-link">{link}</span> });
     view! {
         <span
@@ -38,4 +38,9 @@ pub fn version(status: &JobBadge) -> String {
     let tracked = if status.followed { "tracked" } else { "" };
     let link = if status.pr_link.is_some() { "link" } else { "" };
     [status.state.as_str(), " ", &status.changed_at.as_millis().to_string(), " ", tracked, link].concat()
+}
+
+/// Whether a job had a pull request in this version.
+pub fn has_link(version: &str) -> bool {
+    version.ends_with("link")
 }

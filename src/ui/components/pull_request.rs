@@ -19,6 +19,23 @@ pub fn pull_request(link: &str, class: &'static str) -> impl IntoView + use<> {
     }
 }
 
+/// As [`pull_request`], as short as a row has it: `#12`.
+pub fn short_pull_request(link: &str, class: &'static str) -> impl IntoView + use<> {
+    let Some(href) = safe_link(link) else {
+        return Either::Right(view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> });
+    };
+    let text = match label(href).split_once('#') {
+        Some((_, number)) => Either::Left(["#", number].concat()),
+        None => Either::Right(icon(icon::PULL_REQUEST)),
+    };
+    Either::Left(view! {
+        <a class=class href=href.to_owned() target="_blank" rel="noopener noreferrer">
+            <span class="visually-hidden">"Pull request "</span>
+            {text}
+        </a>
+    })
+}
+
 /// `Pull request #12` if the address ends in a number, else `Pull request`.
 pub fn label(link: &str) -> String {
     let plain = link.split(['?', '#']).next().unwrap_or(link).trim_end_matches('/');

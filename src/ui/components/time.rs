@@ -25,6 +25,44 @@ pub fn ahead(at: Timestamp) -> impl IntoView + use<> {
     view! { <time datetime=at.to_string() data-ahead="" title=full(at)>{text}</time> }
 }
 
+/// As [`ago`], as short as can be: `9m`.
+pub fn short_age(at: Timestamp) -> impl IntoView + use<> {
+    view! { <time datetime=at.to_string() data-age=SHORT title=full(at)>{short(at, clock::now())}</time> }
+}
+
+/// The time since `at`, which goes on. Screen readers do not announce each step.
+pub fn elapsed(at: Timestamp) -> impl IntoView + use<> {
+    let millis = clock::now().as_millis() - at.as_millis();
+    view! { <time role="timer" datetime=at.to_string() data-elapsed="">{duration(millis)}</time> }
+}
+
+/// A duration: seconds up to two minutes, else in two units: `4 min 20 s`.
+pub fn duration(millis: i64) -> String {
+    let seconds = (millis.max(0) + 500) / 1000;
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// The value of `data-age` for [`short`].
+pub const SHORT: &str = "short";
+
+/// The age in one unit; after 30 days in months, after a year in years.
+pub fn short(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.seconds_since(at);
+    let (number, unit) = match seconds {
+        ..60 => return "now".to_owned(),
+        60..3600 => (seconds / 60, "m"),
+        3600..86_400 => (seconds / 3600, "h"),
+        86_400..2_592_000 => (seconds / 86_400, "d"),
+        2_592_000..31_536_000 => (seconds / 2_592_000, "mo"),
+        _ => (seconds / 31_536_000, "y"),
+    };
+    format!("{number}{unit}")
+}
+
 /// `Nov 21, 2026`, in UTC.
 pub fn date(at: Timestamp) -> String {
     let at = at.to_datetime();
@@ -84,6 +122,22 @@ mod tests {
         assert_eq!(said(7200).as_deref(), Some("2 h ago"));
         assert_eq!(said(86_400 * 7 - 1).as_deref(), Some("6 d ago"));
         assert_eq!(said(86_400 * 7), None);
+    }
+
+    #[test]
+    fn a_duration_is_said_in_seconds_or_two_units() {
+        assert_eq!(duration(-5), "0 s");
+        assert_eq!(duration(400), "0 s");
+        assert_eq!(duration(61_400), "61 s");
+        assert_eq!(duration(260_000), "4 min 20 s");
+        assert_eq!(duration(3_720_000), "1 h 2 min");
+    }
+
+    #[test]
+    fn a_short_age_has_one_unit() {
+        let said = |seconds| short(AT, AT.plus_seconds(seconds));
+        assert_eq!([-5, 59, 60, 7200].map(said), ["now", "now", "1m", "2h"]);
+        assert_eq!([86_400 * 29, 86_400 * 30, 86_400 * 800].map(said), ["29d", "1mo", "2y"]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Reply<T> {
     pub answer: Result<T, AppError>,
     /// The redirect that the response asks for.
     pub redirect: Option<String>,
+    /// The project's revision, if it was asked for.
+    pub revision: Option<i64>,
 }
 
 /// Url-encoded names and values, as a form posts them.

@@ -11,6 +11,7 @@ use crate::ui::islands::{browser, drafts, shortcuts};
 /// Attribute with one of the following values.
 pub const BUTTON: &str = "data-button";
 pub const THEME: &str = "theme";
+pub const DENSITY: &str = "density";
 pub const NOTIFY: &str = "notify";
 pub const HELP: &str = "help";
 /// Opens the command palette.
@@ -41,6 +42,7 @@ fn listen(live: Option<LiveState>) {
         let Some(button) = browser::target(&event, "[data-button]") else { return };
         match (button.get_attribute(BUTTON).as_deref(), &live) {
             (Some(THEME), _) => browser::toggle_theme(),
+            (Some(DENSITY), _) => browser::toggle_density(),
             (Some(HELP), _) => shortcuts::open_help(),
             (Some(PRINT), _) => browser::print(),
             (Some(COPY), live) => copy(&button, live.as_ref()),

@@ -275,6 +275,21 @@ impl Draft {
         let _ = self.0.field.focus();
     }
 
+    /// Sets the text without taking the focus from the field that it is derived from.
+    pub fn preview(&self, text: &str, template: &str) {
+        self.0.field.set_value(text);
+        self.set_template(template);
+        self.store_edit();
+    }
+
+    /// Moves the caret behind the text, if the page opened with the focus in the field.
+    pub fn go_to_end(&self) {
+        if browser::focused().is_some_and(|id| id == self.0.field.id()) {
+            let end = self.text().encode_utf16().count() as u32;
+            let _ = self.0.field.set_selection_range(end, end);
+        }
+    }
+
     /// Restores the discarded or replaced text. The current text can be restored in turn.
     fn undo(&self) {
         let before = self.0.replaced.take();

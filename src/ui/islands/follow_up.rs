@@ -53,7 +53,12 @@ fn begin(project: &str, job: &str, start: &DraftStart) {
             let Some(live) = &live else { return browser::go(&browser::here()) };
             let sent = json::from_str::<Sent>(&answer).ok();
             if let Some(state) = sent.and_then(|job| job.follow_ups.last().map(|sent| sent.state)) {
-                live.toasts.say(&["Follow-up: ", delivery(state).1].concat(), "", None);
+                let text = ["Follow-up: ", delivery(state).1].concat();
+                if matches!(state, DeliveryState::Rejected | DeliveryState::Unknown) {
+                    live.toasts.warn(&text, "", None);
+                } else {
+                    live.toasts.say(&text, "", None);
+                }
             }
             live.refresh_now();
         },

@@ -15,7 +15,7 @@ use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, morph, sending};
 use similar::Similar;
 
-pub use pick::{FILL, PICK, PICKS, REMOVE, REPLACE, TEMPLATE};
+pub use pick::{FILL, FILLING, PICK, PICKS, REMOVE, REPLACE, TEMPLATE};
 pub use similar::{ANYWAY, ASKING, SIMILAR, compared};
 
 /// The id of the field with the prompt.
@@ -36,6 +36,7 @@ pub fn JobForm(project: String, draft: DraftStart, children: Children) -> impl I
 
 fn begin(project: &str, start: &DraftStart) {
     let Some(draft) = Draft::of(project, None, PROMPT, start) else { return };
+    draft.go_to_end();
     let similar = Similar::new(project, &draft);
     sending::listen(
         CreateJob::PATH,

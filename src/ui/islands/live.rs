@@ -8,7 +8,9 @@
 
 mod ages;
 mod announce;
+mod focus;
 pub mod forms;
+mod news;
 mod notifications;
 mod refresh;
 mod statuses;
@@ -37,7 +39,9 @@ use statuses::WatchedJob;
 
 /// Seconds between two polls while a job is active.
 const WHILE_MOVING: u32 = 2;
-/// Seconds between two polls while no job is active, or after a failed poll.
+/// Seconds between two polls of a page that follows the jobs of others: what they do is shown within five.
+const WHILE_FOLLOWING: u32 = 3;
+/// Seconds between two polls of any other page, or after a failed poll.
 const WHILE_STILL: u32 = 15;
 /// Seconds between two polls of a hidden page that has to notify. Browsers throttle its timer, such as to once a
 /// minute, so elapsed time is compared instead of a count of beats.
@@ -172,6 +176,8 @@ impl LiveState {
         statuses::restore(self);
         ages::tick();
         forms::listen(self);
+        news::listen(self);
+        focus::keep();
         let live = self.clone();
         browser::every(1000, move || live.beat());
         for event in ["visibilitychange", "focus"] {
@@ -234,10 +240,12 @@ impl LiveState {
         if !is_hidden && refresh::interval().is_some_and(|seconds| beat.is_multiple_of(seconds)) {
             refresh::refresh(self, Reason::Time);
         }
-        let wait = match (is_hidden, self.is_disconnected.get() || !any_moving) {
-            (true, _) => WHILE_HIDDEN,
-            (false, true) => WHILE_STILL,
-            (false, false) => WHILE_MOVING,
+        let wait = match is_hidden {
+            true => WHILE_HIDDEN,
+            false if self.is_disconnected.get() => WHILE_STILL,
+            false if any_moving => WHILE_MOVING,
+            false if news::seen().is_some() => WHILE_FOLLOWING,
+            false => WHILE_STILL,
         };
         if is_past(self.requested_at.get(), wait) {
             self.fetch_statuses();
@@ -259,7 +267,7 @@ impl LiveState {
     /// Polls the states of all watched jobs and announces changes.
     fn fetch_statuses(&self) {
         statuses::collect(self);
-        if self.is_fetching.get() || self.watched.borrow().is_empty() {
+        if self.is_fetching.get() || (self.watched.borrow().is_empty() && news::seen().is_none()) {
             return;
         }
         self.is_fetching.set(true);
@@ -273,6 +281,8 @@ impl LiveState {
                     live.show_connection_problem(None);
                     if changes.any_changed {
                         refresh::refresh(&live, Reason::Change);
+                    } else if changes.is_outdated {
+                        refresh::refresh(&live, Reason::Project);
                     }
                     announce::announce(&live, changes.finished);
                     statuses::store(&live);
@@ -304,7 +314,7 @@ impl LiveState {
                     live.toasts.say(&done, "", None);
                     live.refresh_now();
                 }
-                Err(error) => live.toasts.say(&error.message, "", None),
+                Err(error) => live.toasts.warn(&error.message, "", None),
             }
         });
     }

@@ -160,11 +160,11 @@ fn filter(keep: bool) {
     let typed = field().map(|field| field.value()).unwrap_or_default();
     let is_answered =
         browser::by_id(FOUND).and_then(|place| place.get_attribute(WORDS)) == Some(typed.clone());
-    let typed = typed.to_lowercase();
+    let typed = browser::lowercase(&typed);
     let words: Vec<&str> = typed.split_whitespace().collect();
     for option in options() {
         let is_found = is_answered && option.closest("[data-found]").ok().flatten().is_some();
-        let text = option.text_content().unwrap_or_default().to_lowercase();
+        let text = browser::lowercase(&option.text_content().unwrap_or_default());
         browser::toggle(&option, "hidden", !is_found && !words.iter().all(|word| text.contains(*word)));
     }
     for group in browser::all("#palette-options [role=group]") {

@@ -1,7 +1,7 @@
 //! Sends a prompt from a form: one post at a time, its errors, and the choice to queue when the hourly budget is spent.
 //! The text stays until it is sent: an expired session leads to sign-in and back, a used intent is replaced.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use leptos::task::spawn_local;
@@ -15,6 +15,8 @@ use crate::ui::islands::live::{LiveState, forms};
 
 /// Attribute of the button that queues the prompt, shown after a refusal because the budget is spent.
 pub const QUEUE_IT: &str = "data-queue-it";
+/// Attribute of the button that sends a prompt with an unfilled placeholder, shown after that question.
+pub const ANYWAY: &str = "data-anyway";
 /// The class of the checkbox to queue the prompt, shown while the budget has no room.
 pub const QUEUE_CHOICE: &str = "queue-choice";
 
@@ -27,17 +29,24 @@ pub fn listen(
 ) {
     let (draft, is_pending, sent) = (draft.clone(), Rc::new(Cell::new(false)), Rc::new(sent));
     let form = draft.form().clone();
+    // The text that may be sent with an unfilled placeholder, whatever else delays it.
+    let confirmed = RefCell::new(None);
     browser::on(&form, "submit", move |event: SubmitEvent| {
         event.prevent_default();
         if is_pending.get() || !may_be_sent() {
             return;
         }
-        let Some(fields) = browser::fields(draft.form(), &event) else { return };
+        let Some(mut fields) = browser::fields(draft.form(), &event) else { return };
+        if event.submitter().is_some_and(|button| button.has_attribute(ANYWAY)) {
+            confirmed.replace(Some(draft.text()));
+        } else if *confirmed.borrow() == Some(draft.text()) {
+            fields.push_str("&anyway=on");
+        }
         is_pending.set(true);
         show_pending(&draft, true);
         let (draft, is_pending, sent) = (draft.clone(), is_pending.clone(), sent.clone());
         spawn_local(async move {
-            let Reply { answer, redirect } = browser::post_raw(path, &fields).await;
+            let Reply { answer, redirect, .. } = browser::post_raw(path, &fields).await;
             is_pending.set(false);
             show_pending(&draft, false);
             match answer {
@@ -58,8 +67,10 @@ fn refused(draft: &Draft, error: &AppError) {
         ErrorCode::IntentReused => draft.renew_intent(),
         _ => {}
     }
-    if let Some(button) = browser::find_in(draft.form(), &["[", QUEUE_IT, "]"].concat()) {
-        browser::toggle(&button, "hidden", error.code != ErrorCode::BudgetSpent);
+    for (button, code) in [(QUEUE_IT, ErrorCode::BudgetSpent), (ANYWAY, ErrorCode::UnfilledPlaceholder)] {
+        if let Some(button) = browser::find_in(draft.form(), &["[", button, "]"].concat()) {
+            browser::toggle(&button, "hidden", error.code != code);
+        }
     }
     forms::refused(draft.form(), error);
 }

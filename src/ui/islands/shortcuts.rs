@@ -122,12 +122,17 @@ fn is_typing(event: &Event) -> bool {
 
 /// Moves the focus `by` rows; from outside the rows to the first or last one.
 fn step(by: i32) {
-    let rows = document().get_elements_by_class_name(ROW);
+    let rows = browser::all(&[".", ROW].concat());
+    let is_in_sight = |row: &Element| {
+        row.local_name() == "summary" || matches!(row.closest("details:not([open])"), Ok(None))
+    };
+    let rows: Vec<_> = rows.into_iter().filter(is_in_sight).collect();
     let focused = document().active_element();
-    let count = rows.length() as i32;
-    let row = |at: i32| rows.item(at as u32);
+    let count = rows.len() as i32;
+    let row = |at: i32| rows.get(at as usize).cloned();
     let is_current = |row: Element| row_of(&row).is_some_and(|row| row.contains(focused.as_deref()));
-    let current = (0..count).find(|at| row(*at).is_some_and(is_current));
+    // The row of a batch contains those of its jobs.
+    let current = (0..count).rev().find(|at| row(*at).is_some_and(is_current));
     let next = match current {
         Some(at) => at + by,
         None if by > 0 => 0,

@@ -21,6 +21,13 @@ pub struct Undo {
     pub done: String,
 }
 
+/// What a toast is about; it shows in an icon and a color.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Done,
+    Problem,
+}
+
 #[derive(Default)]
 pub struct Toasts {
     next_id: Cell<u32>,
@@ -31,7 +38,16 @@ pub struct Toasts {
 impl Toasts {
     /// Shows `text` and the user content `quoted`. The toast's time starts when the page is visible and focused.
     pub fn say(&self, text: &str, quoted: &str, href: Option<String>) {
-        let Some((id, _)) = self.show(text, quoted, href, false) else { return };
+        self.say_with(Kind::Done, text, quoted, href);
+    }
+
+    /// As [`Self::say`], about something that went wrong.
+    pub fn warn(&self, text: &str, quoted: &str, href: Option<String>) {
+        self.say_with(Kind::Problem, text, quoted, href);
+    }
+
+    fn say_with(&self, kind: Kind, text: &str, quoted: &str, href: Option<String>) {
+        let Some((id, _)) = self.show(kind, text, quoted, href, false) else { return };
         self.unseen.borrow_mut().push(id);
         if browser::is_watched() {
             self.look();
@@ -43,7 +59,7 @@ impl Toasts {
         if let Some(before) = browser::find(".toast[data-undo]") {
             before.remove();
         }
-        let Some((_, toast)) = self.show(text, "", None, true) else { return };
+        let Some((_, toast)) = self.show(Kind::Done, text, "", None, true) else { return };
         if let Some(button) = browser::find_in(&toast, ".button") {
             browser::on::<Event>(&button, "click", move |_| undo());
         }
@@ -52,6 +68,7 @@ impl Toasts {
     /// Inserts a toast; returns its id and element. Any of its buttons and links dismisses it.
     fn show(
         &self,
+        kind: Kind,
         text: &str,
         quoted: &str,
         href: Option<String>,
@@ -63,7 +80,7 @@ impl Toasts {
         let id = ["toast-", &number.to_string()].concat();
         let mut shown = None;
         morph::rendered(
-            || toast(id.clone(), text.to_owned(), quoted.to_owned(), href, has_undo),
+            || toast(kind, id.clone(), text.to_owned(), quoted.to_owned(), href, has_undo),
             |now| shown = now.first_element_child(),
         );
         let toast = shown?;
@@ -88,6 +105,7 @@ impl Toasts {
 }
 
 fn toast(
+    kind: Kind,
     id: String,
     text: String,
     quoted: String,
@@ -100,8 +118,11 @@ fn toast(
         None => Either::Right(view! { <span>{said}</span> }),
     };
     let undo = has_undo.then(|| view! { <button type="button" class="button">"Undo"</button> });
+    let class = if kind == Kind::Problem { "toast toast-bad" } else { "toast" };
+    let problem = (kind == Kind::Problem).then(|| icon(icon::CROSS));
     view! {
-        <div id=id class="toast" data-undo=has_undo.then_some("")>
+        <div id=id class=class data-undo=has_undo.then_some("")>
+            {problem}
             {said}
             {undo}
             <button type="button" class="quiet" aria-label="Dismiss">{icon(icon::CLOSE)}</button>

@@ -123,11 +123,11 @@ impl Chart {
 
     fn moved(&self, event: &PointerEvent) {
         let at = self.day_under(event);
-        if let Some(press) = self.press.get() {
-            if press.is_drag || (event.offset_x() - press.x).abs() >= DRAG {
-                self.press.set(Some(Press { is_drag: true, ..press }));
-                self.choose(Some((press.at, at)));
-            }
+        if let Some(press) = self.press.get()
+            && (press.is_drag || (event.offset_x() - press.x).abs() >= DRAG)
+        {
+            self.press.set(Some(Press { is_drag: true, ..press }));
+            self.choose(Some((press.at, at)));
         }
         self.point_at(at);
     }

@@ -101,6 +101,7 @@ async fn follow_up(
     let form: JobForm = job_form(project.clone(), Some(job.id.to_string())).await?;
     let left = request::budgets().await.map(|budgets| budgets.follow_ups);
     let why = unsent.as_ref().and_then(|unsent| unsent.problem().cloned());
+    let is_confirmed = unsent.as_ref().is_some_and(|unsent| unsent.typed("anyway") == "on");
     let typed =
         unsent.map(|unsent| unsent.typed("prompt").replace("\r\n", "\n")).filter(|typed| !typed.is_empty());
     let again = again.and_then(|position| job.follow_ups.get(position.checked_sub(1)?));
@@ -116,6 +117,7 @@ async fn follow_up(
         placeholder: "Ask for a change, or answer the agent",
         rows: "2",
         text: &text,
+        autofocus: false,
     });
     Ok(view! {
         <div id="reply" data-keep="">
@@ -127,7 +129,7 @@ async fn follow_up(
                         <input type="hidden" name="job" value=id autocomplete="off" />
                         <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
                         {field}
-                        <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref())}</div>
+                        <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref(), is_confirmed)}</div>
                         {queue_choice(left)}
                         <div class="follow-up-notes">{prompt_notes(&draft)}</div>
                     </form>

@@ -11,22 +11,29 @@ use leptos::server_fn::ServerFn;
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::jobs::list_jobs;
 use crate::api::saved_views::list_saved_views;
-use crate::model::job::JobPage;
+use crate::model::excerpt::SearchWords;
+use crate::model::job::{Job, JobPage};
 use crate::model::links;
 use crate::model::saved_view::SavedViewPage;
 use crate::model::user::CurrentSession;
+use crate::ui::charts::number::grouped;
 use crate::ui::components::empty::empty;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::job_row::job_row;
-use crate::ui::components::new_job_link::new_job_link;
-use crate::ui::components::other_ways::other_ways;
+use crate::ui::components::job_row::{Found, batch_row, found_row};
+use crate::ui::components::list_news::list_news;
 use crate::ui::components::waiting::waiting_link;
+use crate::ui::components::ways_to_start::ways_to_start;
 use crate::ui::islands::bulk::{self, Bulk};
+use crate::ui::islands::buttons;
+use crate::ui::islands::menus::Menus;
 use crate::ui::pages::outcome::outcome_of;
-use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 use query::JobsAddress;
+
+/// The id of the list, where a skip link leads.
+const LIST: &str = "jobs";
 
 #[component]
 pub fn Jobs() -> impl IntoView {
@@ -41,8 +48,6 @@ pub fn Jobs() -> impl IntoView {
         )?;
         let waiting = request::budgets().await.filter(|budgets| budgets.waiting > 0);
         let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
-        let may_start = session.can_start_jobs();
-        let actions = may_start.then(|| view! { {other_ways(&project)} {new_job_link(&project)} });
         let bar = Bar {
             project: &project,
             of: SavedViewPage::Jobs,
@@ -51,11 +56,23 @@ pub fn Jobs() -> impl IntoView {
             role: session.role,
         };
         let bar = saved_views_bar(&bar, |view| format!("{}?{}", links::jobs(&project), view.query));
+        let revision = page.revision.to_string();
         Ok(view! {
-            {page_head("Jobs", view! { "Every task for the documentation agent " {waiting} }, actions)}
-            {bar}
+            {title("Jobs")}
+            <a class="skip-link" href=format!("#{LIST}")>"Skip to the list"</a>
+            <a class="skip-link" href=format!("#{}", filters::SEARCH)>"Skip to search and filters"</a>
+            <header class="jobs-head">
+                <h1>"Jobs"</h1>
+                {bar}
+                <div class="jobs-waiting" data-region="waiting" data-follows=revision.clone()>{waiting}</div>
+                {session.can_start_jobs().then(|| ways_to_start(&project))}
+            </header>
             {refused}
+            <div data-region="filters" data-follows=revision>
+                {filters::filters(&project, &address.query, &page, &session.username)}
+            </div>
             {list(&project, &address, &page, &session)}
+            <Menus />
         }
         .into_any())
     })
@@ -63,42 +80,90 @@ pub fn Jobs() -> impl IntoView {
 
 fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentSession) -> AnyView {
     let may_file = session.can_start_jobs();
-    let rows = page.jobs.iter().map(|job| {
-        let check = may_file.then(|| check(job.id.as_str(), job.title()));
-        job_row(job, check)
-    });
-    let put_away = !address.query.archived.is_empty();
-    let bar = (may_file && !page.jobs.is_empty())
-        .then(|| bulk_bar(project, put_away))
-        .map(|bar| view! { <Bulk>{bar}</Bulk> }.into_any());
     let body = match (page.jobs.is_empty(), address.query.is_filtered() || address.is_further_on()) {
-        (false, _) => view! { <ul class="job-list" aria-label="Jobs">{rows.collect_view()}</ul> }.into_any(),
+        (false, _) => {
+            let head = list_head(project, address, page, may_file);
+            let head = match may_file {
+                true => view! { <Bulk>{head}</Bulk> }.into_any(),
+                false => head,
+            };
+            view! {
+                <div class="listing">
+                    {head}
+                    <ul id=LIST class="job-list" aria-label="Jobs" tabindex="-1" data-focus="">
+                        {rows(project, address, page, may_file)}
+                    </ul>
+                </div>
+            }
+            .into_any()
+        }
         (true, true) => nothing_found(project),
         (true, false) => no_jobs_yet(project, may_file),
     };
     view! {
-        <div data-region="filters">{filters::filters(project, &address.query, page, &session.username)}</div>
-        // Not refreshed when a state changes, so that the list does not move while it is being read.
-        <div data-region="list" data-when="posted">
-            <div class="listing">{bar} {body}</div>
+        // Rows come and go when their reader asks for it, so that the list does not move while it is being read.
+        <div id=page.jobs.is_empty().then_some(LIST) data-region="list" data-when="posted" data-follows=page.revision.to_string() data-key="list">
+            {list_news()}
+            {body}
             {pager::pager(project, address, page)}
         </div>
     }
     .into_any()
 }
 
-/// What can be done with the chosen jobs. `put_away`: whether the list shows archived jobs.
-fn bulk_bar(project: &str, put_away: bool) -> AnyView {
-    let (path, undo, words, done) = match put_away {
-        true => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Restore", "restored"),
-        false => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
+/// The rows; the jobs of a batch are folded into one unless there are filters.
+fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
+    let found = Found { words: SearchWords::of(&address.query.q), excerpts: Some(&page.excerpts) };
+    let row = |job: &Job| found_row(job, may_file.then(|| check(job.id.as_str(), job.title())), &found);
+    let fold_of = |job: &Job| {
+        let batch = job.batch.as_ref().filter(|_| !address.query.is_filtered())?;
+        page.batches.iter().find(|known| known.id == *batch)
+    };
+    let mut folded = Vec::new();
+    let rows = page.jobs.iter().filter_map(|job| {
+        let Some(batch) = fold_of(job) else { return Some(row(job).into_any()) };
+        if folded.contains(&&batch.id) {
+            return None;
+        }
+        folded.push(&batch.id);
+        let jobs = page.jobs.iter().filter(|job| job.batch.as_ref() == Some(&batch.id));
+        Some(batch_row(project, batch, jobs.map(row).collect_view()).into_any())
+    });
+    rows.collect_view().into_any()
+}
+
+/// The line above the rows: what the page holds, the order, and what can be done with the chosen jobs.
+fn list_head(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
+    let place = view! { <span class="list-place numeric">{pager::place(page)}</span> };
+    let density = view! {
+        <button type="button" class="menu-button js-only" data-button=buttons::DENSITY>"Higher or denser rows"</button>
+    };
+    let orders = filters::orders(project, &address.query, density.into_any());
+    if !may_file {
+        return view! { <div class="list-head">{place} {orders}</div> }.into_any();
+    }
+    // What is on other pages has no checkbox.
+    let matching = (page.total > page.jobs.len() as u64).then(|| {
+        view! {
+            <label class="with-icon bulk-matching">
+                <input class="check" type="checkbox" name="matching" autocomplete="off" value=format!("?{}", address.query.canonical()) />
+                {format!("Select all {} that match", grouped(page.total))}
+            </label>
+        }
+    });
+    // Whether the list shows archived jobs.
+    let (path, undo, words, done) = match address.query.archived.is_empty() {
+        false => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Restore", "restored"),
+        true => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };
     view! {
-        <form id=bulk::FORM class="bulk" method="post" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
+        <form id=bulk::FORM class="list-head" method="post" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
             <input type="hidden" name="project" value=project.to_owned() />
-            <button id=bulk::ALL type="button" class="button js-only">"Select page"</button>
+            <input id=bulk::ALL class="check js-only" type="checkbox" autocomplete="off" aria-label="Select all on this page" />
+            {place}
             <div class="bulk-actions">
                 <span class="bulk-count js-only" role="status"><span id=bulk::COUNT>"0"</span> " selected"</span>
+                {matching}
                 <button type="reset" class="button">"Clear"</button>
                 <label class="visually-hidden" for="bulk-tag">"Tag"</label>
                 <input id="bulk-tag" class="field bulk-tag" name="tag" maxlength="40" placeholder="Tag" autocomplete="off" />
@@ -107,6 +172,7 @@ fn bulk_bar(project: &str, put_away: bool) -> AnyView {
                     {icon(icon::ARCHIVED)} {words}
                 </button>
             </div>
+            {orders}
         </form>
     }
     .into_any()
@@ -117,7 +183,7 @@ fn check(job: &str, title: &str) -> AnyView {
     view! {
         <input
             type="checkbox"
-            class=format!("{} row-link", bulk::CHECK)
+            class=format!("check {}", bulk::CHECK)
             name="jobs"
             value=job.to_owned()
             form=bulk::FORM

@@ -47,6 +47,7 @@ pub fn NewBatch() -> impl IntoView {
             placeholder: "Check {{page}} against version 3 of the SDK, and fix every step that no longer works.",
             rows: "5",
             text: &text,
+            autofocus: true,
         });
         let values = prompt_field(&PromptField {
             id: VALUES,
@@ -55,6 +56,7 @@ pub fn NewBatch() -> impl IntoView {
             placeholder: "/quickstart\n/guides/webhooks",
             rows: "8",
             text: &values,
+            autofocus: false,
         });
         let why = problem(refused.as_ref().and_then(|refused| refused.problem()));
         Ok(view! {
@@ -91,7 +93,7 @@ fn advice() -> AnyView {
                     "For several placeholders, separate the values on a line with tabs or commas, in the order in which the placeholders first appear."
                 </li>
                 <li>"A value that is a page’s path becomes the job’s page."</li>
-                <li>"The jobs go into the queue, and Docket sends them evenly over time."</li>
+                <li>"The jobs go into the queue. Up to 10 leave at once while more than half of the hourly budget is free; the rest follow evenly."</li>
             </ul>
         </aside>
     }

@@ -74,18 +74,21 @@ pub fn NewJob() -> impl IntoView {
             None => None,
         };
         let why = refused.as_ref().and_then(|refused| refused.problem().cloned());
+        let is_confirmed = refused.as_ref().is_some_and(|refused| refused.typed("anyway") == "on");
         let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
         let text = text(&form, refused.as_ref(), prefill, &pick, copied);
         let draft = draft_start(&form, &text.prompt, text.goes_first);
-        let fields =
-            Fields { project: &project, form: &form, text: &text, pick: &pick, similar, why, budgets };
+        let (project, form, text, pick) = (project.as_str(), &form, &text, &pick);
+        let fields = Fields { project, form, text, pick, similar, why, is_confirmed, budgets };
         let (fields, templates) = (fields.view(&draft), pick.panel());
-        let advice = advice::advice(&project);
+        let fill = pick.fill();
+        let advice = advice::advice(project);
+        let project = project.to_owned();
         Ok(view! {
             {head}
             <JobForm project draft>
                 <div class="columns">
-                    <div>{fields}</div>
+                    <div>{fill} {fields}</div>
                     <aside class="advice" aria-label="Templates and advice">
                         {templates}
                         {advice}
@@ -107,6 +110,8 @@ struct Fields<'a> {
     similar: Vec<SimilarJob>,
     /// Why it was refused before.
     why: Option<AppError>,
+    /// Whether it may be sent with an unfilled placeholder.
+    is_confirmed: bool,
     budgets: Option<Budgets>,
 }
 
@@ -124,6 +129,8 @@ impl Fields<'_> {
             placeholder: "Rewrite the quickstart for version 3 of the SDK. Keep the page’s structure, and mention the new sign-in.",
             rows: "10",
             text: &self.text.prompt,
+            // A placeholder's field has the focus instead.
+            autofocus: !self.pick.has_placeholders(),
         };
         view! {
             {problem(why)}
@@ -159,7 +166,7 @@ impl Fields<'_> {
                     </div>
                 </div>
                 <div class="send">
-                    {send_buttons("Start job", "Starting…", why)}
+                    {send_buttons("Start job", "Starting…", why, self.is_confirmed)}
                     <span class="faint js-only"><kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
                     <p id=COST class="cost">{creates.map(cost::sentence)}</p>
                     {queue_choice(creates)}

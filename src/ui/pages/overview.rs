@@ -8,8 +8,8 @@ use leptos::prelude::*;
 
 use crate::api::jobs::jobs_overview;
 use crate::ui::clock;
-use crate::ui::components::new_job_link::new_job_link;
 use crate::ui::components::waiting::waiting_link;
+use crate::ui::components::ways_to_start::ways_to_start;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
@@ -24,13 +24,13 @@ pub fn Overview() -> impl IntoView {
         let waiting = budgets.filter(|budgets| budgets.waiting > 0);
         let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
         let may_start = session.can_start_jobs();
-        let new_job = may_start.then(|| new_job_link(&project));
+        let new_job = may_start.then(|| ways_to_start(&project));
         Ok(view! {
             {page_head("Overview", view! { {waiting} }, new_job)}
             <div class="overview">
-                <div>
+                <div data-region="jobs" data-follows=jobs.revision.to_string()>
                     {groups::running(&project, &jobs, may_start)}
-                    {groups::needs_attention(&project, &jobs)}
+                    {groups::needs_attention(&project, &jobs, may_start)}
                     {groups::finished(&project, &jobs)}
                 </div>
                 {week::week(&project, report)}

@@ -23,6 +23,8 @@ pub(super) struct PromptField<'a> {
     pub(super) rows: &'static str,
     /// The initial text.
     pub(super) text: &'a str,
+    /// Whether the page opens with the focus in it.
+    pub(super) autofocus: bool,
 }
 
 /// The draft of a form rendered with `text`. `goes_first`: the text is from the address or a refused form.
@@ -37,7 +39,7 @@ pub(super) fn draft_start(form: &JobForm, text: &str, goes_first: bool) -> Draft
 
 /// The field. Its text is escaped.
 pub(super) fn prompt_field(field: &PromptField) -> AnyView {
-    let PromptField { id, name, label, placeholder, rows, text } = *field;
+    let PromptField { id, name, label, placeholder, rows, text, autofocus } = *field;
     view! {
         <label class="field-label" for=id>{label}</label>
         <textarea
@@ -48,6 +50,7 @@ pub(super) fn prompt_field(field: &PromptField) -> AnyView {
             placeholder=placeholder
             dir="auto"
             required
+            autofocus=autofocus
             autocomplete="off"
             aria-keyshortcuts="Control+Enter Meta+Enter"
             inner_html=as_content(text)
@@ -85,12 +88,24 @@ pub(super) fn problem(refused: Option<&AppError>) -> AnyView {
     view! { <div class=PROBLEM>{shown}</div> }.into_any()
 }
 
-/// The send button, labeled `busy` while sending, and one to queue the prompt after a refusal for lack of budget.
-pub(super) fn send_buttons(idle: &'static str, busy: &'static str, refused: Option<&AppError>) -> AnyView {
-    let is_spent = refused.is_some_and(|error| error.code == ErrorCode::BudgetSpent);
+/// The send button, labeled `busy` while sending; one to queue the prompt after a refusal for lack of budget, and one to
+/// send it with an unfilled placeholder after that question. `is_confirmed`: the question was answered before.
+pub(super) fn send_buttons(
+    idle: &'static str,
+    busy: &'static str,
+    refused: Option<&AppError>,
+    is_confirmed: bool,
+) -> AnyView {
+    let is_refused_for = |code| refused.is_some_and(|error| error.code == code);
+    let is_spent = is_refused_for(ErrorCode::BudgetSpent);
+    let is_unfilled = is_refused_for(ErrorCode::UnfilledPlaceholder);
+    let asks = (!is_confirmed)
+        .then(|| view! { <input type="hidden" name="unfilled" value="ask" autocomplete="off" /> });
     view! {
+        {asks}
         <button type="submit" class="button button-primary" data-send=idle data-busy=busy>{idle}</button>
         <button type="submit" class="button" name="queue" value="on" data-queue-it="" hidden=!is_spent>"Queue it"</button>
+        <button type="submit" class="button" name="anyway" value="on" data-anyway="" hidden=!is_unfilled>"Send anyway"</button>
     }
     .into_any()
 }

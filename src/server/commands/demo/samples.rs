@@ -202,6 +202,7 @@ fn remote(
         pr_link: pull_request.map(|number| format!("https://git.example/acme/{project}/pull/{number}")),
         created_at: Some(created_at),
         archived_at: None,
+        error: None,
     }
 }
 

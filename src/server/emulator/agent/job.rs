@@ -48,6 +48,8 @@ pub(super) struct Job {
     pub(super) fails: bool,
     /// Known from the start, shown once the job has finished.
     pub(super) pull_request: Option<String>,
+    /// Whether the last turn, begun after the job had finished, changes no file.
+    pub(super) unchanged: bool,
 }
 
 /// The work for one prompt.
@@ -69,15 +71,16 @@ impl Job {
             },
             source: Source { repository: self.repository.clone(), r#ref: self.git_ref.clone() },
             model: self.model.clone(),
-            pr_link: self.pull_request.clone().filter(|_| finished),
+            pr_link: self.pull_request.clone().filter(|_| finished && !self.unchanged),
             created_at: self.created_at.to_string(),
             archived_at: None,
         }
     }
 
-    /// Starts another turn. A pull request it has, or is about to open, stays; `next_link` is called only
-    /// if the turn opens the first one. Work in progress finishes with the new turn.
-    pub(super) fn take_turn(&mut self, turn: &Turn, next_link: impl FnOnce() -> String) {
+    /// Starts another turn. A pull request it has, or is about to open, stays, and is not named after a turn that changes
+    /// nothing; `next_link` is called only if the turn opens the first one. Work in progress finishes with the new turn.
+    pub(super) fn take_turn(&mut self, turn: &Turn, now: Timestamp, next_link: impl FnOnce() -> String) {
+        self.unchanged = turn.outcome == Outcome::NoChanges && now >= self.finishes_at;
         self.finishes_at = self.finishes_at.max(turn.finishes_at);
         self.fails = turn.outcome == Outcome::Failed;
         if turn.outcome == Outcome::PullRequest {
@@ -120,7 +123,8 @@ mod tests {
             assert!((6..=15).contains(&bench.seconds_at_work("docs", &id).await));
             let done = bench.job("docs", &id).await;
             assert_eq!(done.text("status") == "failed", word == "fail");
-            assert_eq!(done.body["prLink"], link);
+            let named = if word == "no-changes" { &Value::Null } else { &link };
+            assert_eq!(&done.body["prLink"], named, "{word}");
         }
     }
 

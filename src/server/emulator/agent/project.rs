@@ -56,6 +56,7 @@ impl Project {
             finishes_at: now,
             fails: false,
             pull_request: None,
+            unchanged: false,
             id,
         };
         self.created += 1;
@@ -78,7 +79,7 @@ impl Project {
             finishes_at: Timestamp::from_millis(finishes_at),
         };
         self.prompts += 1;
-        job.take_turn(&turn, || self.next_link());
+        job.take_turn(&turn, now, || self.next_link());
         self.jobs.insert(job.id.clone(), job.clone());
         job
     }
@@ -107,9 +108,10 @@ impl Project {
             finishes_at: past.finishes_at,
             fails: false,
             pull_request: past.pr_link,
+            unchanged: false,
         };
         let turn = Turn { outcome: past.outcome, finishes_at: past.finishes_at };
-        job.take_turn(&turn, || self.next_link());
+        job.take_turn(&turn, past.created_at, || self.next_link());
         self.jobs.insert(job.id.clone(), job);
     }
 }

@@ -5,6 +5,7 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use crate::model::job::{DeliveryState, JobState};
+use crate::model::page_path::PATHS_MAX;
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, audit, jobs, new_id, queue, templates};
 
@@ -85,13 +86,14 @@ pub(in crate::server::store) async fn insert(
         Some(job) => (job.to_string(), next_position(tx, job).await?),
         None => (insert_job(tx, new, scheduling, now).await?, 0),
     };
+    add_paths(tx, &job, new.paths).await?;
     let message_id = new_id();
     let inserted = sqlx::query(AssertSqlSafe(format!(
         "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
          SELECT $1, $2, $3, $4, $5, $6, 'queued', $7, $7, $8,
              {}
          WHERE NOT EXISTS (SELECT 1 FROM messages
-             WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'unknown'))
+             WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'cancelled', 'unknown'))
          ON CONFLICT (author_id, intent) DO NOTHING",
         queue::LAST_RANK
     )))
@@ -133,19 +135,30 @@ async fn insert_job(
     .bind(batch)
     .execute(&mut **tx)
     .await?;
-    for path in new.paths {
-        sqlx::query(
-            "INSERT INTO job_paths (job_id, path) VALUES ($1, $2) ON CONFLICT (job_id, path) DO NOTHING",
-        )
-        .bind(&job)
-        .bind(path)
-        .execute(&mut **tx)
-        .await?;
-    }
     if let Some(template) = new.template {
         templates::record_use(tx, &job, template).await?;
     }
     Ok(job)
+}
+
+/// Adds the pages that a prompt is about to those of its job, as far as there is room.
+async fn add_paths(
+    tx: &mut Transaction<'static, Any>,
+    job: &str,
+    paths: &[String],
+) -> Result<(), StoreError> {
+    for path in paths {
+        sqlx::query(
+            "INSERT INTO job_paths (job_id, path) SELECT $1, $2
+             WHERE (SELECT COUNT(*) FROM job_paths WHERE job_id = $1) < $3 ON CONFLICT (job_id, path) DO NOTHING",
+        )
+        .bind(job)
+        .bind(path)
+        .bind(PATHS_MAX as i64)
+        .execute(&mut **tx)
+        .await?;
+    }
+    Ok(())
 }
 
 async fn next_position(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<i64, StoreError> {

@@ -5,7 +5,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::model::id::JobId;
 use crate::model::script::is_unspaced;
-use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart, Sort, counts, positions};
+use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart, Sections, Sort, counts, positions};
 
 impl Ledger {
     async fn listed(&self, filter: &JobFilter) -> Listed {
@@ -388,7 +388,9 @@ async fn the_sections_of_the_overview_are_what_the_lists_would_say() {
     let attention = JobFilter { needs_attention: true, ..JobFilter::default() };
 
     let sections = [(&completed, 1), (&attention, 8), (&all, 8)];
-    let (found, counts, needing) = ledger.store.sections(&ledger.project, sections).await.unwrap();
+    let Sections { jobs: found, counts, attention: needing, no_changes, revision } =
+        ledger.store.sections(&ledger.project, sections).await.unwrap();
+    assert_eq!((no_changes, revision), (0, ledger.store.revision(&ledger.project).await.unwrap()));
     let everything = ledger.listed(&all).await;
     assert_eq!(found[0], ledger.listed(&completed).await.jobs[..1]);
     assert_eq!(found[1], ledger.listed(&attention).await.jobs);

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::JsFuture;
 
 use super::Reply;
-use crate::api::REFRESH_HEADER;
+use crate::api::{REFRESH_HEADER, REVISION_HEADER};
 use crate::error::{AppError, ErrorCode};
 use crate::ui::islands::json;
 
@@ -18,16 +18,18 @@ const LAST_BYTES: usize = 60_000;
 
 /// Posts url-encoded `fields` to the server function at `path` and decodes the answer.
 pub async fn post<T: DeserializeOwned>(path: &str, fields: &str) -> Reply<T> {
-    let Reply { answer, redirect } = post_raw(path, fields).await;
+    let Reply { answer, redirect, revision } = post_raw(path, fields).await;
     let answer = answer.and_then(|text| json::from_str(&text).map_err(|_| AppError::internal()));
-    Reply { answer, redirect }
+    Reply { answer, redirect, revision }
 }
 
 /// As [`post`], but returns the answer as JSON text.
 pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
-    exchange(path, fields)
-        .await
-        .unwrap_or_else(|_| Reply { answer: Err(AppError::unreachable()), redirect: None })
+    exchange(path, fields).await.unwrap_or_else(|_| Reply {
+        answer: Err(AppError::unreachable()),
+        redirect: None,
+        revision: None,
+    })
 }
 
 /// Fetches and parses the page at `address` in the background.
@@ -60,7 +62,8 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
     };
     let headers = response.headers();
     let redirect = if headers.has(REDIRECT_HEADER)? { headers.get("Location")? } else { None };
-    Ok(Reply { answer, redirect })
+    let revision = headers.get(REVISION_HEADER)?.and_then(|revision| revision.parse().ok());
+    Ok(Reply { answer, redirect, revision })
 }
 
 async fn page(address: &str, is_refresh: bool) -> Result<Result<Document, AppError>, JsValue> {

@@ -4,7 +4,7 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::prelude::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use leptos::web_sys::js_sys::{Date, Function, Object, Reflect};
+use leptos::web_sys::js_sys::{Date, Function, JsString, Object, Reflect};
 use leptos::web_sys::{
     Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
     MouseEvent, NodeList, Notification, NotificationOptions, NotificationPermission, Storage, SubmitEvent,
@@ -65,6 +65,11 @@ pub fn set(element: &Element, name: &str, value: Option<&str>) {
 /// Sets or removes a boolean attribute.
 pub fn toggle(element: &Element, name: &str, is_set: bool) {
     set(element, name, is_set.then_some(""));
+}
+
+/// `text` in lower case, by the browser's tables instead of those of Rust, which weigh several KB.
+pub fn lowercase(text: &str) -> String {
+    JsString::from(text).to_lower_case().into()
 }
 
 /// Sets the text content, if it differs.
@@ -237,6 +242,19 @@ pub fn toggle_theme() {
     }
 }
 
+/// Switches between dense and comfortable rows and stores the choice for a year.
+pub fn toggle_density() {
+    let root = document().document_element();
+    let is_comfortable = root.as_ref().is_some_and(|root| root.has_attribute("data-density"));
+    if let Some(root) = &root {
+        set(root, "data-density", (!is_comfortable).then_some("comfortable"));
+    }
+    if let Some(page) = document().dyn_ref::<HtmlDocument>() {
+        let density = if is_comfortable { "" } else { "comfortable" };
+        let _ = page.set_cookie(&format!("density={density}; Path=/; SameSite=Lax; Max-Age=31536000"));
+    }
+}
+
 pub fn set_on_document(name: &str, value: &str) {
     if let Some(root) = document().document_element() {
         let _ = root.set_attribute(name, value);
@@ -250,11 +268,19 @@ pub fn go(href: &str) {
 
 /// Whether a link of this site led here: not a typed address, a reload or back/forward.
 pub fn came_by_link() -> bool {
-    let navigations = window().performance().map(|performance| performance.get_entries_by_type("navigation"));
-    let kind = navigations
-        .and_then(|navigations| Reflect::get(&navigations.get(0), &"type".into()).ok()?.as_string());
     let origin = window().location().origin().unwrap_or_default();
-    kind.as_deref() == Some("navigate") && document().referrer().starts_with(&(origin + "/"))
+    navigation().as_deref() == Some("navigate") && document().referrer().starts_with(&(origin + "/"))
+}
+
+/// Whether back or forward led here.
+pub fn came_by_history() -> bool {
+    navigation().as_deref() == Some("back_forward")
+}
+
+/// How the browser came to this page: `navigate`, `reload` or `back_forward`.
+fn navigation() -> Option<String> {
+    let navigations = window().performance()?.get_entries_by_type("navigation");
+    Reflect::get(&navigations.get(0), &"type".into()).ok()?.as_string()
 }
 
 /// Path and query of the current address.
@@ -350,11 +376,6 @@ pub fn scroll_to(id: &str) {
     }
 }
 
-/// Scrolls the page to `y` px.
-pub fn scroll_to_y(y: f64) {
-    window().scroll_to_with_x_and_y(0.0, y);
-}
-
 /// Scrolls what is around `element` as far as needed to show it.
 pub fn show_nearest(element: &Element) {
     let options = Object::new();
@@ -363,6 +384,11 @@ pub fn show_nearest(element: &Element) {
     if let Some(scroll) = scroll.and_then(|scroll| scroll.dyn_into::<Function>().ok()) {
         let _ = scroll.call1(element, &options);
     }
+}
+
+/// Scrolls the page to `y` px.
+pub fn scroll_to_y(y: f64) {
+    window().scroll_to_with_x_and_y(0.0, y);
 }
 
 /// As [`stored`], in `sessionStorage`.

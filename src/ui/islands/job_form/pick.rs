@@ -6,9 +6,12 @@ use std::rc::Rc;
 
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Document, Event, HtmlTextAreaElement, MouseEvent, SubmitEvent};
+use leptos::web_sys::{
+    Document, Element, Event, HtmlInputElement, HtmlTextAreaElement, MouseEvent, SubmitEvent,
+};
 
 use super::PROMPT;
+use crate::model::template;
 use crate::ui::islands::browser;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::live::{LiveState, forms};
@@ -17,8 +20,10 @@ use crate::ui::islands::live::{LiveState, forms};
 pub const PICKS: &str = "picks";
 /// Attribute with the template's id on its link.
 pub const PICK: &str = "data-pick";
-/// The class of the form with a template's placeholders.
+/// The class of the form with a template's placeholders. Its `data-text` is the template.
 pub const FILL: &str = "pick-fill";
+/// The id of the element with that form and the question [`REPLACE`].
+pub const FILLING: &str = "fill";
 /// The id of the question whether to replace the text. Its button with [`PICK`] means yes, the other no.
 pub const REPLACE: &str = "replace-question";
 /// The id of the element with the name of the text's template and the link [`REMOVE`].
@@ -51,10 +56,14 @@ pub(super) fn listen(live: &LiveState, draft: &Draft) {
             draft.forget_template();
         });
     }
-    let Some(picks) = browser::by_id(PICKS) else { return };
+    let (Some(picks), Some(filling)) = (browser::by_id(PICKS), browser::by_id(FILLING)) else { return };
+    for place in [&picks, &filling] {
+        let this = pick.clone();
+        browser::on(place, "click", move |event: MouseEvent| this.clone().clicked(&event));
+    }
     let this = pick.clone();
-    browser::on(&picks, "click", move |event: MouseEvent| this.clone().clicked(&event));
-    browser::on(&picks, "submit", move |event: SubmitEvent| {
+    browser::on(&filling, "input", move |_: Event| this.preview());
+    browser::on(&filling, "submit", move |event: SubmitEvent| {
         let form = browser::submitted(&event).filter(|form| form.class_list().contains(FILL));
         let Some(form) = form else { return };
         let Some(fields) = browser::fields(&form, &event) else { return };
@@ -85,8 +94,12 @@ impl Pick {
             match browser::fetch_page(&address).await {
                 Ok(page) => {
                     self.live.show(&page);
-                    if has_values || browser::find(&[".", FILL].concat()).is_none() {
+                    if has_values || form().is_none() {
                         self.offer(&page);
+                    } else {
+                        self.preview();
+                        browser::find(&[".", FILL, " .field"].concat())
+                            .map(|field| browser::focus(&field.id()));
                     }
                 }
                 // Navigate, as without JavaScript; the draft stays in this browser.
@@ -95,12 +108,27 @@ impl Pick {
         });
     }
 
+    /// Fills what was typed into the template's placeholders, unless the prompt is somebody's own words.
+    fn preview(&self) {
+        let Some(form) = form() else { return };
+        let written = self.draft.text();
+        if !written.trim().is_empty() && written != *self.last.borrow() {
+            return;
+        }
+        // The server refuses a prompt that is too long.
+        let text = form.get_attribute("data-text").unwrap_or_default();
+        let text = template::typed_into(&text, |name| {
+            let field = browser::find_in(&form, &[".field[name=\"", name, "\"]"].concat())?;
+            Some(field.dyn_into::<HtmlInputElement>().ok()?.value()).filter(|value| !value.is_empty())
+        });
+        self.last.replace(text.clone());
+        self.draft.preview(&text, &chosen().unwrap_or_default());
+    }
+
     /// Applies the text of `page`, or asks first if that replaces typed text.
     fn offer(&self, page: &Document) {
         let field = page.get_element_by_id(PROMPT).and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
-        let chosen = page.query_selector("a[data-pick][aria-current]").ok().flatten();
-        let chosen = chosen.and_then(|link| link.get_attribute(PICK));
-        let (Some(field), Some(template)) = (field, chosen) else { return };
+        let (Some(field), Some(template)) = (field, chosen()) else { return };
         let (text, written) = (field.value(), self.draft.text());
         if written.trim().is_empty() || written == *self.last.borrow() || written == text {
             self.apply(&text, &template);
@@ -134,4 +162,14 @@ impl Pick {
             browser::set_text(&said, &name);
         }
     }
+}
+
+/// The form with the placeholders of the chosen template, if it has any.
+fn form() -> Option<Element> {
+    browser::find(&[".", FILL].concat())
+}
+
+/// The id of the chosen template.
+fn chosen() -> Option<String> {
+    browser::find("a[data-pick][aria-current]").and_then(|link| link.get_attribute(PICK))
 }

@@ -1,18 +1,23 @@
 //! Keeps the times on the page current, in the user's locale and time zone: `<time data-age>` and `<time data-ahead>` are relative within
-//! a week, and dates otherwise; the full time is their title.
+//! a week, and dates otherwise; the full time is their title. `<time data-elapsed>` is the time since then.
 
 use crate::model::time::Timestamp;
-use crate::ui::components::time::{age, wait};
+use crate::ui::components::time::{SHORT, age, duration, short, wait};
 use crate::ui::islands::browser;
 
 /// Updates every time on the page.
 pub(super) fn tick() {
     let now = browser::now();
-    for time in browser::all("time[data-age], time[data-ahead]") {
+    for time in browser::all("time[data-age], time[data-ahead], time[data-elapsed]") {
         let Some(at) = time.get_attribute("datetime").and_then(|at| at.parse::<Timestamp>().ok()) else {
             continue;
         };
-        let text = if time.has_attribute("data-age") { age(at, now) } else { wait(at, now) };
+        let text = match time.get_attribute("data-age") {
+            Some(form) if form == SHORT => Some(short(at, now)),
+            Some(_) => age(at, now),
+            None if time.has_attribute("data-elapsed") => Some(duration(now.as_millis() - at.as_millis())),
+            None => wait(at, now),
+        };
         browser::set(&time, "title", Some(&browser::local_time(at)));
         browser::set_text(&time, &text.unwrap_or_else(|| browser::local_date(at)));
     }

@@ -21,11 +21,16 @@ pub(super) fn announce(live: &LiveState, finished: Vec<Finished>) {
         notify(live, jobs, &outcome, "", &href, &tag);
         return live.toasts.say(&outcome, "", Some(href));
     }
-    for Finished { title, status } in finished {
-        let Some(outcome) = outcome(&status) else { continue };
+    for Finished { title, status, had_link } in finished {
+        let Some(outcome) = outcome(&status, had_link) else { continue };
         let href = links::job(project, status.id.as_str());
         notify(live, 1, outcome, &title, &href, &format!("{}/{}", status.id, status.changed_at));
-        live.toasts.say(&[outcome, ":"].concat(), &title, Some(href));
+        let text = [outcome, ":"].concat();
+        if is_problem(status.state) {
+            live.toasts.warn(&text, &title, Some(href));
+        } else {
+            live.toasts.say(&text, &title, Some(href));
+        }
     }
 }
 
@@ -41,14 +46,21 @@ fn notify(live: &LiveState, jobs: u32, outcome: &str, title: &str, href: &str, t
     }
 }
 
-/// The words for a finished job's outcome; `None` for a state that is not final.
-fn outcome(status: &JobBadge) -> Option<&'static str> {
+const fn is_problem(state: JobState) -> bool {
+    matches!(state, JobState::Failed | JobState::Rejected | JobState::Unknown | JobState::Other)
+}
+
+/// The words for a finished job's outcome; `None` for a state that is not final. `had_link`: a follow-up finished, and the pull
+/// request was there before.
+fn outcome(status: &JobBadge, had_link: bool) -> Option<&'static str> {
     Some(match status.state {
+        JobState::Completed if had_link => "Follow-up finished",
         JobState::Completed if status.pr_link.is_some() => "Pull request opened",
         JobState::Completed => "Completed without changes",
         JobState::Failed => "Failed",
         JobState::Archived => "Archived",
         JobState::Rejected => "Not accepted",
+        JobState::Cancelled => "Cancelled",
         JobState::Unknown => "Outcome unknown",
         JobState::Other => "Docket stopped tracking this job",
         JobState::Queued | JobState::Sending | JobState::Active => return None,

@@ -14,7 +14,7 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement, HtmlFormElement, SubmitEvent};
 
 use super::LiveState;
-use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs};
+use crate::api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs};
 use crate::error::{AppError, ErrorCode};
 use crate::model::job::BulkResult;
 use crate::model::links;
@@ -96,6 +96,8 @@ fn say(live: &LiveState, form: &HtmlFormElement, answer: &str, done: &str, undo:
     let undone = match path.as_str() {
         ArchiveJobs::PATH => "archived",
         UnarchiveJobs::PATH => "restored",
+        DismissJobs::PATH => "dismissed",
+        UndismissJobs::PATH => "no longer dismissed",
         TagJobs::PATH => "tagged",
         _ => "untagged",
     };

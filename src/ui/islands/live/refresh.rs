@@ -6,16 +6,18 @@ use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Function, Reflect};
 use leptos::web_sys::{Document, Element, HtmlElement};
 
-use super::{LiveState, ages};
+use super::{LiveState, ages, news};
 use crate::ui::islands::browser;
 use crate::ui::islands::morph::morph;
 
 /// Why the page is refreshed; decides which regions are replaced.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reason {
     /// The interval passed: regions with `data-every`.
     Time,
-    /// A job changed its state: all regions but those with `data-when="posted"`.
+    /// Some job of the project changed: regions with `data-follows`.
+    Project,
+    /// A job on the page changed its state: also all regions but those with `data-when="posted"`.
     Change,
     /// A form was posted: all regions.
     Post,
@@ -25,7 +27,8 @@ impl Reason {
     const fn regions(self) -> &'static str {
         match self {
             Self::Time => "[data-region][data-every]",
-            Self::Change => "[data-region]:not([data-when])",
+            Self::Project => "[data-region][data-follows]",
+            Self::Change => "[data-region]:not([data-when]), [data-region][data-follows]",
             Self::Post => "[data-region]",
         }
     }
@@ -54,6 +57,10 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
         return;
     }
     if live.refreshing.get() != Progress::Idle {
+        let reason = match live.refreshing.get() {
+            Progress::Outdated(other) => reason.max(other),
+            _ => reason,
+        };
         // The interval will pass again.
         if reason != Reason::Time {
             live.refreshing.set(Progress::Outdated(reason));
@@ -118,7 +125,11 @@ pub(super) fn replace(live: &LiveState, page: &Document, reason: Reason) {
     for region in browser::all(reason.regions()) {
         let name = region.get_attribute("data-region").unwrap_or_default();
         if let Ok(Some(now)) = page.query_selector(&["[data-region=\"", &name, "\"]"].concat()) {
-            morph(&region, &now, &mut fresh);
+            if reason == Reason::Post || !news::waits(&region) {
+                morph(&region, &now, &mut fresh);
+            } else {
+                news::merge(&region, &now, &mut fresh);
+            }
         }
     }
     if let Some(focus) = focus {

@@ -3,7 +3,7 @@
 use leptos::server_fn::ServerFn;
 use leptos::web_sys::Event;
 
-use super::LiveState;
+use super::{LiveState, news};
 use crate::api::jobs::JobStatuses;
 use crate::error::AppError;
 use crate::model::job::JobBadge;
@@ -28,10 +28,15 @@ pub(super) struct WatchedJob {
 pub(super) struct Finished {
     pub(super) title: String,
     pub(super) status: JobBadge,
+    /// Whether it had a pull request before.
+    pub(super) had_link: bool,
 }
 
 pub(super) struct StatusChanges {
+    /// Whether a job on the page changed.
     pub(super) any_changed: bool,
+    /// Whether anything in the project changed that this page follows.
+    pub(super) is_outdated: bool,
     pub(super) finished: Vec<Finished>,
 }
 
@@ -60,9 +65,14 @@ pub(super) fn any_moving(live: &LiveState) -> bool {
 
 /// Fetches the states of all watched jobs in one call and updates the page.
 pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
-    let fields = browser::fields_of(&[("project", live.project()), ("jobs", &ids(live))]);
-    let answer = browser::post::<Vec<JobBadge>>(JobStatuses::PATH, &fields).await.answer?;
-    let mut changes = StatusChanges { any_changed: false, finished: Vec::new() };
+    let seen = news::seen();
+    let fields =
+        [("project", live.project()), ("jobs", &ids(live)), ("seen", &seen.clone().unwrap_or_default())];
+    let reply = browser::post::<Vec<JobBadge>>(JobStatuses::PATH, &browser::fields_of(&fields)).await;
+    let answer = reply.answer?;
+    let is_outdated =
+        reply.revision.is_some_and(|revision| seen.is_some_and(|seen| seen != revision.to_string()));
+    let mut changes = StatusChanges { any_changed: false, is_outdated, finished: Vec::new() };
     let mut watched = live.watched.borrow_mut();
     for status in answer {
         let Some(job) = watched.iter_mut().find(|job| job.id == status.id.as_str()) else { continue };
@@ -73,9 +83,9 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
         }
         changes.any_changed = true;
         let was_moving = std::mem::replace(&mut job.is_moving, status.is_moving());
-        job.version = version;
+        let had_link = job_status::has_link(&std::mem::replace(&mut job.version, version));
         if was_moving && !job.is_moving {
-            changes.finished.push(Finished { title: job.title(), status });
+            changes.finished.push(Finished { title: job.title(), status, had_link });
         }
     }
     // A job that is no longer on the page is watched until it finishes.

@@ -52,7 +52,7 @@ pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
     .into_any()
 }
 
-/// `Nov 20, whole day: 4,210`.
+/// `Nov 20: 4,210`.
 fn whole_day(earlier: Earlier, value: String) -> String {
-    format!("{}, whole day: {value}", earlier.from.month_and_day())
+    format!("{}: {value}", earlier.from.month_and_day())
 }

@@ -92,7 +92,7 @@ fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
 fn effect(asked: &AnalyticsPage, job: &JobEffect) -> AnyView {
     let JobEffect { before, after, days, .. } = *job;
     let numbers = match no_figures(job, asked.today) {
-        Some(why) => view! { <td class="none" colspan="5">{why}</td> }.into_any(),
+        Some(why) => view! { <td class="faint" colspan="5">{why}</td> }.into_any(),
         None => {
             let change = change(after.total, before.total);
             view! {

@@ -2,26 +2,49 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, FollowUp, Job, JobState};
+use crate::model::job::{
+    DeliveryState, FollowUp, Job, JobState, TurnOutcome, TurnResult, began_at, results, title,
+};
 use crate::model::links;
 use crate::model::time::Timestamp;
 use crate::ui::components::badge::delivery_badge;
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::long_text::long_text;
 use crate::ui::components::notice::{Tone, notice};
-use crate::ui::components::pull_request;
-use crate::ui::components::time::ago;
+use crate::ui::components::time::{ago, duration, elapsed};
 use crate::ui::pages::job::check::check_again;
 use crate::ui::pages::job::deliveries;
-use crate::ui::pages::job::head::again;
+use crate::ui::pages::job::facts::{outcome, usual};
+use crate::ui::pages::job::head::{again_link, offers_again};
 use crate::ui::pages::job::resolve;
+
+/// A longer prompt is shown although the title says it: the title is cut after two lines.
+const TITLE_CHARS: usize = 120;
 
 /// `remote_id`: the id typed into a refused form.
 pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
-    let asked =
-        message(&job.author, job.created_at, &job.prompt, delivery_of(job), (), deliveries::of(job, 0));
-    let follow_ups = job.follow_ups.iter().zip(1..).map(|(sent, position)| {
-        let note = note(job, position, sent, may_send);
-        let deliveries = deliveries::of(job, position);
-        message(&sent.author, sent.created_at, &sent.prompt, sent.state, note, deliveries)
+    let mut results = results(job).into_iter();
+    // A short prompt is the page's title.
+    let prompt = Some(job.prompt.as_str()).filter(|prompt| !is_title(prompt));
+    let asked = Turn {
+        author: &job.author,
+        at: job.created_at,
+        text: prompt,
+        state: delivery_of(job),
+        deliveries: deliveries::of(job, 0),
+        result: results.next().flatten(),
+    };
+    let asked = asked.view(());
+    let follow_ups = job.follow_ups.iter().zip(1..).zip(results).map(|((sent, position), result)| {
+        let turn = Turn {
+            author: &sent.author,
+            at: sent.created_at,
+            text: Some(&sent.prompt),
+            state: sent.state,
+            deliveries: deliveries::of(job, position),
+            result,
+        };
+        turn.view(note(job, position, sent, may_send))
     });
     view! {
         <ol class="messages" aria-label="Conversation">
@@ -33,10 +56,16 @@ pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyVie
     .into_any()
 }
 
+/// Whether the title says all of the prompt.
+fn is_title(prompt: &str) -> bool {
+    prompt.trim() == title(prompt) && prompt.chars().count() <= TITLE_CHARS
+}
+
 /// The meaning of a follow-up's state, if it needs an explanation, and what to do about it.
 fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
     let explanation = match sent.state {
         DeliveryState::Queued => "It is in the queue.",
+        DeliveryState::Cancelled => "",
         DeliveryState::Rejected => "The agent did not accept this follow-up.",
         DeliveryState::Unknown => {
             "The agent may or may not have received this follow-up. See what it does before you decide."
@@ -46,7 +75,9 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
     let (project, reason) = (job.project.as_str(), sent.reason.clone());
     let way_on = match sent.state {
         DeliveryState::Queued => view! { <a href=links::queue(project)>"View the queue"</a> }.into_any(),
-        DeliveryState::Rejected if may_send && job.remote.is_some() => edit_again(job, position),
+        DeliveryState::Rejected | DeliveryState::Cancelled if may_send && job.remote.is_some() => {
+            edit_again(job, position)
+        }
         DeliveryState::Unknown if may_send => resolve::choices(job, position, sent.attempt, ""),
         _ => ().into_any(),
     };
@@ -64,25 +95,51 @@ fn edit_again(job: &Job, position: u32) -> AnyView {
     view! { <a class="button" href=href data-again="">"Edit and send again"</a> }.into_any()
 }
 
-fn message(
-    author: &str,
+/// A prompt and what it brought.
+struct Turn<'a> {
+    author: &'a str,
     at: Timestamp,
-    text: &str,
+    /// `None` if the page's title says it.
+    text: Option<&'a str>,
     state: DeliveryState,
-    note: impl IntoView,
     deliveries: AnyView,
-) -> AnyView {
-    let initial: String = author.chars().take(1).flat_map(char::to_uppercase).collect();
+    result: Option<TurnResult>,
+}
+
+impl Turn<'_> {
+    fn view(self, note: impl IntoView) -> AnyView {
+        let initial: String = self.author.chars().take(1).flat_map(char::to_uppercase).collect();
+        view! {
+            <li class="message">
+                <span class="avatar" aria-hidden="true">{initial}</span>
+                <div class="message-body">
+                    <p class="message-head"><strong>{self.author.to_owned()}</strong> {ago(self.at)}</p>
+                    {self.text.map(|text| long_text(text, "message-text"))}
+                    <div class="message-foot">{delivery_badge(self.state)} {self.deliveries}</div>
+                    {note.into_view()}
+                    {self.result.as_ref().map(result)}
+                </div>
+            </li>
+        }
+        .into_any()
+    }
+}
+
+/// What a prompt brought, and how long it took.
+fn result(result: &TurnResult) -> AnyView {
+    let shape = match &result.outcome {
+        TurnOutcome::PullRequest(_) | TurnOutcome::SamePullRequest(_) => icon::PULL_REQUEST,
+        TurnOutcome::NoChanges | TurnOutcome::Finished => icon::CHECK,
+        TurnOutcome::Failed => icon::CROSS,
+    };
+    // The link has the icon itself.
+    let shape = (!matches!(result.outcome, TurnOutcome::PullRequest(_))).then(|| icon(shape));
+    let is_failed = result.outcome == TurnOutcome::Failed;
+    let took = duration(result.ended_at.as_millis() - result.began_at.as_millis());
     view! {
-        <li class="message">
-            <span class="avatar" aria-hidden="true">{initial}</span>
-            <div class="message-body">
-                <p class="message-head"><strong>{author.to_owned()}</strong> {ago(at)}</p>
-                <p class="message-text" dir="auto">{text.to_owned()}</p>
-                <div class="message-foot">{delivery_badge(state)} {deliveries}</div>
-                {note.into_view()}
-            </div>
-        </li>
+        <p class="turn-result" data-failed=is_failed.then_some("")>
+            {shape} {outcome(&result.outcome)} <span class="faint">" · " {took}</span>
+        </p>
     }
     .into_any()
 }
@@ -93,6 +150,7 @@ fn delivery_of(job: &Job) -> DeliveryState {
         JobState::Queued => DeliveryState::Queued,
         JobState::Sending => DeliveryState::Sending,
         JobState::Rejected => DeliveryState::Rejected,
+        JobState::Cancelled => DeliveryState::Cancelled,
         JobState::Unknown => DeliveryState::Unknown,
         _ => DeliveryState::Accepted,
     }
@@ -100,54 +158,85 @@ fn delivery_of(job: &Job) -> DeliveryState {
 
 /// The meaning of the state, if it needs an explanation, and what to do about it.
 fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
-    let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
-    let (tone, text) = match (job.state, request) {
-        (JobState::Queued, _) => (
+    let has_request = job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
+    let (tone, text) = match job.state {
+        JobState::Queued => (
             Tone::Plain,
             "Saved, and in the queue. Docket sends it when its turn comes and the hourly budget has room.",
         ),
-        (JobState::Sending, _) => (Tone::Plain, "Sending to the agent."),
-        (JobState::Active, _) => {
+        JobState::Sending => (Tone::Plain, "Sending to the agent."),
+        JobState::Active => {
             (Tone::Busy, "The agent is working. This page updates automatically; you can leave it.")
         }
-        (JobState::Completed, Some(_)) => (Tone::Good, "opened. Review it, or send a follow-up."),
-        (JobState::Completed, None) => (
+        // The result says it.
+        JobState::Completed if has_request => return ().into_any(),
+        JobState::Completed => (
             Tone::Plain,
             "The agent finished without changing any files. If you expected changes, send a follow-up that says what is missing.",
         ),
-        (JobState::Failed, _) => {
-            (Tone::Bad, "The agent failed. Run the job again, perhaps with a smaller task.")
-        }
-        (JobState::Archived, _) => (Tone::Plain, "This job was archived on the platform."),
-        (JobState::Rejected, _) => {
+        JobState::Failed => (
+            Tone::Bad,
+            "The agent failed. Run the job again, perhaps with a smaller task, or send a follow-up.",
+        ),
+        JobState::Archived => (Tone::Plain, "This job was archived on the platform."),
+        JobState::Rejected => {
             (Tone::Bad, "The job was not started. Your text is kept: edit it and send it again.")
         }
-        (JobState::Unknown, _) => (
+        JobState::Cancelled => {
+            (Tone::Plain, "The prompt was cancelled before it was sent. The text is kept.")
+        }
+        JobState::Unknown => (
             Tone::Warning,
             "The connection broke after the text was sent, so the agent may be working on it or may never have received it. Look for a new pull request before you decide: Docket never sends it twice by itself.",
         ),
-        (JobState::Other, _) if !job.followed => (
+        JobState::Other if !job.followed => (
             Tone::Warning,
             "Docket stopped tracking this job, so its outcome is unknown. Look at the repository, or check again.",
         ),
-        (JobState::Other, _) => {
+        JobState::Other => {
             (Tone::Plain, "The platform reports a status that Docket does not know. Docket keeps checking.")
         }
     };
-    let opened =
-        request.filter(|_| job.state == JobState::Completed).map(|link| pull_request::label(link) + " ");
     let way_on = match job.state {
         JobState::Queued => {
             view! { <a class="button" href=links::queue(job.project.as_str())>"View the queue"</a> }
                 .into_any()
         }
-        JobState::Rejected if may_send => {
-            view! { <a class="button" href=again(job)>"Edit and send again"</a> }.into_any()
+        JobState::Active => running(job),
+        _ if may_send && offers_again(job) => {
+            view! { <p>{again_link(job, "button button-primary")}</p> }.into_any()
         }
         JobState::Unknown if may_send => resolve::choices(job, 0, job.attempt, remote_id),
         JobState::Other if may_send && !job.followed => check_again(job),
         _ => ().into_any(),
     };
-    let reason = job.reason.clone().map(|reason| view! { <p class="soft">{reason}</p> });
-    notice(tone, view! { <p>{opened} {text}</p> {reason} {way_on} }).into_any()
+    let reason = match job.state {
+        JobState::Failed => Some(last_words(job)),
+        _ => job.reason.clone(),
+    };
+    let reason = reason.map(|reason| view! { <p class="soft">{reason}</p> });
+    notice(tone, view! { <p>{text}</p> {reason} {way_on} }).into_any()
+}
+
+/// How long the agent has been working, how long it usually takes, and why nothing stops it.
+fn running(job: &Job) -> AnyView {
+    let turn =
+        job.history.iter().rev().find(|entry| entry.state == "accepted").map_or(0, |entry| entry.message);
+    let so_far = began_at(&job.history, turn)
+        .map(|began| view! { <p>"Running for " {elapsed(began)} {job.usual_millis.map(|millis| format!(", {}", usual(millis)))}</p> });
+    view! {
+        {so_far}
+        <p class="hint">"A running job cannot be stopped: the platform has no call for it. A follow-up can give the agent another task."</p>
+    }
+    .into_any()
+}
+
+/// What the platform said last about a failed job.
+fn last_words(job: &Job) -> String {
+    let said = match (&job.reason, &job.remote) {
+        (Some(reason), _) => reason.clone(),
+        (None, Some(remote)) => remote.status.clone(),
+        (None, None) => return "The platform said nothing about it.".to_owned(),
+    };
+    format!("The platform’s last words: “{said}”")
 }

@@ -52,6 +52,7 @@ fn outcome(state: DeliveryState) -> &'static str {
     match state {
         DeliveryState::Accepted => "accepted",
         DeliveryState::Rejected => "not accepted",
+        DeliveryState::Cancelled => "cancelled",
         DeliveryState::Unknown => "outcome unknown since",
         DeliveryState::Queued | DeliveryState::Sending => "waiting since",
     }

@@ -1,31 +1,39 @@
-//! The job's metadata beside the conversation.
+//! The job's facts beside the conversation: what people look for first, then the platform's own.
 
 use leptos::prelude::*;
 
-use crate::model::job::Job;
+use crate::model::job::{Job, JobState, RemoteJob, TurnOutcome, began_at, results};
 use crate::model::links;
 use crate::model::saved_template::UsedTemplate;
+use crate::model::source_links::SourceLinks;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::tag_link::tag_link;
-use crate::ui::components::time::ago;
+use crate::ui::components::pull_request::{label, pull_request};
+use crate::ui::components::time::{ago, duration, elapsed};
 use crate::ui::islands::buttons;
 use crate::ui::pages::job::archive_and_tags::tags;
 
 /// `may_tag`: whether this person may tag the job.
 pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     let remote = job.remote.as_ref();
+    let project = job.project.as_str();
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
-    let pages = job.paths.iter().map(|path| tag_link(job.project.as_str(), path)).collect_view();
+    let pages = job.paths.iter().map(|path| page_link(project, path)).collect_view();
+    let (repository, branch) = remote.map(source).unwrap_or_default();
+    let last = results(job).into_iter().flatten().next_back();
+    let result = last.as_ref().map(|result| outcome(&result.outcome));
     view! {
         <aside class="facts" aria-label="Facts">
             <dl>
-                {fact("Model", remote.and_then(|remote| text(remote.model.as_ref())))}
-                {fact("Repository", remote.and_then(|remote| text(remote.repository.as_ref())))}
-                {fact("Branch", remote.and_then(|remote| text(remote.git_ref.as_ref())))}
-                {fact("Platform id", remote.map(|remote| id(&remote.id)))}
+                {fact("Result", result)}
+                {fact("Time", time(job))}
                 {fact("Pages", (!job.paths.is_empty()).then(|| pages.into_any()))}
-                {fact("Template", job.template.as_ref().map(|used| template(job.project.as_str(), used)))}
                 {fact("Tags", Some(tags(job, may_tag)))}
+                {fact("Template", job.template.as_ref().map(|used| template(project, used)))}
+                {fact("Batch", job.batch.as_ref().map(|batch| batch_link(project, batch.as_str())))}
+                {fact("Repository", repository)}
+                {fact("Branch", branch)}
+                {fact("Model", remote.and_then(|remote| text(remote.model.as_ref())))}
+                {fact("Platform id", remote.map(|remote| id(&remote.id)))}
                 {fact("Created", Some(ago(job.created_at).into_any()))}
                 {fact("Accepted", remote.and_then(|remote| remote.created_at).map(|at| ago(at).into_any()))}
                 {fact("Archived", remote.and_then(|remote| remote.archived_at).map(|at| ago(at).into_any()))}
@@ -33,6 +41,68 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
         </aside>
     }
     .into_any()
+}
+
+/// How long the first prompt took, or has taken so far, and how long it usually takes.
+fn time(job: &Job) -> Option<AnyView> {
+    let began = began_at(&job.history, 0);
+    let took = match (results(job).into_iter().next().flatten(), began) {
+        (Some(first), _) => {
+            let took = duration(first.ended_at.as_millis() - first.began_at.as_millis());
+            Some(view! { <span>{took}</span> }.into_any())
+        }
+        (None, Some(began)) if job.state == JobState::Active => {
+            Some(view! { <span>{elapsed(began)} " so far"</span> }.into_any())
+        }
+        _ => None,
+    };
+    let usual = job.usual_millis.map(usual).map(|usual| view! { <span class="faint">{usual}</span> });
+    (took.is_some() || usual.is_some()).then(|| view! { {took} {usual} }.into_any())
+}
+
+/// `usually 4 min 20 s`.
+pub(super) fn usual(millis: i64) -> String {
+    format!("usually {}", duration(millis))
+}
+
+/// What a prompt brought, in words.
+pub(super) fn outcome(outcome: &TurnOutcome) -> AnyView {
+    match outcome {
+        TurnOutcome::PullRequest(link) => {
+            view! { <span>{pull_request(link, "result-link")} " opened"</span> }.into_any()
+        }
+        TurnOutcome::SamePullRequest(link) => {
+            let may = format!("No new pull request. {} may have changed", label(link));
+            view! { <span>{may}</span> }.into_any()
+        }
+        TurnOutcome::NoChanges => view! { <span>"No changes"</span> }.into_any(),
+        TurnOutcome::Finished => view! { <span>"Finished"</span> }.into_any(),
+        TurnOutcome::Failed => view! { <span>"Failed"</span> }.into_any(),
+    }
+}
+
+/// The page's report.
+fn page_link(project: &str, path: &str) -> AnyView {
+    let href = links::page_report(project, path);
+    view! { <a class="tag tag-page" href=href title="Page views">{path.to_owned()}</a> }.into_any()
+}
+
+fn batch_link(project: &str, batch: &str) -> AnyView {
+    view! { <a href=links::batch(project, batch)>"View the batch"</a> }.into_any()
+}
+
+/// The repository and the branch, as links where their addresses are known.
+fn source(remote: &RemoteJob) -> (Option<AnyView>, Option<AnyView>) {
+    let source = SourceLinks::of(remote);
+    let link = |text: Option<&String>, href: Option<String>| {
+        text.cloned().map(|text| match href {
+            Some(href) => {
+                view! { <a href=href target="_blank" rel="noopener noreferrer">{text}</a> }.into_any()
+            }
+            None => view! { <span>{text}</span> }.into_any(),
+        })
+    };
+    (link(remote.repository.as_ref(), source.repository), link(remote.git_ref.as_ref(), source.branch))
 }
 
 /// Nothing without a value.

@@ -1,9 +1,11 @@
-//! The head of a job: its title, state, author and actions. The pull request is the most prominent one.
+//! The head of a job: its title, state and author, the one action that comes next, and the others in a menu. Actions have a line of
+//! their own, so that new ones do not squeeze the title.
 
 use leptos::prelude::*;
 
 use crate::model::job::{Job, JobState};
 use crate::model::links;
+use crate::ui::components::dismiss::{dismiss, undismiss};
 use crate::ui::components::job_status::job_status;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
@@ -13,34 +15,63 @@ use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 const ADDRESS_CHARS: usize = 1500;
 
 pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
+    let (project, id) = (job.project.as_str(), job.id.as_str());
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
     let request = request.map(|link| pull_request(link, "button button-loud"));
-    let again = (may_send && !job.is_moving()).then(|| {
-        let words = if matches!(job.state, JobState::Rejected) { "Edit and send again" } else { "Run again" };
-        view! { <a class="button" href=again(job)>{words}</a> }
+    let is_dismissable = may_send && job.needs_attention;
+    let dismiss = is_dismissable.then(|| dismiss(project, id, ""));
+    let again = (may_send && !job.is_moving() && !offers_again(job)).then(|| again_link(job, "button"));
+    let menu = may_send.then(|| {
+        let undismiss = job.dismissed.as_ref().map(|_| undismiss(project, id));
+        view! {
+            <details class="more-menu">
+                <summary class="button" aria-label="More actions" title="More actions">"⋯"</summary>
+                <div class="more-list">{again} {undismiss} {archive(job)}</div>
+            </details>
+        }
     });
-    let archive = may_send.then(|| archive(job));
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
-            <a href=links::jobs(job.project.as_str())>"Jobs"</a>
+            <a href=links::jobs(project)>"Jobs"</a>
         </nav>
-        <header class="page-head">
+        <header class="page-head job-head">
+            <h1 class="job-heading" dir="auto" data-title-of=job.id.to_string()>{job.title().to_owned()}</h1>
             <div class="page-title">
-                <h1 class="job-heading" dir="auto" data-title-of=job.id.to_string()>{job.title().to_owned()}</h1>
                 <p class="context">
                     {job_status(&job.badge(), false)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
                     <a class="no-js" href="">"Refresh"</a>
                 </p>
                 {archived_note(job)}
+                {dismissed_note(job)}
             </div>
-            <div class="actions">{archive} {again} {request}</div>
+            <div class="actions">{request} {dismiss} {menu}</div>
         </header>
     }
     .into_any()
 }
 
+/// Whether the explanation of the job's state offers to start it again.
+pub(super) fn offers_again(job: &Job) -> bool {
+    matches!(job.state, JobState::Rejected | JobState::Cancelled | JobState::Failed)
+}
+
+/// Who dismissed the job and when, if somebody did.
+fn dismissed_note(job: &Job) -> Option<AnyView> {
+    let dismissed = job.dismissed.as_ref()?;
+    let said =
+        view! { <p class="context">"Dismissed by " {dismissed.by.clone()} " " {ago(dismissed.at)}</p> };
+    Some(said.into_any())
+}
+
+/// The link to the form for a new job with the prompt of this one.
+pub(super) fn again_link(job: &Job, class: &'static str) -> AnyView {
+    let was_sent = !matches!(job.state, JobState::Rejected | JobState::Cancelled);
+    let words = if was_sent { "Run again" } else { "Edit and send again" };
+    view! { <a class=class href=again(job)>{words}</a> }.into_any()
+}
+
 /// The form for a new job with the prompt, pages and template of this one.
-pub(super) fn again(job: &Job) -> String {
+fn again(job: &Job) -> String {
     let template = job.template.as_ref().is_some_and(|template| template.id.is_some());
     if template || job.prompt.chars().count() > ADDRESS_CHARS {
         return links::new_job_from(job.project.as_str(), job.id.as_str());

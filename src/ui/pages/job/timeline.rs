@@ -44,12 +44,17 @@ fn in_words(state: &str) -> &str {
         "sending" => "Being sent",
         "accepted" => "Accepted by the agent",
         "rejected" => "Not accepted by the agent",
+        "cancelled" => "Cancelled",
         "unknown" => "Sent, outcome unknown",
         "active" => "The agent is working",
         "completed" => "The agent finished",
         "failed" => "The agent failed",
         "archived" => "Archived on the platform",
         "not found" => "No longer found on the platform",
+        "archived here" => "Archived",
+        "brought back here" => "Restored",
+        "dismissed" => "Dismissed",
+        "dismissal undone" => "Dismissal undone",
         other => other,
     }
 }

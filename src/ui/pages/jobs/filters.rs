@@ -1,4 +1,4 @@
-//! The search, the filters and the sort of the list of jobs.
+//! The filter bar of the list: search, one menu for each filter, and what is applied. On a phone the menus are in one sheet.
 
 use leptos::prelude::*;
 
@@ -10,96 +10,79 @@ use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::pages::jobs::query::href;
 
-/// The on/off filters: field, value and label.
-const SWITCHES: [(&str, &str, &str); 4] = [
-    ("needs", "attention", "Needs attention"),
-    ("pr", "yes", "With pull request"),
-    ("pr", "no", "Without pull request"),
-    ("archived", "yes", "Archived here"),
-];
+/// The id of the search field, where a skip link leads.
+pub(super) const SEARCH: &str = "q";
+
+/// The id of the menus, which are a sheet on a phone.
+const MENUS: &str = "filter-menus";
 
 const ORDERS: [(&str, &str); 3] = [("", "Newest"), ("oldest", "Oldest"), ("changed", "Last changed")];
 
+/// An entry of a menu: its address, whether it is applied, its text, and how many jobs it has.
+struct Entry {
+    href: String,
+    is_on: bool,
+    text: String,
+    count: Option<u64>,
+    state: Option<JobState>,
+}
+
 /// `me`: the name of the signed-in person.
 pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, me: &str) -> AnyView {
+    let applied = applied(project, query);
+    let count =
+        (!applied.is_empty()).then(|| view! { " " <span class="count">{applied.len().to_string()}</span> });
+    let clear = (applied.len() > 1).then(|| {
+        let href = href(project, &JobQuery::default().with("sort", &query.sort));
+        view! { <li><a class="chip-clear" href=href>"Clear all"</a></li> }
+    });
+    let chips = (!applied.is_empty())
+        .then(|| view! { <ul class="chips applied" aria-label="Applied filters">{applied} {clear}</ul> });
     view! {
-        <div class="filters">
+        <div class="filter-bar">
             {search(project, query)}
-            {states(project, query, page)}
-            <div class="filter-line">
-                {switches(project, query, page.attention, me)}
-                {orders(project, query)}
+            <button type="button" class="button filters-open" popovertarget=MENUS>"Filters" {count}</button>
+            <div id=MENUS class="filter-menus" popover="auto">
+                {states(project, query, page)}
+                {pull_requests(project, query, page)}
+                {people(project, query, page, me)}
+                {labels(project, query, "Page", "Filter by page", &page.facets.pages)}
+                {labels(project, query, "Tag", "Filter by tag", &page.facets.tags)}
             </div>
-            {others(project, query)}
-            {lifted(project, query, "author", "Started by", "show everyone’s")}
-            {lifted(project, query, "tag", "Tagged", "show all tags")}
+            {chips}
         </div>
     }
     .into_any()
 }
 
-fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
-    let total: u64 = page.counts.values().sum();
-    let chips = JobState::ALL.into_iter().filter_map(|state| {
-        let is_selected = query.status == state.as_str();
-        let count = page.counts.get(&state).copied().unwrap_or(0);
-        if !is_selected && count == 0 {
-            return None;
-        }
-        // Choosing the current filter again removes it.
-        let href = href(project, &query.with("status", if is_selected { "" } else { state.as_str() }));
-        Some(view! {
-            <li>
-                <a class="chip" href=href data-state=state.as_str() aria-current=is_selected.then_some("true")>
-                    {icon(shape(state))} {name(state)} <span class="count">{grouped(count)}</span>
-                </a>
-            </li>
-        })
-    });
-    let all = href(project, &query.with("status", ""));
-    view! {
-        <ul class="chips" aria-label="Filter by state">
-            <li>
-                <a class="chip" href=all aria-current=query.status.is_empty().then_some("true")>
-                    "All" <span class="count">{grouped(total)}</span>
-                </a>
-            </li>
-            {chips.collect_view()}
-        </ul>
-    }
-    .into_any()
-}
-
-fn switches(project: &str, query: &JobQuery, attention: u64, me: &str) -> AnyView {
-    let mine = (!me.is_empty()).then_some(("author", me, "Mine"));
-    let chips = mine.into_iter().chain(SWITCHES).map(|(field, value, name)| {
-        let is_on = query.values().contains(&(field, value));
-        let href = href(project, &query.with(field, if is_on { "" } else { value }));
-        let count =
-            (field == "needs").then(|| view! { <span class="count">{grouped(attention)}</span> }.into_any());
-        view! { <li><a class="chip" href=href aria-current=is_on.then_some("true")>{name} {count}</a></li> }
-            .into_any()
-    });
-    view! { <ul class="chips" aria-label="More filters">{chips.collect_view()}</ul> }.into_any()
-}
-
-fn orders(project: &str, query: &JobQuery) -> AnyView {
-    let orders = ORDERS.map(|(sort, name)| {
+/// The menu of orders, and the switch between dense and comfortable rows.
+pub(super) fn orders(project: &str, query: &JobQuery, density: AnyView) -> AnyView {
+    let orders = ORDERS.map(|(sort, text)| {
         let is_chosen = query.sort == sort;
         let href = href(project, &query.with("sort", sort));
-        view! { <a href=href aria-current=is_chosen.then_some("true")>{name}</a> }.into_any()
+        view! { <li><a href=href aria-current=is_chosen.then_some("true")>{text}</a></li> }
     });
-    view! { <nav class="segments" aria-label="Order">{orders.into_iter().collect_view()}</nav> }.into_any()
+    let now = ORDERS.into_iter().find(|(sort, _)| *sort == query.sort).map_or("Newest", |(_, text)| text);
+    view! {
+        <details class="filter-menu filter-menu-right" data-menu="" name="filter">
+            <summary><span class="visually-hidden">"Sort: "</span> {now} {icon(icon::CHEVRON)}</summary>
+            <div class="menu-panel">
+                <ul aria-label="Sort">{orders.into_iter().collect_view()}</ul>
+                {density}
+            </div>
+        </details>
+    }
+    .into_any()
 }
 
 fn search(project: &str, query: &JobQuery) -> AnyView {
     view! {
         <form class="search" method="get" action=links::jobs(project) role="search">
-            {kept(query, &["q"])}
+            {kept(query, "q")}
             {icon(icon::SEARCH)}
-            <label class="visually-hidden" for="q">"Search jobs"</label>
+            <label class="visually-hidden" for=SEARCH>"Search jobs"</label>
             <input
-                id="q"
+                id=SEARCH
                 class="field"
                 type="search"
                 name="q"
@@ -114,51 +97,140 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
     .into_any()
 }
 
-/// The filters without a chip, as a form.
-fn others(project: &str, query: &JobQuery) -> AnyView {
-    let field = |name: &'static str, label: &'static str, value: &str| {
-        let value = value.to_owned();
-        view! {
-            <label class="with-icon">
-                {label} <input class="field" name=name maxlength="500" autocomplete="off" value=value />
-            </label>
-        }
-        .into_any()
+fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
+    let total: u64 = page.counts.values().sum();
+    let all = Entry {
+        href: href(project, &query.with("status", "")),
+        is_on: query.status.is_empty(),
+        text: "All".to_owned(),
+        count: Some(total),
+        state: None,
     };
-    view! {
-        <details class="keep">
-            <summary>"By page, tag or person"</summary>
-            <form class="keep-form" method="get" action=links::jobs(project)>
-                {kept(query, &["author", "tag"])}
-                {field("tag", "Page or tag", &query.tag)}
-                {field("author", "Person", &query.author)}
-                <button type="submit" class="button">"Filter"</button>
+    let states = JobState::ALL.into_iter().filter_map(|state| {
+        let count = page.counts.get(&state).copied().unwrap_or(0);
+        (count > 0 || query.status == state.as_str()).then(|| Entry {
+            state: Some(state),
+            ..option(project, query, "status", state.as_str(), name(state), count)
+        })
+    });
+    let more = [
+        option(project, query, "needs", "attention", "Needs attention", page.attention),
+        option(project, query, "archived", "yes", "Archived in Docket", page.facets.archived),
+    ];
+    menu("Status", "Filter by status", None, std::iter::once(all).chain(states).chain(more).collect())
+}
+
+fn pull_requests(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
+    let of = [
+        ("yes", "With pull request", page.facets.with_pull_request),
+        ("no", "Without pull request", page.facets.without_pull_request),
+    ];
+    let entries = of.map(|(value, text, count)| option(project, query, "pr", value, text, count));
+    menu("Pull request", "Filter by pull request", None, entries.into())
+}
+
+fn people(project: &str, query: &JobQuery, page: &JobPage, me: &str) -> AnyView {
+    let count =
+        |of: &str| page.facets.people.iter().find(|(name, _)| name == of).map_or(0, |(_, jobs)| *jobs);
+    let mine = (!me.is_empty()).then(|| option(project, query, "author", me, "Me", count(me)));
+    let others = page.facets.people.iter().filter(|(name, _)| name != me);
+    let others = others.map(|(name, jobs)| option(project, query, "author", name, name, *jobs));
+    let entries = mine.into_iter().chain(others);
+    menu("Person", "Filter by person", Some((project, query, "author")), entries.collect())
+}
+
+fn labels(
+    project: &str,
+    query: &JobQuery,
+    what: &'static str,
+    list: &'static str,
+    values: &[(String, u64)],
+) -> AnyView {
+    let entries = values.iter().map(|(value, count)| option(project, query, "tag", value, value, *count));
+    menu(what, list, Some((project, query, "tag")), entries.collect())
+}
+
+/// An entry that applies a filter or, chosen again, removes it.
+fn option(project: &str, query: &JobQuery, field: &str, value: &str, text: &str, count: u64) -> Entry {
+    let is_on = query.values().iter().any(|(name, now)| *name == field && *now == value);
+    let href = href(project, &query.with(field, if is_on { "" } else { value }));
+    Entry { href, is_on, text: text.to_owned(), count: Some(count), state: None }
+}
+
+/// `typed`: the field that takes any other value, which also narrows the entries.
+fn menu(
+    title: &'static str,
+    label: &'static str,
+    typed: Option<(&str, &JobQuery, &'static str)>,
+    entries: Vec<Entry>,
+) -> AnyView {
+    let is_on = title != "Status" && entries.iter().any(|entry| entry.is_on);
+    let form = typed.map(|(project, query, field)| {
+        let what = format!("Type a {}", title.to_lowercase());
+        view! {
+            <form class="menu-form" method="get" action=links::jobs(project)>
+                {kept(query, field)}
+                <input class="field" name=field maxlength="500" autocomplete="off" aria-label=what.clone() placeholder=what data-typeahead="" />
+                <button type="submit" class="button no-js">"Filter"</button>
             </form>
+        }
+    });
+    let entries = entries.into_iter().map(|Entry { href, is_on, text, count, state }| {
+        let count = count.map(|count| view! { " " <span class="count">{grouped(count)}</span> });
+        view! {
+            <li>
+                <a href=href aria-current=is_on.then_some("true") data-state=state.map(JobState::as_str)>
+                    {state.map(|state| icon(shape(state)))} <span class="menu-text" dir="auto">{text}</span> {count}
+                </a>
+            </li>
+        }
+    });
+    view! {
+        <details class="filter-menu" data-menu="" name="filter" data-on=is_on.then_some("")>
+            <summary>{title} {icon(icon::CHEVRON)}</summary>
+            <div class="menu-panel">
+                {form}
+                <ul aria-label=label>{entries.collect_view()}</ul>
+            </div>
         </details>
     }
     .into_any()
 }
 
-/// The hidden fields of a form: the whole query except its own fields.
-fn kept(query: &JobQuery, own: &[&str]) -> AnyView {
-    let rest = query.values().into_iter().filter(|(field, _)| !own.contains(field));
+/// The applied filters as chips that remove them.
+fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
+    let text = |field: &str, value: &str| match (field, value) {
+        ("status", value) => value.parse().map_or_else(|_| value.to_owned(), |state| name(state).to_owned()),
+        ("q", value) => format!("“{value}”"),
+        ("author", value) => format!("By {value}"),
+        ("pr", "yes") => "With pull request".to_owned(),
+        ("pr", _) => "Without pull request".to_owned(),
+        ("needs", _) => "Needs attention".to_owned(),
+        ("archived", _) => "Archived in Docket".to_owned(),
+        (_, value) => value.to_owned(),
+    };
+    let given = query.values().into_iter().filter(|(field, value)| *field != "sort" && !value.is_empty());
+    given
+        .map(|(field, value)| {
+            let href = href(project, &query.with(field, ""));
+            view! {
+                <li>
+                    <a class="chip" href=href>
+                        <span class="visually-hidden">"Remove the filter "</span>
+                        <bdi class="chip-text">{text(field, value)}</bdi>
+                        {icon(icon::CLOSE)}
+                    </a>
+                </li>
+            }
+            .into_any()
+        })
+        .collect()
+}
+
+/// The hidden fields of a form: the whole query except its own field.
+fn kept(query: &JobQuery, own: &str) -> AnyView {
+    let rest = query.values().into_iter().filter(|(field, value)| *field != own && !value.is_empty());
     rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.into_any())
         .collect_view()
         .into_any()
-}
-
-/// A filter that a link from another page set, with a link to remove it.
-fn lifted(project: &str, query: &JobQuery, field: &str, what: &'static str, lift: &'static str) -> AnyView {
-    let Some((_, value)) =
-        query.values().into_iter().find(|(name, value)| *name == field && !value.is_empty())
-    else {
-        return ().into_any();
-    };
-    let href = href(project, &query.with(field, ""));
-    view! {
-        <p class="lifted">
-            {what} " " <strong>{value.to_owned()}</strong> " · " <a href=href>{lift}</a>
-        </p>
-    }
-    .into_any()
 }

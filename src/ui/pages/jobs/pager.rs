@@ -7,16 +7,10 @@ use crate::ui::charts::number::{counted, grouped};
 
 use crate::ui::pages::jobs::query::{self, JobsAddress};
 
-pub(super) fn pager(project: &str, address: &JobsAddress, page: &JobPage) -> AnyView {
-    let (first, back, on) = match address.query.sort.as_str() {
-        "oldest" => ("Oldest", "Older", "Newer"),
-        "changed" => ("First page", "Previous", "Next"),
-        _ => ("Newest", "Newer", "Older"),
-    };
-    let at = |cursor: &String| query::page_href(project, &address.query, cursor);
-    let start = address.is_further_on().then(|| query::href(project, &address.query));
+/// `1–50 of 312 jobs`.
+pub(super) fn place(page: &JobPage) -> String {
     let shown = page.jobs.len() as u64;
-    let place = match shown {
+    match shown {
         0 => String::new(),
         _ if shown == page.total => counted(page.total, "job", "jobs"),
         _ => format!(
@@ -25,10 +19,19 @@ pub(super) fn pager(project: &str, address: &JobsAddress, page: &JobPage) -> Any
             grouped(page.before + shown),
             counted(page.total, "job", "jobs")
         ),
+    }
+}
+
+pub(super) fn pager(project: &str, address: &JobsAddress, page: &JobPage) -> AnyView {
+    let (first, back, on) = match address.query.sort.as_str() {
+        "oldest" => ("Oldest", "Older", "Newer"),
+        "changed" => ("First page", "Previous", "Next"),
+        _ => ("Newest", "Newer", "Older"),
     };
+    let at = |cursor: &String| query::page_href(project, &address.query, cursor);
+    let start = address.is_further_on().then(|| query::href(project, &address.query));
     view! {
         <nav class="pager" aria-label="Pages of the list">
-            <span class="pager-place numeric">{place}</span>
             {start.map(|href| view! { <a class="button" href=href>{first}</a> }.into_any())}
             {page.previous.as_ref().map(at).map(|href| view! { <a class="button" rel="prev" href=href>{back}</a> }.into_any())}
             {page.next.as_ref().map(at).map(|href| view! { <a class="button" rel="next" href=href>{on}</a> }.into_any())}

@@ -1,4 +1,4 @@
-//! The templates beside the form for a new job: links that choose one, and a GET form for its placeholders. Each leads
+//! The templates beside the form for a new job: links that choose one, and above it a GET form for its placeholders. Each leads
 //! to this page with the text in the form; the island `job_form` does the same in place.
 
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::model::links;
 use crate::model::saved_template::{RESERVED_PLACEHOLDERS, SavedTemplate};
 use crate::model::template::{filled, placeholders};
-use crate::ui::islands::job_form::{FILL, PICKS, REMOVE, REPLACE, TEMPLATE};
+use crate::ui::islands::job_form::{FILL, FILLING, PICKS, REMOVE, REPLACE, TEMPLATE};
 
 /// The placeholder for the page, and its name in the address.
 const PAGE: &str = "page";
@@ -97,8 +97,36 @@ impl Pick {
         let entries = self.templates.iter().map(|template| self.entry(template)).collect_view();
         view! {
             <h2>"Templates"</h2>
-            <div id=PICKS data-region="templates">
+            <div id=PICKS data-region="templates" data-when="posted">
                 <ul class="picks">{entries}</ul>
+            </div>
+        }
+        .into_any()
+    }
+
+    fn entry(&self, template: &SavedTemplate) -> AnyView {
+        let id = template.id.to_string();
+        let href = links::new_job_by(&self.project, &id, self.given(PATH));
+        let is_chosen = id == self.asked;
+        view! {
+            <li>
+                <a href=href dir="auto" data-pick=id aria-current=is_chosen.then_some("true")>{template.name.clone()}</a>
+            </li>
+        }
+        .into_any()
+    }
+
+    /// Whether the chosen template has placeholders.
+    pub(super) fn has_placeholders(&self) -> bool {
+        self.template(&self.asked).is_some_and(|template| !placeholders(&template.text).is_empty())
+    }
+
+    /// Above the form: the placeholders of the chosen template, and the question whether its text replaces another.
+    pub(super) fn fill(&self) -> AnyView {
+        let form = self.template(&self.asked).and_then(|template| self.placeholder_form(template));
+        view! {
+            <div id=FILLING data-region="fill" data-when="posted">
+                {form}
                 <div id=REPLACE class="notice notice-warn" role="alert" hidden>
                     <div>
                         <p>"This replaces what you wrote."</p>
@@ -113,20 +141,7 @@ impl Pick {
         .into_any()
     }
 
-    fn entry(&self, template: &SavedTemplate) -> AnyView {
-        let id = template.id.to_string();
-        let href = links::new_job_by(&self.project, &id, self.given(PATH));
-        let is_chosen = id == self.asked;
-        view! {
-            <li>
-                <a href=href dir="auto" data-pick=id aria-current=is_chosen.then_some("true")>{template.name.clone()}</a>
-                {is_chosen.then(|| self.placeholder_form(template))}
-            </li>
-        }
-        .into_any()
-    }
-
-    /// A field for each placeholder.
+    /// A field for each placeholder. The prompt below is the preview.
     fn placeholder_form(&self, template: &SavedTemplate) -> Option<AnyView> {
         let names = placeholders(&template.text);
         if names.is_empty() {
@@ -135,21 +150,33 @@ impl Pick {
         let path = self.given(PATH).to_owned();
         let keeps_path = !path.is_empty() && !names.contains(&PATH);
         let path = keeps_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
-        let fields = names.into_iter().map(|name| {
+        let fields = names.into_iter().enumerate().map(|(at, name)| {
             let id = format!("place-{name}");
             let value = self.value(name).to_owned();
             view! {
-                <label class="field-label" for=id.clone()>{name.to_owned()}</label>
-                <input id=id class="field" name=name.to_owned() value=value dir="auto" autocomplete="off" />
+                <div>
+                    <label class="field-label" for=id.clone()>{name.to_owned()}</label>
+                    <input id=id class="field" name=name.to_owned() value=value dir="auto" autofocus={at == 0} autocomplete="off" />
+                </div>
             }
         });
         Some(
             view! {
-                <form class=format!("stack {FILL}") method="get" action=links::new_job(&self.project, "", "")>
+                <form
+                    class=FILL
+                    method="get"
+                    action=links::new_job(&self.project, "", "")
+                    aria-labelledby="fill-heading"
+                    data-text=template.text.clone()
+                >
+                    <h2 id="fill-heading">"Fill in " <bdi>{template.name.clone()}</bdi></h2>
                     <input type="hidden" name="template" value=template.id.to_string() />
                     {path}
-                    {fields.collect_view()}
-                    <button type="submit" class="button">"Fill in the prompt"</button>
+                    <div class="fill-fields">{fields.collect_view()}</div>
+                    <div class="send">
+                        <button type="submit" class="button">"Fill in the prompt"</button>
+                        <span class="hint js-only">"The prompt below changes as you type."</span>
+                    </div>
                 </form>
             }
             .into_any(),

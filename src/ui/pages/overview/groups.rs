@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::model::job::{Job, JobState, JobsOverview};
 use crate::model::links;
 use crate::ui::charts::number::grouped;
+use crate::ui::components::dismiss::dismiss;
 use crate::ui::components::job_row::job_row;
 use crate::ui::pages::jobs::no_jobs_yet;
 
@@ -18,13 +19,22 @@ pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> An
         "Running now",
         "No jobs running.",
         &jobs.running,
+        false,
         all(project, total, &jobs.running, ("status", "active")),
     )
 }
 
-pub(super) fn needs_attention(project: &str, jobs: &JobsOverview) -> AnyView {
-    let all = all(project, jobs.attention, &jobs.needing, ("needs", "attention"));
-    section("Needs attention", "Nothing needs your attention.", &jobs.needing, all)
+/// Jobs that need attention; those that only changed nothing are one line. `may_dismiss`: whether this person may dismiss jobs.
+pub(super) fn needs_attention(project: &str, jobs: &JobsOverview, may_dismiss: bool) -> AnyView {
+    let others = jobs.attention.saturating_sub(jobs.no_changes);
+    let all = all(project, others, &jobs.needing, ("needs", "attention"));
+    let unchanged = (jobs.no_changes > 0).then(|| {
+        let fields = [("status", "completed"), ("pr", "no"), ("needs", "attention")];
+        let href = links::with_query(&links::jobs(project), &fields);
+        view! { <p class="more"><a href=href>{grouped(jobs.no_changes)} " made no changes"</a></p> }
+    });
+    let more = view! { {all} {unchanged} }.into_any();
+    section("Needs attention", "Nothing needs your attention.", &jobs.needing, may_dismiss, more)
 }
 
 /// Finished jobs; nothing without any.
@@ -33,7 +43,7 @@ pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
         return ().into_any();
     }
     let all = view! { <p class="more"><a href=links::jobs(project)>"All jobs"</a></p> }.into_any();
-    section("Recently finished", "", &jobs.finished, all)
+    section("Recently finished", "", &jobs.finished, false, all)
 }
 
 /// The link to all jobs of the filter, if there are more than those shown.
@@ -45,12 +55,20 @@ fn all(project: &str, total: u64, shown: &[Job], filter: (&str, &str)) -> AnyVie
     all.into_any()
 }
 
-fn section(heading: &'static str, none: &'static str, jobs: &[Job], more: AnyView) -> AnyView {
+fn section(
+    heading: &'static str,
+    none: &'static str,
+    jobs: &[Job],
+    may_dismiss: bool,
+    more: AnyView,
+) -> AnyView {
     let body = match jobs.is_empty() {
         true => view! { <p class="none">{none}</p> }.into_any(),
         false => {
-            let rows = jobs.iter().map(|job| job_row(job, ())).collect_view();
-            view! { <ul class="job-list job-list-short">{rows}</ul> }.into_any()
+            let button =
+                |job: &Job| may_dismiss.then(|| dismiss(job.project.as_str(), job.id.as_str(), job.title()));
+            let rows = jobs.iter().map(|job| job_row(job, button(job))).collect_view();
+            view! { <ul class="job-list" aria-label=heading>{rows}</ul> }.into_any()
         }
     };
     view! { <section class="group"><h2>{heading}</h2> {body} {more}</section> }.into_any()

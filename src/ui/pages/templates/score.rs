@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::model::saved_template::{Scorecard, percent};
 use crate::ui::charts::number::grouped;
+use crate::ui::components::time::duration;
 
 /// Explains the scorecard, below the list.
 pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed, failed or archived on the platform. The time is the median from acceptance to the first end.";
@@ -30,27 +31,4 @@ pub(super) fn score(score: &Scorecard) -> AnyView {
 
 fn figure(name: &'static str, value: String) -> AnyView {
     view! { <div><dt>{name}</dt> <dd>{value}</dd></div> }.into_any()
-}
-
-/// In the two largest useful units: `4 min 20 s`.
-fn duration(millis: i64) -> String {
-    let seconds = (millis + 500) / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_is_said_in_two_units() {
-        assert_eq!(duration(400), "0 s");
-        assert_eq!(duration(59_400), "59 s");
-        assert_eq!(duration(260_000), "4 min 20 s");
-        assert_eq!(duration(3_720_000), "1 h 2 min");
-    }
 }

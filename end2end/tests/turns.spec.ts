@@ -1,0 +1,137 @@
+/** What each prompt of a job brought, what a job needs next, and what can be dismissed. */
+import type { Page } from "@playwright/test";
+import { UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+
+const turn = (page: Page, number: number) => page.getByRole("list", { name: "Conversation" }).getByRole("listitem").nth(number);
+const facts = (page: Page) => page.getByRole("complementary", { name: "Facts" });
+const request = (page: Page) => page.getByRole("banner").or(page.locator(".job-head")).getByRole("link", { name: /^Pull request #\d+$/ });
+const toasts = (page: Page) => page.locator(".toast");
+
+test("results stand between the turns, and a pull request stays while a follow-up runs", async ({ page, api }) => {
+  test.setTimeout(90_000);
+  const job = await api.start("emulator:pull-request Explain the limits of the API");
+  await open(page, at(`/jobs/${job.id}`));
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
+  await expect(turn(page, 0)).toContainText(/Pull request #\d+ opened · \d+ s/);
+  const name = (await request(page).textContent()) ?? "";
+
+  await page.getByLabel("Follow-up").fill("emulator:no-changes Is it all there?");
+  await page.getByRole("button", { name: "Send follow-up" }).click();
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "active");
+  await expect(request(page), "what exists stays").toHaveText(name);
+  await expect(page.getByRole("status").filter({ hasText: "Running for" })).toContainText("A running job cannot be stopped");
+  const elsewhere = await page.context().newPage();
+  await open(elsewhere, at("/jobs?sort=changed"));
+  await expect(elsewhere.getByRole("listitem").filter({ hasText: "Explain the limits of the API" }).first().getByRole("link", { name })).toBeVisible();
+  await elsewhere.close();
+
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
+  await expect(turn(page, 1)).toContainText(/No changes · \d+ s/);
+  await expect(turn(page, 1)).not.toContainText("opened");
+  await expect(toasts(page).filter({ hasText: "Follow-up finished" })).toBeVisible();
+  await expect(toasts(page).filter({ hasText: "Pull request opened" })).toHaveCount(0);
+  await expect(request(page)).toHaveText(name);
+  await expect(facts(page)).toContainText(/Result\s*No changes/);
+  await expect(facts(page)).toContainText(/Time\s*\d+ s.*usually/s);
+});
+
+test("a failure looks like one, says the platform's last words, and runs again with its text", async ({ page, api }) => {
+  test.setTimeout(60_000);
+  const prompt = "emulator:fail Rewrite everything at once";
+  const job = await api.start(prompt);
+  await open(page, at(`/jobs/${job.id}`));
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "failed", UNTIL_DONE);
+  const toast = toasts(page).filter({ hasText: "Failed" });
+  await expect(toast).toHaveClass(/toast-bad/);
+  await expect(turn(page, 0)).toContainText(/Failed · \d+ s/);
+  const notice = page.getByRole("alert").filter({ hasText: "The agent failed." });
+  await expect(notice).toContainText("The platform’s last words: “failed”");
+  await expect(page.getByRole("link", { name: "Run again" }), "once").toHaveCount(1);
+  await notice.getByRole("link", { name: "Run again" }).click();
+  await expect(page.getByLabel("Prompt")).toHaveValue(prompt);
+  await expect(page.getByLabel("Prompt")).toBeFocused();
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+
+    test("a job that needs attention is dismissed for all, and that can be undone", async ({ page, api, person }) => {
+      test.setTimeout(60_000);
+      const job = await api.start(`emulator:fail Dismiss me ${javaScriptEnabled}`);
+      await expect.poll(async () => (await api.job(job.id)).state, UNTIL_DONE).toBe("failed");
+      const needing = async () => (await api.jobs({ needs: "attention" })).jobs.some(({ id }) => id === job.id);
+      expect(await needing()).toBe(true);
+      await page.goto(at(`/jobs/${job.id}`));
+      if (javaScriptEnabled) await interactive(page);
+      await page.getByRole("button", { name: "Dismiss", exact: true }).first().click();
+      if (!javaScriptEnabled) await page.goto(at(`/jobs/${job.id}`));
+      await expect(page.getByText(`Dismissed by ${person.username}`)).toBeVisible();
+      expect(await needing()).toBe(false);
+      expect((await api.job(job.id)).history?.at(-1)).toMatchObject({ state: "dismissed", detail: `by ${person.username}` });
+      await page.goto("/admin/audit");
+      await expect(page.getByRole("row").filter({ hasText: "Attention dismissed" }).filter({ hasText: person.username })).toBeVisible();
+
+      await page.goto(at(`/jobs/${job.id}`));
+      if (javaScriptEnabled) await interactive(page);
+      await page.locator("summary").filter({ hasText: "⋯" }).click();
+      await page.getByRole("button", { name: "Undo dismissal" }).click();
+      await expect.poll(needing).toBe(true);
+    });
+  });
+}
+
+test("a long prompt is folded, a short one is not said twice", async ({ page, api }) => {
+  const long = `Rewrite this page:\n${"A sentence that goes on. ".repeat(1_200)}\nThe end.`;
+  const job = await api.start(long);
+  await open(page, at(`/jobs/${job.id}`));
+  await expect(page.getByText("The end.")).toBeHidden();
+  await page.getByText(/^Show all 30,0\d\d characters$/).click();
+  await expect(page.getByText("The end.")).toBeVisible();
+  await page.getByText("Show less").click();
+  await expect(page.getByText("The end.")).toBeHidden();
+
+  const short = await api.start("emulator:slow Fix one typo");
+  await open(page, at(`/jobs/${short.id}`));
+  await expect(page.getByText("emulator:slow Fix one typo")).toHaveCount(1);
+  await expect(turn(page, 0)).toContainText("Accepted by the agent");
+});
+
+test("the facts lead to the page's report, the repository and the branch, and follow-ups add pages", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.state === "completed" && job.paths.length > 0 && !!job.remote?.pr_link);
+  await open(page, at(`/jobs/${job.id}`));
+  const { repository = "", ref = "" } = job.remote ?? {};
+  await expect(facts(page).getByRole("link", { name: repository })).toHaveAttribute("href", new RegExp(`/${repository}$`));
+  await expect(facts(page).getByRole("link", { name: ref })).toHaveAttribute("href", new RegExp(`/tree/${ref}$`));
+  await page.getByLabel("Follow-up").fill("emulator:slow Do the same for /guides/search");
+  await page.getByRole("button", { name: "Send follow-up" }).click();
+  const added = facts(page).getByRole("link", { name: "/guides/search" });
+  await expect(added).toHaveAttribute("href", /\/analytics\?path=\/guides\/search$/);
+});
+
+test("the composer stays at the bottom of the window, and nothing overlaps", async ({ page, api }) => {
+  for (const state of ["unknown", "rejected", "failed", "completed"]) {
+    const job = await api.jobThat((job) => job.state === state);
+    for (const size of [{ width: 1280, height: 700 }, { width: 390, height: 844 }]) {
+      await page.setViewportSize(size);
+      await open(page, at(`/jobs/${job.id}`));
+      const composer = page.locator(".follow-up");
+      if (await composer.count()) {
+        const box = await composer.boundingBox();
+        const bottom = Math.round((box?.y ?? 0) + (box?.height ?? 0));
+        // On a phone the foot of the page may follow below.
+        if (size.width > 390) expect(bottom, state).toBe(size.height);
+        else expect(bottom, state).toBeLessThanOrEqual(size.height);
+      }
+      const boxes = await page.locator("main :is(.button, summary):visible").evaluateAll((all) =>
+        all.filter((it) => !it.closest(".follow-up")).map((it) => {
+          const { left, top, right, bottom } = it.getBoundingClientRect();
+          return { name: it.textContent, left, top, right, bottom };
+        }),
+      );
+      const overlaps = boxes.flatMap((a, at) => boxes.slice(at + 1).filter((b) =>
+        a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1).map((b) => [a.name, b.name]));
+      expect(overlaps, `${state} at ${size.width}`).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,150 @@
+//! What each prompt of a job brought, derived from the job's timeline. Pure.
+
+use crate::model::job::{Job, NO_CHANGES, TimelineEntry};
+use crate::model::time::Timestamp;
+
+/// The result of one prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnResult {
+    pub outcome: TurnOutcome,
+    pub began_at: Timestamp,
+    pub ended_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnOutcome {
+    /// It opened this pull request.
+    PullRequest(String),
+    /// It finished with the pull request of an earlier prompt. The upstream does not say whether it changed it.
+    SamePullRequest(String),
+    NoChanges,
+    /// It finished; what it brought was not recorded.
+    Finished,
+    Failed,
+}
+
+/// The result of the job's first prompt and of each follow-up, in order; `None` for one that has none yet.
+pub fn results(job: &Job) -> Vec<Option<TurnResult>> {
+    let turns = 1 + job.follow_ups.len() as u32;
+    let mut earlier = None;
+    (0..turns)
+        .map(|turn| {
+            let (began_at, end) = ended(&job.history, turn)?;
+            let outcome = match (end.state.as_str(), end.detail.as_deref()) {
+                ("failed", _) => TurnOutcome::Failed,
+                (_, Some(NO_CHANGES)) => TurnOutcome::NoChanges,
+                (_, Some(link)) if earlier.as_deref() == Some(link) => {
+                    TurnOutcome::SamePullRequest(link.to_owned())
+                }
+                (_, Some(link)) => TurnOutcome::PullRequest(link.to_owned()),
+                // Recorded before results were.
+                (_, None) if turns == 1 => {
+                    match job.remote.as_ref().and_then(|remote| remote.pr_link.clone()) {
+                        Some(link) => TurnOutcome::PullRequest(link),
+                        None => TurnOutcome::NoChanges,
+                    }
+                }
+                (_, None) => TurnOutcome::Finished,
+            };
+            if let TurnOutcome::PullRequest(link) = &outcome {
+                earlier = Some(link.clone());
+            }
+            Some(TurnResult { outcome, began_at, ended_at: end.at })
+        })
+        .collect()
+}
+
+/// When the agent accepted the prompt of this turn, if it did.
+pub fn began_at(history: &[TimelineEntry], turn: u32) -> Option<Timestamp> {
+    let mut accepted = history.iter().filter(|entry| entry.message == turn && entry.state == "accepted");
+    accepted.next_back().map(|entry| entry.at)
+}
+
+/// When the turn began, and the last entry that ended it.
+fn ended(history: &[TimelineEntry], turn: u32) -> Option<(Timestamp, &TimelineEntry)> {
+    let began_at = began_at(history, turn)?;
+    let is_end = |entry: &&TimelineEntry| {
+        entry.message == turn
+            && entry.at >= began_at
+            && matches!(entry.state.as_str(), "completed" | "failed")
+    };
+    Some((began_at, history.iter().rev().find(is_end)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(follow_ups: usize, history: &[(u32, &str, Option<&str>)]) -> Job {
+        let follow_up = serde_json::json!({
+            "prompt": "more", "author": "ada", "state": "accepted", "reason": null, "created_at": "2026-11-21T09:30:00Z",
+        });
+        let history: Vec<_> = history
+            .iter()
+            .zip(1..)
+            .map(|((message, state, detail), at)| TimelineEntry {
+                at: Timestamp::from_millis(at * 1000),
+                message: *message,
+                state: (*state).to_owned(),
+                detail: detail.map(str::to_owned),
+            })
+            .collect();
+        serde_json::from_value(serde_json::json!({
+            "id": "01920000-0000-7000-8000-000000000000", "project": "docs", "prompt": "x", "author": "ada",
+            "state": "completed", "reason": null, "created_at": "2026-11-21T09:30:00Z", "changed_at": "2026-11-21T09:30:00Z",
+            "remote": {
+                "id": "job_1", "status": "completed", "model": null, "repository": null, "ref": null, "pr_link": "https://x/7",
+                "created_at": null, "archived_at": null,
+            },
+            "follow_ups": vec![follow_up; follow_ups], "paths": [], "tags": [], "archived_here": null,
+            "history": history,
+        }))
+        .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn outcomes(follow_ups: usize, history: &[(u32, &str, Option<&str>)]) -> Vec<Option<TurnOutcome>> {
+        results(&job(follow_ups, history))
+            .into_iter()
+            .map(|result| result.map(|result| result.outcome))
+            .collect()
+    }
+
+    #[test]
+    fn each_turn_has_what_it_brought_itself() {
+        let history = [
+            (0, "sending", None),
+            (0, "accepted", None),
+            (0, "active", None),
+            (0, "completed", Some("https://x/7")),
+            (1, "accepted", None),
+            (1, "completed", Some(NO_CHANGES)),
+            (2, "accepted", None),
+            (2, "completed", Some("https://x/7")),
+            (3, "accepted", None),
+            (3, "failed", None),
+            (4, "accepted", None),
+            (4, "active", None),
+        ];
+        let link = || "https://x/7".to_owned();
+        assert_eq!(
+            outcomes(4, &history),
+            [
+                Some(TurnOutcome::PullRequest(link())),
+                Some(TurnOutcome::NoChanges),
+                Some(TurnOutcome::SamePullRequest(link())),
+                Some(TurnOutcome::Failed),
+                None,
+            ]
+        );
+        let first = results(&job(4, &history))[0].clone().unwrap_or_else(|| panic!("no result"));
+        assert_eq!(first.ended_at.as_millis() - first.began_at.as_millis(), 2_000);
+    }
+
+    #[test]
+    fn a_timeline_without_results_claims_only_what_is_certain() {
+        let first = [(0, "accepted", None), (0, "completed", None)];
+        assert_eq!(outcomes(0, &first), [Some(TurnOutcome::PullRequest("https://x/7".to_owned()))]);
+        assert_eq!(outcomes(1, &first), [Some(TurnOutcome::Finished), None]);
+        assert_eq!(outcomes(0, &[(0, "rejected", None)]), [None]);
+    }
+}

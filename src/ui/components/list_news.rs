@@ -1,0 +1,24 @@
+//! The bar above a list that says how many jobs are new, and shows them.
+
+use leptos::prelude::*;
+
+use crate::ui::charts::number::counted;
+
+/// The attribute of the bar.
+pub const NEWS: &str = "data-news";
+/// The attribute of its button.
+pub const SHOW: &str = "data-show-news";
+
+/// The empty bar, which `islands::live` fills.
+pub fn list_news() -> impl IntoView + use<> {
+    view! { <div class="list-news" data-news="" role="status"></div> }
+}
+
+/// What the bar holds when `new` jobs are not on the page, or others left the list.
+pub fn show_news(new: usize) -> impl IntoView + use<> {
+    let text = match new {
+        0 => "The list has changed".to_owned(),
+        new => counted(new as u64, "new job", "new jobs"),
+    };
+    view! { <button type="button" class="button button-primary" data-show-news="">{text} " · Show"</button> }
+}

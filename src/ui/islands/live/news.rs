@@ -1,0 +1,76 @@
+//! What others change in the project. A region with `data-follows` holds the revision it was rendered from. Where rows
+//! are being read (`data-when="posted"` beside it), those on the page are updated in place; new ones wait behind a bar.
+
+use std::collections::HashSet;
+
+use leptos::web_sys::{Element, Event};
+
+use super::LiveState;
+use super::refresh::{self, Reason};
+use crate::ui::components::list_news::{NEWS, SHOW, show_news};
+use crate::ui::islands::{browser, morph};
+
+const FOLLOWS: &str = "data-follows";
+
+/// The revision that this page shows; `None` if it follows nothing.
+pub(super) fn seen() -> Option<String> {
+    browser::find("[data-follows]").and_then(|region| region.get_attribute(FOLLOWS))
+}
+
+pub(super) fn listen(live: &LiveState) {
+    let live = live.clone();
+    browser::on_window("click", move |event: Event| {
+        if browser::target(&event, &["[", SHOW, "]"].concat()).is_some() {
+            refresh::refresh(&live, Reason::Post);
+        }
+    });
+}
+
+/// Whether rows of `region` come and go only when its reader asks for it.
+pub(super) fn waits(region: &Element) -> bool {
+    region.has_attribute(FOLLOWS) && region.has_attribute("data-when") && !keys(region).is_empty()
+}
+
+/// Updates the rows of `region` to those of `now` without adding, removing or moving any, and says how many are new.
+pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) {
+    let shown = keys(region);
+    let (mut new, mut after_the_last) = (0, 0);
+    let mut is_missing: HashSet<&String> = shown.iter().collect();
+    for row in rows(now) {
+        let key = key(&row);
+        is_missing.remove(&key);
+        match browser::find_in(region, &["[data-key=\"", &key, "\"]"].concat()) {
+            Some(old) => {
+                new += std::mem::take(&mut after_the_last);
+                morph::morph(&old, &row, fresh);
+            }
+            None => after_the_last += 1,
+        }
+    }
+    for folded in browser::all_in(now, "summary[data-key]") {
+        if let Some(old) = browser::find_in(region, &["[data-key=\"", &key(&folded), "\"]"].concat()) {
+            morph::morph(&old, &folded, fresh);
+        }
+    }
+    // What follows the last row may only have moved here from the next page.
+    if browser::find_in(region, "a[rel=next]").is_none() {
+        new += after_the_last;
+    }
+    if let Some(bar) = browser::find_in(region, &["[", NEWS, "]"].concat()) {
+        let has_news = new > 0 || !is_missing.is_empty();
+        morph::show_in(&bar, || has_news.then(|| show_news(new)));
+    }
+    browser::set(region, FOLLOWS, now.get_attribute(FOLLOWS).as_deref());
+}
+
+fn rows(region: &Element) -> Vec<Element> {
+    browser::all_in(region, ".job-row[data-key]")
+}
+
+fn keys(region: &Element) -> Vec<String> {
+    rows(region).iter().map(key).collect()
+}
+
+fn key(row: &Element) -> String {
+    row.get_attribute("data-key").unwrap_or_default()
+}
