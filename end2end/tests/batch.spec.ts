@@ -62,7 +62,7 @@ for (const javaScriptEnabled of [true, false]) {
       await open(page, at(`/jobs/batch?prompt=${encodeURIComponent("emulator:slow Check {{page}}")}`));
       await values(page).fill("/a\n/b\n/c");
       await page.getByRole("button", { name: "Preview" }).click();
-      await expect(page.getByText(/^Needs 3 job starts: the 2 left this hour, and 1 later\. The last one is sent about /)).toBeVisible();
+      await expect(page.getByText(/^Needs 3 job starts: the 2 left this hour, and 1 later\. The last one is sent in /)).toBeVisible();
       await page.getByRole("button", { name: "Queue 3 jobs" }).click();
       await expect(async () => {
         if (!javaScriptEnabled) await page.reload();

@@ -107,6 +107,7 @@ test("a job is tagged, archived and brought back on its own page", async ({ page
   await facts.getByRole("button", { name: `Remove the tag ${word}` }).click();
   await expect(facts.getByRole("link", { name: word, exact: true })).toHaveCount(0);
 
+  await page.getByLabel("More actions").click();
   await page.getByRole("button", { name: "Archive" }).click();
   await expect(page.getByText(/Archived by/)).toBeVisible();
   await page.getByRole("button", { name: "Restore" }).click();

@@ -105,7 +105,7 @@ test("a new state moves no row and no scroll", async ({ page, api }) => {
   await open(page, at("/jobs"));
   await page.mouse.wheel(0, 120);
   const places = () =>
-    page.locator("[data-job]").evaluateAll((badges) => badges.map((it) => [it.getAttribute("data-job"), Math.round(it.getBoundingClientRect().top)]));
+    page.locator("[data-job]").evaluateAll((badges) => badges.map((it) => [it.getAttribute("data-job"), Math.round(it.closest("li")!.getBoundingClientRect().top)]));
   await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(0);
   const before = await places();
   for (const { id } of jobs) await expect(badge(page, id)).toHaveAttribute("data-status", /completed|failed/, UNTIL_DONE);

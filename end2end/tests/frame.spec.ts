@@ -382,6 +382,8 @@ test.describe("times", () => {
         );
         for (const { title, full, text, date, days } of times) {
           expect(title, path).toBe(full);
+          // In a row of the list the age is one short unit, however old.
+          if (/^\d+(m|h|d|mo|y)$/.test(text)) continue;
           if (days > 7) expect(text, path).toBe(date);
           else expect(text, path).toMatch(/^(just now|now|\d+ (min|h|d) ago|in \d+ (min|h|d))$/);
           seen.add(days > 7 ? "date" : "age");

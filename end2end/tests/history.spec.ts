@@ -1,6 +1,6 @@
 /** Live or by day: the page says which, with the progress of the history and the cost of the rest. */
 import { day, grouped, inAddress, kept, lately, longAgo, UNTIL_KEPT } from "../fixtures/days.ts";
-import { at, expect, open, test } from "../fixtures/docket.ts";
+import { UNTIL_DONE, at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
 const notice = ".history-notice";
@@ -52,8 +52,10 @@ test("a job’s page shows the views of its pages before and after, or that it i
   test.setTimeout(300_000);
   await kept(api);
   const { markers } = await api.trend(lately());
-  const [first, last] = [markers[0]?.job ?? "", markers.at(-1)?.job ?? ""];
-  await open(page, at(`/jobs/${last}`));
+  const first = markers[0]?.job ?? "";
+  const last = await api.start("emulator:no-changes Check the steps", { paths: "/quickstart" });
+  await expect.poll(async () => (await api.job(last.id)).state, UNTIL_DONE).toBe("completed");
+  await open(page, at(`/jobs/${last.id}`));
   await expect(page.locator(".job-effects li").first()).toContainText("Too early to tell");
   await open(page, at(`/jobs/${first}`));
   const effect = page.locator(".job-effects li").first();

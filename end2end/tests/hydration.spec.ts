@@ -39,10 +39,16 @@ test("an address that leads nowhere becomes interactive", async ({ page, trouble
 test.describe("without a session", () => {
   test.use({ storageState: STRANGER });
 
-  for (const path of ["/login", `/login?next=/p/${PROJECT}/jobs`, "/setup?token=nothing"]) {
+  for (const path of ["/login", `/login?next=/p/${PROJECT}/jobs`]) {
     test(`${path} becomes interactive`, async ({ page }) => {
       await open(page, path);
       await expect(page.getByLabel("Password")).toBeVisible();
     });
   }
+
+  test("a link that is not valid says so, and becomes interactive", async ({ page }) => {
+    await open(page, "/setup?token=nothing");
+    await expect(page.getByRole("heading", { level: 1, name: "This link is not valid" })).toBeVisible();
+    await expect(page.getByLabel("Password")).toHaveCount(0);
+  });
 });

@@ -104,7 +104,7 @@ async fn what_somebody_queued_who_may_not_any_more_waits_too() {
     admin.ask("/api/users/cancel-prompts", &[("user", id)]).await;
     assert!(waiting(&admin).await.is_empty());
     let jobs = admin.ask("/api/jobs/list", &[("project", "docs")]).await;
-    let cancelled = jobs["jobs"].as_array().unwrap().iter().filter(|job| job["state"] == "rejected");
+    let cancelled = jobs["jobs"].as_array().unwrap().iter().filter(|job| job["state"] == "cancelled");
     assert_eq!(cancelled.count(), 2);
     assert!(admin.get("/admin/audit?action=held_cancel").await.text.contains("2 prompts"));
     assert_eq!(app.upstream.posts().await.len(), 1);

@@ -119,7 +119,8 @@ async fn viewers_import_nothing_and_the_form_works_alone() {
     let viewer = app.sign_in("vera").await;
     let pairs = [("project", "docs"), ("remote_id", "job_7")];
     viewer.post("/api/jobs/adopt", &pairs).await.refused(403, "forbidden");
-    assert!(!viewer.get("/p/docs/jobs/adopt").await.text.contains("/api/jobs/adopt"));
+    let page = viewer.get("/p/docs/jobs/adopt").await.text;
+    assert!(!page.contains("/api/jobs/adopt"), "{page}");
     let operator = app.operator().await;
     operator
         .post("/api/jobs/adopt", &[("project", "nowhere"), ("remote_id", "job_7")])

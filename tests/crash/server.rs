@@ -13,7 +13,7 @@ use sqlx::{ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-const PASSWORD: &str = "crash-crash-crash";
+const PASSWORD: &str = "a crash of unrelated words";
 
 /// The timeout for everything that does not depend on chance.
 const PATIENCE: Duration = Duration::from_secs(60);
