@@ -36,7 +36,7 @@ test.describe("from sign-in", () => {
     await expect(page.getByRole("link", { name: /^Pull request/ })).toHaveCount(0);
 
     await expect(badge(page, job)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
-    const request = page.getByRole("main").getByRole("link", { name: /^Pull request #\d+$/ });
+    const request = page.locator(".job-head").getByRole("link", { name: /^Pull request #\d+$/ });
     await expect(request).toBeVisible();
     await expect(request).toHaveAttribute("href", /^https:\/\/git\.example\/.+\/pull\/\d+$/);
     await expect(request).toHaveAttribute("target", "_blank");
