@@ -14,7 +14,7 @@ test("an administrator sees from the meter how each operation goes and what is l
   await expect(limits.getByRole("row", { name: /^Job starts Acme Docs/ })).toContainText(`${used} of ${limit}`);
   await page.getByRole("link", { name: "Refresh" }).click();
   await expect(operations).toBeVisible();
-  await page.getByRole("link", { name: "Projects" }).click();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Overview" }).click();
   await expect(page).toHaveURL(at(""));
   expect(job.state).toBe("active");
 });

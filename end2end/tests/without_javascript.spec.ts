@@ -30,7 +30,7 @@ test.describe("from sign-in to sign-out", () => {
     await expect(badge(page, job)).toHaveAttribute("data-status", "active");
     await expect(page.getByRole("complementary", { name: "Facts" })).toContainText("/guides/audit");
     await refreshUntil(page, job, "completed");
-    const request = page.getByRole("main").getByRole("link", { name: /^Pull request #\d+$/ });
+    const request = page.locator(".job-head").getByRole("link", { name: /^Pull request #\d+$/ });
     await expect(request).toHaveAttribute("href", /^https:\/\/git\.example\//);
     await expect(request).toHaveAttribute("rel", "noopener noreferrer");
 
@@ -65,11 +65,13 @@ test.describe("from sign-in to sign-out", () => {
 test("the list is filtered and searched by its address", async ({ page, api }) => {
   await page.goto(at("/jobs"));
   const rows = page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
+  await page.locator("summary", { hasText: "Status" }).click();
   await page.getByRole("link", { name: /^Rejected/ }).click();
   await expect(page).toHaveURL(at("/jobs?status=rejected"));
   await expect(rows).toHaveCount((await api.jobs({ status: "rejected" })).jobs.length);
 
-  await page.getByRole("link", { name: /^All/ }).click();
+  await page.getByRole("link", { name: /^Remove the filter/ }).click();
+  await expect(page).toHaveURL(at("/jobs"));
   await page.getByRole("searchbox", { name: "Search jobs" }).fill("webhook");
   await page.getByRole("searchbox", { name: "Search jobs" }).press("Enter");
   await expect(page).toHaveURL(/[?&]q=webhook/);
@@ -194,13 +196,14 @@ test("a form that is sent twice starts one job", async ({ page, api, demo }) => 
 
 test("nothing that needs JavaScript is shown", async ({ page, api }) => {
   const job = await api.jobThat((job) => job.remote !== null);
-  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics"), at(`/jobs/${job.id}`)]) {
+  // Switching the project stays in the section.
+  for (const [path, section] of [[at(""), ""], [at("/jobs"), "/jobs"], [at("/jobs/new"), "/jobs/new"], [at("/analytics"), "/analytics"], [at(`/jobs/${job.id}`), "/jobs"]] as const) {
     await page.goto(path);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expect(page.locator(".js-only").filter({ visible: true })).toHaveCount(0);
     await expect(page.locator(".skeleton").filter({ visible: true })).toHaveCount(0);
     await page.locator("summary", { hasText: "Acme Docs" }).click();
-    await expect(page.getByRole("link", { name: "Acme API" }), "the other project").toHaveAttribute("href", "/p/acme-api");
+    await expect(page.getByRole("link", { name: "Acme API" }), "the other project").toHaveAttribute("href", `/p/acme-api${section}`);
   }
   expect(page.url()).toContain(PROJECT);
 });

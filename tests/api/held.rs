@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::helpers::{Browser, Settings, TestApp, intent, json, until};
 
-/// Four prompts per hour: one every quarter of an hour.
+/// Two prompts per hour, one every half hour: more leave at once while more than half of the budget is free.
 async fn app() -> TestApp {
     let budget = Budget {
-        agent_per_hour: 4,
+        agent_per_hour: 2,
         analytics_per_hour: 100,
         analytics_reserve: 0,
         history_days: 90,
