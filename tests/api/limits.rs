@@ -49,8 +49,9 @@ async fn a_body_has_256_kib_at_most_where_no_prompt_is_in_it() {
         "/api/batches/prepare",
         "/api/templates/save",
     ];
-    let is_open =
-        |path: &&str| ["/api/session/code", "/api/session/link", "/api/session/login", "/api/session/setup"].contains(path);
+    let is_open = |path: &&str| {
+        ["/api/session/code", "/api/session/link", "/api/session/login", "/api/session/setup"].contains(path)
+    };
     let sign_out = |path: &&str| *path == "/api/session/logout";
     for path in endpoints().into_iter().filter(|path| !is_open(path) && !sign_out(path)) {
         let most = if take_a_prompt.contains(&path) { 512 * KIB } else { 256 * KIB };
