@@ -68,7 +68,7 @@ test("what an hour's records leave out is said, and counted", async ({ page, per
   await page.request.post("/api/session/login", { form: { username: person.username, password: person.password }, headers: { origin: demo.url } });
   await open(page, `${AUDIT}?person=${person.username}&action=sign_in`);
   await expect(rows(page)).toHaveCount(20);
-  await expect(page.getByRole("status").getByRole("listitem")).toHaveText(new RegExp(`^${person.username}: Signed in, .*: 7 more since `, "i"));
+  await expect(page.getByRole("status").getByRole("listitem")).toHaveText(new RegExp(`^${person.username}: Sign-in, .*: 7 more since `, "i"));
   await expect(page.getByText(/The first 20 events an hour .* Further ones are counted/)).toBeVisible();
   await open(page, `${AUDIT}?person=nobody`);
   await expect(page.getByText("Not recorded one by one")).toHaveCount(0);
