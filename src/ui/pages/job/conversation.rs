@@ -18,7 +18,7 @@ use crate::ui::pages::job::facts::{outcome, usual};
 use crate::ui::pages::job::head::{again_link, offers_again};
 use crate::ui::pages::job::resolve;
 
-/// A longer prompt is shown although the title says it: the title is cut after two lines.
+/// A longer prompt is shown although the title says it: the title is then cut after two lines.
 const TITLE_CHARS: usize = 120;
 
 /// `remote_id`: the id typed into a refused form.
@@ -57,7 +57,7 @@ pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyVie
 }
 
 /// Whether the title says all of the prompt.
-fn is_title(prompt: &str) -> bool {
+pub(super) fn is_title(prompt: &str) -> bool {
     prompt.trim() == title(prompt) && prompt.chars().count() <= TITLE_CHARS
 }
 

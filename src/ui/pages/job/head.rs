@@ -10,6 +10,7 @@ use crate::ui::components::job_status::job_status;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
+use crate::ui::pages::job::conversation::is_title;
 
 /// Longer prompts are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
@@ -30,12 +31,14 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
             </details>
         }
     });
+    // Where the title is all there is of the prompt, it is not cut.
+    let heading = if is_title(&job.prompt) { "job-heading job-heading-whole" } else { "job-heading" };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
             <a href=links::jobs(project)>"Jobs"</a>
         </nav>
         <header class="page-head job-head">
-            <h1 class="job-heading" dir="auto" data-title-of=job.id.to_string()>{job.title().to_owned()}</h1>
+            <h1 class=heading dir="auto" data-title-of=job.id.to_string()>{job.title().to_owned()}</h1>
             <div class="page-title">
                 <p class="context">
                     {job_status(&job.badge(), false)} <span>"by " {job.author.clone()}</span> {ago(job.created_at)}
