@@ -2,9 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{
-    DeliveryState, FollowUp, Job, JobState, TurnOutcome, TurnResult, began_at, results, title,
-};
+use crate::model::job::{DeliveryState, FollowUp, Job, JobState, TurnOutcome, TurnResult, began_at, results};
 use crate::model::links;
 use crate::model::time::Timestamp;
 use crate::ui::components::badge::delivery_badge;
@@ -15,11 +13,8 @@ use crate::ui::components::time::{ago, duration, elapsed};
 use crate::ui::pages::job::check::check_again;
 use crate::ui::pages::job::deliveries;
 use crate::ui::pages::job::facts::{outcome, usual};
-use crate::ui::pages::job::head::{again_link, offers_again};
+use crate::ui::pages::job::head::{again_link, is_title, offers_again};
 use crate::ui::pages::job::resolve;
-
-/// A longer prompt is shown although the title says it: the title is then cut after two lines.
-const TITLE_CHARS: usize = 120;
 
 /// `remote_id`: the id typed into a refused form.
 pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
@@ -54,11 +49,6 @@ pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyVie
         {explained(job, may_send, remote_id)}
     }
     .into_any()
-}
-
-/// Whether the title says all of the prompt.
-pub(super) fn is_title(prompt: &str) -> bool {
-    prompt.trim() == title(prompt) && prompt.chars().count() <= TITLE_CHARS
 }
 
 /// The meaning of a follow-up's state, if it needs an explanation, and what to do about it.

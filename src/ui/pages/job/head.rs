@@ -3,14 +3,16 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{Job, JobState};
+use crate::model::job::{Job, JobState, title};
 use crate::model::links;
 use crate::ui::components::dismiss::{dismiss, undismiss};
 use crate::ui::components::job_status::job_status;
 use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
-use crate::ui::pages::job::conversation::is_title;
+
+/// A longer prompt is shown although the title says it: the title is then cut after two lines.
+const TITLE_CHARS: usize = 120;
 
 /// Longer prompts are not put into an address.
 const ADDRESS_CHARS: usize = 1500;
@@ -51,6 +53,11 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
         </header>
     }
     .into_any()
+}
+
+/// Whether the title says all of the prompt.
+pub(super) fn is_title(prompt: &str) -> bool {
+    prompt.trim() == title(prompt) && prompt.chars().count() <= TITLE_CHARS
 }
 
 /// Whether the explanation of the job's state offers to start it again.
