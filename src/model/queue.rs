@@ -46,7 +46,7 @@ pub enum WaitReason {
     JobBefore,
     /// The circuit breaker of the upstream is open.
     Rest,
-    /// An administrator has to release it: its author was disabled, or may not start jobs in this project any more.
+    /// An administrator has to release it: its author was disabled, or may no longer start jobs in this project.
     Held,
     /// It is being sent.
     Sending,

@@ -92,7 +92,7 @@ impl Hashing {
         Self(Arc::new(Shared { queue, arrival, waiting_max, deadline }))
     }
 
-    /// Runs `work` when it is its turn. Work that has begun is waited for; work that nobody waits for any more is dropped.
+    /// Runs `work` when it is its turn. Work that has begun is waited for; work that nobody waits for is dropped.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         asker: Asker,

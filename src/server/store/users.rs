@@ -103,7 +103,7 @@ impl Store {
         Ok(())
     }
 
-    /// Changes a person's role and projects, and ends their sessions. What they queued and may not start any more is held; `false` if there is no such person, or no
+    /// Changes a person's role and projects, and ends their sessions. What they queued and may no longer start is held; `false` if there is no such person, or no
     /// administrator would be left.
     pub async fn set_access(
         &self,

@@ -76,7 +76,7 @@ fn row(person: &Person, projects: &[Project]) -> AnyView {
     .into_any()
 }
 
-/// The prompts that wait for a decision because the person may not start jobs any more.
+/// The prompts that wait for a decision because the person may no longer start jobs.
 fn held_prompts(person: &Person) -> Option<AnyView> {
     let count = person.held_prompts;
     let user = || vec![("user", person.id.clone())];
