@@ -60,6 +60,8 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 #[derive(Clone)]
 pub struct Store {
     pool: AnyPool,
+    /// One connection for counts that stand alone.
+    counts: AnyPool,
     questions: questions::Questions,
     states: Arc<job_list::KnownStates>,
 }
@@ -111,20 +113,12 @@ impl Store {
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
         let path = create_file(url)?;
-        let pool = AnyPoolOptions::new()
-            .max_connections(8)
-            .acquire_timeout(Duration::from_secs(5))
-            // A file cannot disconnect as a server can; the ping would cost another round trip to the connection's
-            // thread per statement.
-            .test_before_acquire(false)
-            .after_connect(|connection, _| Box::pin(prepare(connection)))
-            // After an I/O error SQLite has rolled back by itself, but sqlx still counts a transaction as open.
-            .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
-            .connect(&format!("sqlite://{}?mode=rwc", path.display()))
-            .await?;
+        let file = format!("sqlite://{}?mode=rwc", path.display());
+        let pool = connections(8, Durability::Disk).connect(&file).await?;
         migrate(&pool).await?;
         ids::go_on_after(&pool).await?;
-        Ok(Self { pool, questions: questions::Questions::of(&path), states: Arc::default() })
+        let counts = connections(1, Durability::Process).connect_lazy(&file)?;
+        Ok(Self { pool, counts, questions: questions::Questions::of(&path), states: Arc::default() })
     }
 
     /// Opens an existing database of this version read-only; nothing is created or migrated.
@@ -137,7 +131,8 @@ impl Store {
             .acquire_timeout(Duration::from_secs(5))
             .connect(&format!("sqlite://{}?mode=ro", path.display()))
             .await?;
-        Ok(Self { pool, questions: questions::Questions::of(&path), states: Arc::default() })
+        let counts = pool.clone();
+        Ok(Self { pool, counts, questions: questions::Questions::of(&path), states: Arc::default() })
     }
 
     /// Whether the database responds and is migrated.
@@ -156,6 +151,7 @@ impl Store {
     /// Waits for running queries and closes all connections.
     pub async fn close(&self) {
         self.questions.close().await;
+        self.counts.close().await;
         self.pool.close().await;
     }
 
@@ -206,11 +202,35 @@ async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
     Ok(tx.commit().await?)
 }
 
-async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+/// What a commit survives.
+#[derive(Clone, Copy)]
+enum Durability {
+    /// A power cut.
+    Disk,
+    /// The end of the process, but after a power cut the last commits may be gone.
+    Process,
+}
+
+fn connections(count: u32, durability: Durability) -> AnyPoolOptions {
+    AnyPoolOptions::new()
+        .max_connections(count)
+        .acquire_timeout(Duration::from_secs(5))
+        // A file cannot disconnect as a server can; the ping would cost another round trip to the connection's thread per
+        // statement.
+        .test_before_acquire(false)
+        .after_connect(move |connection, _| Box::pin(prepare(connection, durability)))
+        // After an I/O error SQLite has rolled back by itself, but sqlx still counts a transaction as open.
+        .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
+}
+
+async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Result<(), sqlx::Error> {
     for pragma in [
         "PRAGMA busy_timeout = 5000",
         "PRAGMA journal_mode = WAL",
-        "PRAGMA synchronous = FULL",
+        match durability {
+            Durability::Disk => "PRAGMA synchronous = FULL",
+            Durability::Process => "PRAGMA synchronous = NORMAL",
+        },
         "PRAGMA foreign_keys = ON",
         // In KiB, the maximum per connection; questions have more.
         "PRAGMA cache_size = -8192",

@@ -25,9 +25,41 @@ const METERS: &str = "SELECT
 
 impl Store {
     /// Counts one call in `scope` if the last hour has room for it and no pause is active.
+    ///
+    /// The count survives the end of the process, not a power cut: waiting for the disk would be most of what Docket adds to
+    /// a call, and the upstream counts as well. The counts of prompts commit with the prompt, and wait.
     pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.counts.acquire().await?;
         acquire_in(&mut connection, scope, limit, now).await
+    }
+
+    /// As [`Store::acquire_call`], once in `scope` and once in `share`, or in neither.
+    pub async fn acquire_shared_call(
+        &self,
+        (scope, limit): (&str, u32),
+        (share, share_limit): (&str, u32),
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let counted = sqlx::query(
+            "INSERT INTO upstream_calls (id, scope, at)
+             SELECT calls.id, calls.scope, $5
+             FROM (SELECT $1 AS id, $2 AS scope UNION ALL SELECT $3, $4) calls
+             WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $6) < $7
+             AND (SELECT COUNT(*) FROM upstream_calls WHERE scope = $4 AND at > $6) < $8
+             AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $9)",
+        )
+        .bind(new_id())
+        .bind(scope)
+        .bind(new_id())
+        .bind(share)
+        .bind(now.as_millis())
+        .bind(now.as_millis() - HOUR_MILLIS)
+        .bind(i64::from(limit))
+        .bind(i64::from(share_limit))
+        .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
+        .execute(&self.counts)
+        .await?;
+        Ok(counted.rows_affected() == 2)
     }
 
     /// Deletes calls too old to count, even after a clock rollback by an hour.
@@ -80,15 +112,21 @@ impl Store {
 
     /// The usage of `limit` over the last hour.
     pub async fn meter(&self, scope: &str, limit: u32, now: Timestamp) -> Result<Meter, StoreError> {
-        let used: i64 =
-            sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2")
-                .bind(scope)
-                .bind(now.as_millis() - HOUR_MILLIS)
-                .fetch_one(&self.pool)
-                .await?;
-        let used = u32::try_from(used).unwrap_or(u32::MAX);
+        let row = sqlx::query(
+            "SELECT (SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2),
+                (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $1 AND ends_at > $3 AND ends_at <= $4)",
+        )
+        .bind(scope)
+        .bind(now.as_millis() - HOUR_MILLIS)
+        .bind(now.as_millis())
+        .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
+        .fetch_one(&self.pool)
+        .await?;
+        let used = u32::try_from(row.try_get::<i64, _>(0)?).unwrap_or(u32::MAX);
         let fits = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
-        let next_fits_at = fits.max(self.paused_until(scope, now).await?);
+        // 0 without an active pause.
+        let paused = Some(row.try_get::<i64, _>(1)?).filter(|ends_at| *ends_at > 0);
+        let next_fits_at = fits.max(paused.map(Timestamp::from_millis));
         Ok(Meter { used, limit, next_fits_at })
     }
 

@@ -137,6 +137,30 @@ async fn a_claim_that_the_budget_refuses_leaves_the_message_queued() {
 }
 
 #[tokio::test]
+async fn a_call_of_a_share_counts_twice_or_not_at_all() {
+    let store = Ledger::new().await.store;
+    let used = async |scope| store.meter(scope, 9, NOON).await.unwrap().used;
+    for (share, counted) in [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)] {
+        let fits = store.acquire_shared_call(("views", 2), (share, 1), NOON).await.unwrap();
+        assert_eq!(fits, counted, "{share}");
+    }
+    assert_eq!((used("views").await, used("share:u-1").await, used("share:u-3").await), (2, 1, 0));
+    let later = NOON.plus_seconds(3601);
+    store.pause_calls("views", later.plus_seconds(60)).await.unwrap();
+    assert!(!store.acquire_shared_call(("views", 2), ("share:u-3", 1), later).await.unwrap());
+}
+
+/// A count that waited for the disk would be most of what Docket adds to a call; a prompt does wait.
+#[tokio::test]
+async fn only_counts_that_stand_alone_do_not_wait_for_the_disk() {
+    let store = Ledger::new().await.store;
+    let synchronous = async |pool| -> i64 {
+        sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await.unwrap()
+    };
+    assert_eq!((synchronous(&store.pool).await, synchronous(&store.counts).await), (2, 1));
+}
+
+#[tokio::test]
 async fn the_hour_rolls() {
     let ledger = Ledger::new().await;
     for minute in [0, 10, 20] {

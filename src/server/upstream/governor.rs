@@ -83,12 +83,16 @@ impl Governor {
 
     /// A permit for an analytics request that `person` caused: one of the budget, and of their share of it.
     pub async fn acquire_share(&self, person: &str) -> Result<Permit, AppError> {
-        // What the budget refuses must not use up the share.
-        self.check(&Scope::Analytics).await?;
-        if !self.store.acquire_call(&share_of(person), self.share, self.clock.now()).await? {
-            return Err(self.share_spent(person).await?);
+        let scope = Scope::Analytics;
+        let limit = self.limit(&scope);
+        self.before_a_call(&scope).await?;
+        let share = (share_of(person), self.share);
+        let (key, now) = (scope.key(), self.clock.now());
+        if self.store.acquire_shared_call((&key, limit), (&share.0, share.1), now).await? {
+            return Ok(Permit { scope, limit });
         }
-        self.acquire(&Scope::Analytics).await
+        self.check(&scope).await?;
+        Err(self.share_spent(person).await?)
     }
 
     /// Fails, without counting, if nothing of a person's share is left.
@@ -109,15 +113,21 @@ impl Governor {
     }
 
     async fn acquire_within(&self, scope: &Scope, limit: u32) -> Result<Permit, AppError> {
+        self.before_a_call(scope).await?;
+        if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
+            return Ok(Permit { scope: scope.clone(), limit });
+        }
+        Err(self.spent(scope).await?)
+    }
+
+    /// Fails if no call in `scope` may be made whatever the counts are.
+    async fn before_a_call(&self, scope: &Scope) -> Result<(), AppError> {
         self.health.admit(scope.operation()).map_err(circuit_open)?;
         self.record_pauses().await?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
             self.store.forget_calls(self.clock.now()).await?;
         }
-        if self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
-            return Ok(Permit { scope: scope.clone(), limit });
-        }
-        Err(self.spent(scope).await?)
+        Ok(())
     }
 
     /// A permit to send a queued message, claimed and counted in one transaction.
