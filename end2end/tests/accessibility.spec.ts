@@ -23,7 +23,7 @@ const PAGES = {
   "a list without matches": at("/jobs?q=nothing-is-called-so"),
   "the form for a new job": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
   "an empty queue": at("/queue"),
-  "the form to adopt a job": at("/jobs/adopt"),
+  "the form to import a job": at("/jobs/import"),
   "the form for a batch": at("/jobs/batch?prompt=Check+%7B%7Bpage%7D%7D"),
   "the notifications": at("/notifications?who=all"),
   "the templates": at("/templates"),

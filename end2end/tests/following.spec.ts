@@ -38,7 +38,7 @@ async function hide(page: Page, hidden: boolean): Promise<void> {
 /** Answers every status request of `page`: `jobs` were completed without changes. */
 async function rest(page: Page, jobs: Job[]): Promise<void> {
   const changed_at = new Date(Date.now() + 60_000).toISOString();
-  const badges = jobs.map(({ id }) => ({ id, state: "completed", status: "completed", pr_link: null, changed_at, followed: false }));
+  const badges = jobs.map(({ id }) => ({ id, state: "completed", status: "completed", pr_link: null, changed_at, tracked: false }));
   await page.route(STATUSES, (route) => route.fulfill({ json: badges }));
 }
 
@@ -71,10 +71,10 @@ function shown(page: Page): Promise<{ title: string; options: { body: string } }
   return page.evaluate(() => (window as unknown as { shown: { title: string; options: { body: string } }[] }).shown);
 }
 
-test("a job that is followed no more says so, is asked about slowly, and can be checked again", async ({ page, api }) => {
+test("a job that is no longer tracked says so, is asked about slowly, and can be checked again", async ({ page, api }) => {
   const job = await api.start("emulator:slow Lose this job");
   const changed_at = new Date(Date.now() + 60_000).toISOString();
-  const lost = { state: "other", changed_at, followed: false };
+  const lost = { state: "other", changed_at, tracked: false };
   await page.route(STATUSES, (route) => route.fulfill({ json: [{ id: job.id, status: "not found", pr_link: null, ...lost }] }));
   // The page refreshes itself; tests/api/tracking.rs checks what the server renders then.
   await page.route(`**/jobs/${job.id}`, async (route) => {

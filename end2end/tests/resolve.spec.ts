@@ -97,7 +97,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("heading", { level: 1 })).toHaveText("Rewrite of the guides, from the terminal");
       await expect(badge(page, job)).toHaveAttribute("data-status", "active");
 
-      await open(page, at("/jobs/adopt"));
+      await open(page, at("/jobs/import"));
       await page.getByLabel("Id of the job on the platform").fill(upstream);
       await page.getByRole("button", { name: "Import job" }).click();
       await expect(page.getByRole("alert")).toContainText("already has a job with this id");

@@ -88,7 +88,7 @@ pub async fn resolve_delivery(
 }
 
 /// Imports and tracks a job that was started elsewhere, by the upstream's id. `note` replaces its prompt.
-#[server(prefix = "/api", endpoint = "jobs/adopt")]
+#[server(prefix = "/api", endpoint = "jobs/import")]
 pub async fn import_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
     let caller = guard::of::<ImportJob>()?;
     let project = caller.project(&project)?;

@@ -31,7 +31,7 @@ pub struct Job {
     pub changed_at: Timestamp,
     /// Whether Docket still polls the upstream for it.
     #[serde(default)]
-    pub followed: bool,
+    pub tracked: bool,
     /// The upstream's last answer; `None` until it accepted the job.
     pub remote: Option<RemoteJob>,
     /// Oldest first; prompts are truncated in lists.
@@ -122,9 +122,9 @@ pub struct JobBadge {
     pub status: Option<String>,
     pub pr_link: Option<String>,
     pub changed_at: Timestamp,
-    /// As [`Job::followed`].
+    /// As [`Job::tracked`].
     #[serde(default)]
-    pub followed: bool,
+    pub tracked: bool,
 }
 
 /// One page of the list of jobs, in the requested order.
@@ -262,7 +262,7 @@ impl Job {
 
     /// Whether its state can still change without a person.
     pub fn is_moving(&self) -> bool {
-        moves(self.state, self.followed)
+        moves(self.state, self.tracked)
     }
 
     pub fn badge(&self) -> JobBadge {
@@ -272,7 +272,7 @@ impl Job {
             status: self.remote.as_ref().map(|remote| remote.status.clone()),
             pr_link: self.remote.as_ref().and_then(|remote| remote.pr_link.clone()),
             changed_at: self.changed_at,
-            followed: self.followed,
+            tracked: self.tracked,
         }
     }
 }
@@ -288,14 +288,14 @@ pub fn cut(text: &mut String) {
 impl JobBadge {
     /// Whether its state can still change without a person.
     pub fn is_moving(&self) -> bool {
-        moves(self.state, self.followed)
+        moves(self.state, self.tracked)
     }
 }
 
 /// An unknown status counts as moving only while the job is tracked.
-const fn moves(state: JobState, followed: bool) -> bool {
+const fn moves(state: JobState, tracked: bool) -> bool {
     match state {
-        JobState::Other => followed,
+        JobState::Other => tracked,
         state => state.is_moving(),
     }
 }

@@ -36,7 +36,7 @@ pub fn section(project: &str, here: &str) -> String {
     let within =
         here.strip_prefix("/p/").and_then(|rest| rest.split_once('/')).map_or("", |(_, within)| within);
     match within {
-        "jobs/new" | "jobs/batch" | "jobs/adopt" | "queue" | "analytics" | "templates" | "notifications" => {
+        "jobs/new" | "jobs/batch" | "jobs/import" | "queue" | "analytics" | "templates" | "notifications" => {
             format!("/p/{project}/{within}")
         }
         _ if within.starts_with("jobs") || within.starts_with("batches/") => jobs(project),
@@ -72,7 +72,7 @@ pub fn queue_asking(project: &str, message: &str) -> String {
 }
 
 pub fn import_job(project: &str) -> String {
-    format!("/p/{project}/jobs/adopt")
+    format!("/p/{project}/jobs/import")
 }
 
 /// The batch form, with the values of the batch `from` unless that is empty.

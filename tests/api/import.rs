@@ -14,7 +14,7 @@ async fn an_imported_job_is_tracked_like_any_other() {
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
     let operator = app.operator().await;
     let pairs = [("project", "docs"), ("remote_id", " job_7 "), ("note", "The <b>quickstart</b>\r\nby hand")];
-    let job = operator.ask("/api/jobs/adopt", &pairs).await;
+    let job = operator.ask("/api/jobs/import", &pairs).await;
     assert_eq!(
         (&job["prompt"], &job["author"], &job["state"], &job["remote"]["id"]),
         (&json!("The <b>quickstart</b>\nby hand"), &json!("olga"), &json!("active"), &json!("job_7"))
@@ -37,7 +37,7 @@ async fn without_a_note_it_says_honestly_what_it_is() {
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "completed"))).await;
     let operator = app.operator().await;
     let job =
-        operator.ask("/api/jobs/adopt", &[("project", "docs"), ("remote_id", "job_7"), ("note", " ")]).await;
+        operator.ask("/api/jobs/import", &[("project", "docs"), ("remote_id", "job_7"), ("note", " ")]).await;
     assert_eq!(job["prompt"], "Imported job job_7");
     assert!(app.upstream.posts().await.is_empty());
 }
@@ -49,12 +49,12 @@ async fn a_job_that_is_here_already_is_refused_with_the_way_to_it() {
     let operator = app.operator().await;
     let job = operator.created("Fix typos").await;
     let pairs = [("project", "docs"), ("remote_id", "job_1")];
-    let message = operator.post("/api/jobs/adopt", &pairs).await.refused(409, "conflict");
+    let message = operator.post("/api/jobs/import", &pairs).await.refused(409, "conflict");
     assert!(message.contains(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())), "{message}");
     assert_eq!(app.upstream.reads().await, 0);
     // In another project, the same id is another job.
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
-    operator.ask("/api/jobs/adopt", &[("project", "api"), ("remote_id", "job_1")]).await;
+    operator.ask("/api/jobs/import", &[("project", "api"), ("remote_id", "job_1")]).await;
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn a_form_sent_twice_imports_once() {
     app.upstream.on_read(slow.set_delay(Duration::from_millis(200))).await;
     let operator = app.operator().await;
     let pairs = [("project", "docs"), ("remote_id", "job_7")];
-    let answers = join_all((0..4).map(|_| operator.post("/api/jobs/adopt", &pairs))).await;
+    let answers = join_all((0..4).map(|_| operator.post("/api/jobs/import", &pairs))).await;
     let imported = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(imported, 1);
     for answer in answers.iter().filter(|answer| answer.status != 200) {
@@ -84,16 +84,16 @@ async fn what_the_platform_does_not_have_is_not_imported() {
     {
         app.upstream.reset().await;
         app.upstream.on_read(ResponseTemplate::new(status).set_body_json(json!({"error": "no"}))).await;
-        operator.post("/api/jobs/adopt", &pairs).await.refused(expected, code);
+        operator.post("/api/jobs/import", &pairs).await.refused(expected, code);
     }
     app.upstream.reset().await;
     for hostile in ["", "..", "a/../b", "a%2fb", "a?b", "a#b", "a\nb", "a\u{7}b", &"x".repeat(201)] {
         let pairs = [("project", "docs"), ("remote_id", hostile)];
-        operator.post("/api/jobs/adopt", &pairs).await.refused(400, "bad_input");
+        operator.post("/api/jobs/import", &pairs).await.refused(400, "bad_input");
     }
     let long = "x".repeat(32_769);
     let pairs = [("project", "docs"), ("remote_id", "job_7"), ("note", long.as_str())];
-    operator.post("/api/jobs/adopt", &pairs).await.refused(400, "bad_input");
+    operator.post("/api/jobs/import", &pairs).await.refused(400, "bad_input");
     assert!(app.upstream.requests().await.is_empty(), "nothing of that was asked upstream");
     let list = operator.ask("/api/jobs/list", &[("project", "docs")]).await;
     assert_eq!(list["jobs"], json!([]));
@@ -106,7 +106,7 @@ async fn trying_out_ids_ends_before_the_platform_minds() {
     let operator = app.operator().await;
     for n in 0..70 {
         let id = format!("job_{n}");
-        let answer = operator.post("/api/jobs/adopt", &[("project", "docs"), ("remote_id", &id)]).await;
+        let answer = operator.post("/api/jobs/import", &[("project", "docs"), ("remote_id", &id)]).await;
         assert_eq!(answer.status, if n < 60 { 404 } else { 429 }, "{n}");
     }
     assert_eq!(app.upstream.reads().await, 60);
@@ -118,23 +118,23 @@ async fn viewers_import_nothing_and_the_form_works_alone() {
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_7", "active"))).await;
     let viewer = app.sign_in("vera").await;
     let pairs = [("project", "docs"), ("remote_id", "job_7")];
-    viewer.post("/api/jobs/adopt", &pairs).await.refused(403, "forbidden");
-    let page = viewer.get("/p/docs/jobs/adopt").await.text;
-    assert!(!page.contains("action=\"/api/jobs/adopt\""), "{page}");
+    viewer.post("/api/jobs/import", &pairs).await.refused(403, "forbidden");
+    let page = viewer.get("/p/docs/jobs/import").await.text;
+    assert!(!page.contains("action=\"/api/jobs/import\""), "{page}");
     let operator = app.operator().await;
     operator
-        .post("/api/jobs/adopt", &[("project", "nowhere"), ("remote_id", "job_7")])
+        .post("/api/jobs/import", &[("project", "nowhere"), ("remote_id", "job_7")])
         .await
         .refused(404, "not_found");
-    let page = operator.get("/p/docs/jobs/adopt").await;
+    let page = operator.get("/p/docs/jobs/import").await;
     assert_eq!(page.status, 200);
     for name in ["project", "remote_id", "note"] {
         assert!(page.text.contains(&format!("name=\"{name}\"")), "{name}");
     }
-    let from = format!("{}/p/docs/jobs/adopt", app.origin());
-    let answer = operator.submit("/api/jobs/adopt", &pairs, Some(&from)).await;
+    let from = format!("{}/p/docs/jobs/import", app.origin());
+    let answer = operator.submit("/api/jobs/import", &pairs, Some(&from)).await;
     assert!(answer.location().contains("/p/docs/jobs/"), "{}", answer.location());
-    let again = operator.submit("/api/jobs/adopt", &pairs, Some(&from)).await;
+    let again = operator.submit("/api/jobs/import", &pairs, Some(&from)).await;
     let page = operator.get(again.location().trim_start_matches(&app.origin())).await;
     assert!(page.text.contains("already has a job with this id"), "the reason is not on the page");
 }

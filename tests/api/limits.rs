@@ -41,7 +41,7 @@ async fn a_body_has_256_kib_at_most_where_no_prompt_is_in_it() {
     let app = TestApp::start().await;
     let admin = app.sign_in("ada").await;
     let take_a_prompt = [
-        "/api/jobs/adopt",
+        "/api/jobs/import",
         "/api/jobs/create",
         "/api/jobs/draft",
         "/api/jobs/message",
@@ -120,7 +120,7 @@ async fn the_longest_prompt_fits_wherever_one_is_taken_in_any_script() {
         ("/api/jobs/similar", "prompt", vec![]),
         ("/api/templates/save", "text", vec![("name", "Longest".to_owned())]),
         ("/api/batches/prepare", "prompt", vec![("values", "x".to_owned()), ("intent", other)]),
-        ("/api/jobs/adopt", "note", vec![("remote_id", "job_7".to_owned())]),
+        ("/api/jobs/import", "note", vec![("remote_id", "job_7".to_owned())]),
     ] {
         let typed = if endpoint == "/api/batches/prepare" { &of_batch } else { &longest };
         let mut pairs = vec![("project", "docs"), (text, typed.as_str())];

@@ -105,7 +105,7 @@ async fn any_other_id_that_is_none_is_400_and_nothing_is_forwarded() {
         ("/api/jobs/resolve", "job", vec![("message", "0"), ("attempt", "1"), ("outcome", "not_started")]),
         ("/api/jobs/create", "intent", vec![("prompt", "x")]),
         ("/api/jobs/create", "template_id", vec![("prompt", "x"), ("intent", "x1")]),
-        ("/api/jobs/adopt", "remote_id", vec![]),
+        ("/api/jobs/import", "remote_id", vec![]),
         ("/api/jobs/statuses", "jobs", vec![]),
         ("/api/jobs/archive", "jobs", vec![]),
         ("/api/jobs/unarchive", "jobs", vec![]),

@@ -237,7 +237,7 @@ async fn many_badges_are_one_call_and_unknown_ids_are_left_out() {
         let badge = badges.iter().find(|badge| badge["id"] == job["id"]).unwrap();
         assert_eq!(
             *badge,
-            json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "changed_at": job["changed_at"], "followed": true})
+            json!({"id": job["id"], "state": "active", "status": "active", "pr_link": null, "changed_at": job["changed_at"], "tracked": true})
         );
     }
     let none = operator.ask("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;

@@ -68,7 +68,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/p/{project}/analytics", Some(Role::Viewer)),
     ("/p/{project}/batches/{batch}", Some(Role::Viewer)),
     ("/p/{project}/jobs", Some(Role::Viewer)),
-    ("/p/{project}/jobs/adopt", Some(Role::Viewer)),
+    ("/p/{project}/jobs/import", Some(Role::Viewer)),
     ("/p/{project}/jobs/batch", Some(Role::Viewer)),
     ("/p/{project}/jobs/new", Some(Role::Viewer)),
     ("/p/{project}/jobs/{job}", Some(Role::Viewer)),

@@ -103,14 +103,14 @@ async fn a_job_is_lost_only_if_a_second_404_comes_at_least_a_minute_later() {
     app.clock().advance(Duration::from_secs(59));
     assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);
     let still = badge(&operator, &job).await;
-    assert_eq!((&still["state"], &still["followed"]), (&json!("active"), &json!(true)));
+    assert_eq!((&still["state"], &still["tracked"]), (&json!("active"), &json!(true)));
 
     app.clock().advance(Duration::from_secs(14));
     let gone = until("the job is lost", async || {
         Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
     })
     .await;
-    assert_eq!((&gone["status"], &gone["followed"]), (&json!("not found"), &json!(false)));
+    assert_eq!((&gone["status"], &gone["tracked"]), (&json!("not found"), &json!(false)));
     let read = operator.job(&job).await;
     assert!(read["reason"].as_str().unwrap().contains("does not know this job"), "{}", read["reason"]);
     let last = read["history"].as_array().unwrap().last().unwrap().clone();
@@ -157,7 +157,7 @@ async fn three_days_without_an_answer_that_can_be_used_end_the_following_too() {
         Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
     })
     .await;
-    assert_eq!((&over["status"], &over["followed"]), (&json!("no end"), &json!(false)));
+    assert_eq!((&over["status"], &over["tracked"]), (&json!("no end"), &json!(false)));
     let reads = app.upstream.reads().await;
     app.clock().advance(Duration::from_secs(24 * 3_600));
     assert_eq!((app.state().jobs.poll_due().await.unwrap(), app.upstream.reads().await), (0, reads));
@@ -183,7 +183,7 @@ async fn three_days_without_an_end_end_the_following_and_say_so() {
         Some(badge(&operator, &job).await).filter(|badge| badge["state"] == "other")
     })
     .await;
-    assert_eq!((&over["status"], &over["followed"]), (&json!("no end"), &json!(false)));
+    assert_eq!((&over["status"], &over["tracked"]), (&json!("no end"), &json!(false)));
     let read = operator.job(&job).await;
     assert!(read["reason"].as_str().unwrap().contains("“active”"), "{}", read["reason"]);
     assert_eq!(read["history"].as_array().unwrap().last().unwrap()["state"], "no end");
@@ -213,7 +213,7 @@ async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interva
     app.clock().advance(NEXT_READ);
     for _ in 0..5 {
         let answer = check(&operator, &job).await.json();
-        assert_eq!((&answer["remote"]["status"], &answer["followed"]), (&json!("not found"), &json!(false)));
+        assert_eq!((&answer["remote"]["status"], &answer["tracked"]), (&json!("not found"), &json!(false)));
     }
     assert_eq!(app.upstream.reads().await, 1);
     assert_eq!(operator.job(&job).await["history"], history, "the same answer is no news");
@@ -221,13 +221,13 @@ async fn a_job_that_was_lost_is_polled_again_when_a_person_asks_once_per_interva
     app.clock().advance(NEXT_READ);
     upstream_says(&app, ResponseTemplate::new(500)).await;
     check(&operator, &job).await.refused(502, "upstream_failed");
-    assert_eq!(badge(&operator, &job).await["followed"], false);
+    assert_eq!(badge(&operator, &job).await["tracked"], false);
 
     app.clock().advance(NEXT_READ);
     upstream_says(&app, says("active")).await;
     let found = check(&operator, &job).await.json();
     assert_eq!(
-        (&found["state"], &found["followed"], &found["reason"]),
+        (&found["state"], &found["tracked"], &found["reason"]),
         (&json!("active"), &json!(true), &json!(null))
     );
     upstream_says(&app, says("completed")).await;
@@ -352,7 +352,7 @@ async fn a_follow_up_that_was_done_before_anybody_saw_it_begin_is_in_the_timelin
     until("the job rests", async || {
         app.clock().advance(Duration::from_secs(30));
         app.state().jobs.poll_due().await.unwrap();
-        (badge(&operator, &job).await["followed"] == false).then_some(())
+        (badge(&operator, &job).await["tracked"] == false).then_some(())
     })
     .await;
     assert_eq!(said().await, 2);

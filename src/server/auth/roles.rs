@@ -100,7 +100,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/batches/prepare",
             "/api/batches/start",
             "/api/history/fetch",
-            "/api/jobs/adopt",
+            "/api/jobs/import",
             "/api/jobs/archive",
             "/api/jobs/check",
             "/api/jobs/create",

@@ -227,7 +227,7 @@ impl Store {
                     status: row.try_get("remote_status")?,
                     pr_link: row.try_get("pr_link")?,
                     changed_at: jobs::instant(row, "changed_at")?,
-                    followed: jobs::is_tracked(row)?,
+                    tracked: jobs::is_tracked(row)?,
                 })
             })
             .collect()

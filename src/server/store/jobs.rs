@@ -236,7 +236,7 @@ pub(super) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
-        followed: is_tracked(row)?,
+        tracked: is_tracked(row)?,
         remote: remote(row)?,
         follow_ups: Vec::new(),
         paths: Vec::new(),

@@ -86,7 +86,7 @@ impl From<ListedJob> for Job {
             reason: listed.reason,
             created_at: Timestamp::from_millis(listed.created_at),
             changed_at: Timestamp::from_millis(listed.changed_at),
-            followed: listed.next_poll_at.is_some(),
+            tracked: listed.next_poll_at.is_some(),
             remote: listed.remote_id.map(|id| RemoteJob {
                 id,
                 status: listed.remote_status.unwrap_or_default(),

@@ -139,8 +139,10 @@ async fn a_claim_that_the_budget_refuses_leaves_the_message_queued() {
 #[tokio::test]
 async fn a_call_of_a_share_counts_twice_or_not_at_all() {
     let store = Ledger::new().await.store;
-    let used = async |scope| store.meter(scope, 9, NOON).await.unwrap().used;
-    for (share, counted) in [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)] {
+    let used = async |scope: &str| store.meter(scope, 9, NOON).await.unwrap().used;
+    for (share, counted) in
+        [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)]
+    {
         let fits = store.acquire_shared_call(("views", 2), (share, 1), NOON).await.unwrap();
         assert_eq!(fits, counted, "{share}");
     }
@@ -154,9 +156,8 @@ async fn a_call_of_a_share_counts_twice_or_not_at_all() {
 #[tokio::test]
 async fn only_counts_that_stand_alone_do_not_wait_for_the_disk() {
     let store = Ledger::new().await.store;
-    let synchronous = async |pool| -> i64 {
-        sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await.unwrap()
-    };
+    let synchronous =
+        async |pool| -> i64 { sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await.unwrap() };
     assert_eq!((synchronous(&store.pool).await, synchronous(&store.counts).await), (2, 1));
 }
 
@@ -253,7 +254,7 @@ async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
     sqlx::query("ALTER TABLE webhook_deliveries RENAME TO away").execute(&ledger.store.pool).await.unwrap();
     assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.is_err());
     let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
-    assert_eq!((job.state, job.followed), (JobState::Active, true));
+    assert_eq!((job.state, job.tracked), (JobState::Active, true));
     sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
     assert!(ledger.store.record_poll(&due, &remote("r-1", "failed"), None, NOON).await.unwrap());
     let events = ledger.store.due_events(NOON, NOON).await.unwrap();

@@ -73,10 +73,10 @@ pub const fn name(state: JobState) -> &'static str {
 fn word(badge: &JobBadge) -> String {
     match badge.state {
         JobState::Completed if badge.pr_link.is_none() => "Completed, no changes".to_owned(),
-        JobState::Other if !badge.followed && badge.status.as_deref() == Some(NOT_FOUND) => {
+        JobState::Other if !badge.tracked && badge.status.as_deref() == Some(NOT_FOUND) => {
             "Not found".to_owned()
         }
-        JobState::Other if !badge.followed && badge.status.as_deref() == Some(NO_END) => {
+        JobState::Other if !badge.tracked && badge.status.as_deref() == Some(NO_END) => {
             "No end after 3 days".to_owned()
         }
         JobState::Other => badge.status.clone().unwrap_or_else(|| "Other".to_owned()),
@@ -96,7 +96,7 @@ mod tests {
             status: Some(status.to_owned()),
             pr_link: pr_link.map(str::to_owned),
             changed_at: Timestamp::from_millis(0),
-            followed: true,
+            tracked: true,
         }
     }
 
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_job_that_is_given_up_says_why_unless_the_word_is_the_upstreams_own() {
-        let lost = |status| JobBadge { followed: false, ..badge(JobState::Other, status, None) };
+        let lost = |status| JobBadge { tracked: false, ..badge(JobState::Other, status, None) };
         assert_eq!(word(&lost(NOT_FOUND)), "Not found");
         assert_eq!(word(&lost(NO_END)), "No end after 3 days");
         assert_eq!(word(&badge(JobState::Other, NO_END, None)), "no end");

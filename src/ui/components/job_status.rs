@@ -35,7 +35,7 @@ pub fn job_status(status: &JobBadge, has_link: bool) -> impl IntoView + use<> {
 
 /// Differs between any two statuses of a job.
 pub fn version(status: &JobBadge) -> String {
-    let tracked = if status.followed { "tracked" } else { "" };
+    let tracked = if status.tracked { "tracked" } else { "" };
     let link = if status.pr_link.is_some() { "link" } else { "" };
     [status.state.as_str(), " ", &status.changed_at.as_millis().to_string(), " ", tracked, link].concat()
 }

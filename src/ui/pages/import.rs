@@ -1,4 +1,4 @@
-//! `/p/{project}/jobs/adopt`: importing a job that was started elsewhere.
+//! `/p/{project}/jobs/import`: importing a job that was started elsewhere.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;

@@ -96,7 +96,7 @@ async fn each_prompt_and_each_decision_about_one_leaves_one_record() {
     app.upstream.reset().await;
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_8", "active"))).await;
     let imported = [("remote_id", "job_8"), ("note", TYPED)];
-    let (job, record) = recorded(&app, ask(&olga, "/api/jobs/adopt", &imported)).await;
+    let (job, record) = recorded(&app, ask(&olga, "/api/jobs/import", &imported)).await;
     assert_eq!((summary(&record), record.subject.as_str()), (("olga", "adopt", "docs"), id(&job)));
     is_whole_and_tells_nothing(&app).await;
 }

@@ -89,7 +89,7 @@ pub(super) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
         .on_read(ResponseTemplate::new(200).set_body_json(job_with("job_7", "active", "model", json!(text))))
         .await;
     let imported = [("project", "docs"), ("remote_id", "job_7"), ("note", text)];
-    shown.push(path_of(&person.ask("/api/jobs/adopt", &imported).await));
+    shown.push(path_of(&person.ask("/api/jobs/import", &imported).await));
 
     let batch = [
         ("project", "docs"),

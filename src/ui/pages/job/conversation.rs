@@ -179,7 +179,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
             Tone::Warning,
             "The connection broke after the text was sent, so the agent may be working on it or may never have received it. Look for a new pull request before you decide: Docket never sends it twice by itself.",
         ),
-        JobState::Other if !job.followed => (
+        JobState::Other if !job.tracked => (
             Tone::Warning,
             "Docket stopped tracking this job, so its outcome is unknown. Look at the repository, or check again.",
         ),
@@ -197,7 +197,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
             view! { <p>{again_link(job, "button button-primary")}</p> }.into_any()
         }
         JobState::Unknown if may_send => resolve::choices(job, 0, job.attempt, remote_id),
-        JobState::Other if may_send && !job.followed => check_again(job),
+        JobState::Other if may_send && !job.tracked => check_again(job),
         _ => ().into_any(),
     };
     let reason = match job.state {
