@@ -11,6 +11,7 @@ pub mod flash;
 pub mod history;
 pub mod jobs;
 pub mod palette;
+pub mod passkeys;
 pub mod queue;
 pub mod saved_views;
 pub mod second_factor;

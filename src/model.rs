@@ -24,6 +24,7 @@ pub mod page_path;
 pub mod page_views;
 pub mod paging;
 pub mod palette;
+pub mod passkey;
 pub mod people;
 pub mod preset;
 pub mod queue;

@@ -51,7 +51,9 @@ pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError
 pub async fn remove_second_factor(password: String, code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemoveSecondFactor>()?;
     let removed = caller.state.second_factors.remove(&caller.user, &password, &code).await;
-    let confirmation =
-        removed.map(|()| Confirmation::new("From now on, your password is enough to sign in."));
+    let confirmation = removed.map(|still_on| match still_on {
+        true => Confirmation::new("From now on, signing in asks for your password and a passkey."),
+        false => Confirmation::new("From now on, your password is enough to sign in."),
+    });
     flash::respond(ACCOUNT, confirmation)
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::passkey::Passkeys;
 use crate::model::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +12,7 @@ pub struct Account {
     /// Their sessions, most recently used first.
     pub sessions: Vec<SignedIn>,
     pub second_factor: SecondFactor,
+    pub passkeys: Passkeys,
 }
 
 /// One session of a person.

@@ -94,6 +94,12 @@ pub enum Action {
     SecondFactorOff,
     #[strum(message = "Recovery codes renewed")]
     RecoveryCodes,
+    #[strum(message = "Passkey added")]
+    PasskeyAdd,
+    #[strum(message = "Passkey renamed")]
+    PasskeyRename,
+    #[strum(message = "Passkey removed")]
+    PasskeyRemove,
     #[strum(message = "Request refused")]
     Denied,
     #[strum(message = "Audit log exported")]
@@ -284,7 +290,7 @@ mod tests {
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
              user_invite user_invite_again user_withdraw user_join user_access user_password \
              user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \
-             denied audit_export audit_remove"
+             passkey_add passkey_rename passkey_remove denied audit_export audit_remove"
         );
         assert_eq!([Outcome::Done, Outcome::Refused].map(Outcome::as_str), ["done", "refused"]);
     }

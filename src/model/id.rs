@@ -114,6 +114,12 @@ id!(
     "That is not a valid saved view id."
 );
 id!(
+    /// Docket's own id of a passkey.
+    PasskeyId,
+    |text| text.len() == 36 && is_token(text, 36),
+    "That is not a valid passkey id."
+);
+id!(
     /// Docket's own id of an annotation.
     AnnotationId,
     |text| text.len() == 36 && is_token(text, 36),

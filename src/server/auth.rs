@@ -1,4 +1,4 @@
-//! Authentication and authorization: passwords, sessions, and the checks in front of every route.
+//! Authentication and authorization: passwords, passkeys, sessions, and the checks in front of every route.
 //! Must not know what a request is about.
 
 pub mod address;
@@ -10,6 +10,7 @@ pub mod gate;
 pub mod guard;
 pub mod hashing;
 pub mod origin;
+pub mod passkeys;
 pub mod password;
 pub mod presence;
 pub mod roles;

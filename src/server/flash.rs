@@ -33,7 +33,7 @@ const PEOPLES_FIELDS: (usize, usize) = (256, usize::MAX);
 const STRANGERS_FIELDS: (usize, usize) = (8, 256);
 
 /// Fields that are never kept.
-const SECRETS: [&str; 5] = ["password", "old", "new", "code", "token"];
+const SECRETS: [&str; 6] = ["password", "old", "new", "code", "token", "credential"];
 
 /// The approximate memory of a message without its texts, and of each field.
 const OVERHEAD: usize = 200;

@@ -12,6 +12,7 @@ use crate::model::user::Project;
 use crate::server::analytics::Analytics;
 use crate::server::assets;
 use crate::server::auth::attempts::Attempts;
+use crate::server::auth::passkeys::Passkeys;
 use crate::server::auth::password::Passwords;
 use crate::server::auth::presence::Presence;
 use crate::server::auth::second_factor::SecondFactors;
@@ -58,6 +59,7 @@ pub struct Shared {
     pub presence: Presence,
     pub access: Arc<AccessConfig>,
     pub second_factors: SecondFactors,
+    pub passkeys: Passkeys,
     /// `None`: people sign in with passwords.
     pub single_sign_on: Option<SingleSignOn>,
     pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
@@ -118,6 +120,13 @@ impl AppState {
             passwords.clone(),
             &public_url,
         );
+        let passkeys = Passkeys::new(
+            store.clone(),
+            clock.clone(),
+            attempts.clone(),
+            second_factors.clone(),
+            &public_url,
+        );
         let authorities = &upstream.certificate_authorities;
         let single_sign_on = identity
             .single_sign_on
@@ -136,6 +145,7 @@ impl AppState {
                 tasks.clone(),
             ),
             second_factors,
+            passkeys,
             single_sign_on: single_sign_on.transpose()?,
             trusted_header: identity.trusted_header.map(Arc::new),
             page_views: PageViewsCache::new(client, governor.clone(), clock.clone()),

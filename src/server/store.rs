@@ -25,6 +25,7 @@ pub mod job_list;
 pub mod jobs;
 mod listed_job;
 pub mod looked_at;
+pub mod passkeys;
 pub mod polls;
 mod questions;
 pub mod queue;

@@ -21,6 +21,7 @@ pub mod notice;
 pub mod page_job_link;
 pub mod pages_table;
 pub mod palette;
+pub mod passkeys;
 pub mod pull_request;
 pub mod read_only;
 pub mod similar_jobs;

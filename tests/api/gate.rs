@@ -10,8 +10,14 @@ use crate::helpers::{Browser, PASSWORD, TestApp, intent, json, views_answer};
 use crate::limits::{said, status};
 
 /// The server functions that work without a session.
-const OPEN: [&str; 4] =
-    ["/api/session/code", "/api/session/link", "/api/session/login", "/api/session/setup"];
+pub(crate) const OPEN: [&str; 6] = [
+    "/api/session/code",
+    "/api/session/link",
+    "/api/session/login",
+    "/api/session/passkey",
+    "/api/session/passkey-options",
+    "/api/session/setup",
+];
 
 /// Every server function.
 pub(crate) fn endpoints() -> Vec<&'static str> {

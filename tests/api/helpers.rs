@@ -3,6 +3,7 @@
 
 mod app;
 mod archive;
+mod authenticator;
 mod browser;
 mod emulator;
 mod held;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use app::{Settings, TestApp, password_hash};
 pub(crate) use archive::{Archive, Rows, Written, counts, day, days, rows};
+pub(crate) use authenticator::Authenticator;
 pub(crate) use browser::{Answer, Browser, fields};
 pub(crate) use emulator::EmulatedUpstream;
 pub(crate) use held::HeldUpstream;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use wiremock::ResponseTemplate;
 
-use crate::gate::endpoints;
+use crate::gate::{OPEN, endpoints};
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, intent, remote_job, until};
 
 const KIB: usize = 1024;
@@ -49,9 +49,7 @@ async fn a_body_has_256_kib_at_most_where_no_prompt_is_in_it() {
         "/api/batches/prepare",
         "/api/templates/save",
     ];
-    let is_open = |path: &&str| {
-        ["/api/session/code", "/api/session/link", "/api/session/login", "/api/session/setup"].contains(path)
-    };
+    let is_open = |path: &&str| OPEN.contains(path);
     let sign_out = |path: &&str| *path == "/api/session/logout";
     for path in endpoints().into_iter().filter(|path| !is_open(path) && !sign_out(path)) {
         let most = if take_a_prompt.contains(&path) { 512 * KIB } else { 256 * KIB };
@@ -71,7 +69,7 @@ async fn a_body_has_256_kib_at_most_where_no_prompt_is_in_it() {
 #[tokio::test]
 async fn where_no_session_is_needed_a_body_has_16_kib_at_most() {
     let app = TestApp::start().await;
-    for path in ["/api/session/code", "/api/session/link", "/api/session/login", "/api/session/setup"] {
+    for path in OPEN {
         assert_ne!(post_of(&app.stranger(), path, 16 * KIB).await.status, 413, "{path}");
         let message = post_of(&app.stranger(), path, 16 * KIB + 1).await.refused(413, "bad_input");
         assert!(message.contains("16 KiB"), "{path}: {message}");

@@ -49,6 +49,7 @@ mod notifications;
 mod odd_requests;
 mod page_report;
 mod page_views;
+mod passkeys;
 mod passwords;
 mod paths;
 mod policy;

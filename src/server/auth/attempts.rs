@@ -106,6 +106,12 @@ impl Attempt<'_> {
         self.of.known.insert((self.account, self.address), ()).await;
     }
 
+    /// As [`Attempt::succeeded`], of an attempt that named no account: it was that of `account`.
+    pub async fn succeeded_as(self, account: &str) {
+        self.give_back();
+        self.of.known.insert((self.of.accounts.key(account), self.address), ()).await;
+    }
+
     /// Refunds the attempt without remembering the address: a second factor is required, or nothing was tried.
     pub fn passed(self) {
         self.give_back();
@@ -117,7 +123,7 @@ impl Attempt<'_> {
 }
 
 /// A person can have any number of IPv6 addresses, but usually one /64 network.
-fn network(address: IpAddr) -> IpAddr {
+pub(super) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),

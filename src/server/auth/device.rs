@@ -1,7 +1,15 @@
 //! A short description of the browser of a session. The `User-Agent` is much longer, and may contain anything.
 
+use axum::http::header::USER_AGENT;
+use axum::http::request::Parts;
+
+/// The browser of a request.
+pub(super) fn of(parts: &Parts) -> String {
+    words(parts.headers.get(USER_AGENT).and_then(|said| said.to_str().ok()).unwrap_or_default())
+}
+
 /// `Firefox on Linux`, from the header `User-Agent`.
-pub(super) fn words(user_agent: &str) -> String {
+fn words(user_agent: &str) -> String {
     let named = |names: &[(&str, &'static str)]| {
         names.iter().find(|(sign, _)| user_agent.contains(sign)).map(|(_, name)| *name)
     };

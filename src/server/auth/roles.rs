@@ -46,7 +46,14 @@ pub fn no_such_endpoint() -> AppError {
 pub const ENDPOINTS: &[(Access, &[&str])] = &[
     (
         Access::Anybody,
-        &["/api/session/code", "/api/session/link", "/api/session/login", "/api/session/setup"],
+        &[
+            "/api/session/code",
+            "/api/session/link",
+            "/api/session/login",
+            "/api/session/passkey",
+            "/api/session/passkey-options",
+            "/api/session/setup",
+        ],
     ),
     (
         Access::From(Role::Viewer),
@@ -75,6 +82,10 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/statuses",
             "/api/notifications/list",
             "/api/palette/find",
+            "/api/passkeys/add",
+            "/api/passkeys/begin",
+            "/api/passkeys/remove",
+            "/api/passkeys/rename",
             "/api/queue/list",
             "/api/saved-views/list",
             "/api/saved-views/remove",

@@ -1,7 +1,7 @@
-//! The second factor: in addition to the password, a code of an authenticator or one of ten recovery codes. Must not
+//! The second factor: in addition to the password, a code of an authenticator or one of ten recovery codes (passkeys: `passkeys`). Must not
 //! open sessions.
 
-mod recovery;
+pub(super) mod recovery;
 mod step;
 
 use secrecy::SecretString;
@@ -46,9 +46,14 @@ impl SecondFactors {
         Self { store, clock, attempts, passwords, issuer: totp::issuer(public_url.origin()) }
     }
 
-    /// Whether a person's sign-in asks for a code.
+    /// Whether a person's sign-in asks for more than the password: a code or a passkey.
     pub async fn is_on(&self, user: &User) -> Result<bool, StoreError> {
-        Ok(self.store.second_factor(&user.id).await?.is_some_and(|factor| factor.confirmed))
+        Ok(self.has_authenticator(&user.id).await? || self.store.has_passkey(&user.id).await?)
+    }
+
+    /// Whether a person has an authenticator for codes.
+    pub(super) async fn has_authenticator(&self, user: &str) -> Result<bool, StoreError> {
+        Ok(self.store.second_factor(user).await?.is_some_and(|factor| factor.confirmed))
     }
 
     /// The state of a person's second factor.
@@ -104,21 +109,21 @@ impl SecondFactors {
         Ok(codes)
     }
 
-    /// Removes the second factor: from now on the password is enough.
-    pub async fn remove(&self, user: &User, password: &str, code: &str) -> Result<(), AppError> {
+    /// Removes the authenticator, and returns whether something else than the password is still asked for.
+    pub async fn remove(&self, user: &User, password: &str, code: &str) -> Result<bool, AppError> {
         self.check_password(user, password).await?;
         self.check_code(user, code).await?;
         let by = user.actor(&address::current().to_string());
         self.store.remove_second_factor(&user.id, &by, self.clock.now()).await?;
         tracing::info!(user = user.name, "second factor switched off");
-        Ok(())
+        Ok(self.is_on(user).await?)
     }
 
     fn can_be_confirmed(&self, factor: &SecondFactor) -> bool {
         !factor.confirmed && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
     }
 
-    async fn check_password(&self, user: &User, password: &str) -> Result<(), AppError> {
+    pub(super) async fn check_password(&self, user: &User, password: &str) -> Result<(), AppError> {
         // A stolen session must not allow faster password guessing than the sign-in page.
         let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
         let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
@@ -140,7 +145,7 @@ impl SecondFactors {
         Ok(())
     }
 
-    async fn check_code(&self, user: &User, code: &str) -> Result<(), AppError> {
+    pub(super) async fn check_code(&self, user: &User, code: &str) -> Result<(), AppError> {
         let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
         if !self.spend(&user.id, code).await? {
             return Err(not_right());

@@ -1,10 +1,11 @@
 //! Signing in and out, for the server functions of the session.
 
+mod passkey;
 mod second_step;
 
 use std::time::Duration;
 
-use axum::http::header::{RETRY_AFTER, USER_AGENT};
+use axum::http::header::RETRY_AFTER;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
 use leptos::prelude::{expect_context, use_context};
@@ -23,6 +24,7 @@ use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
 use crate::server::store::users::User;
 
+pub use passkey::{ask_for_passkey, with_passkey};
 pub use second_step::{CODE_PAGE, with_code};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
@@ -69,8 +71,14 @@ pub async fn open(user: &User) -> Result<(), AppError> {
 
 /// Like [`open`], for the request of `parts`.
 pub async fn open_for(state: &AppState, parts: &Parts, user: &User) -> Result<(), AppError> {
+    open_by(state, parts, user, "").await
+}
+
+/// Like [`open_for`]; `means` shows in the audit log, unless it is the password.
+async fn open_by(state: &AppState, parts: &Parts, user: &User, means: &str) -> Result<(), AppError> {
     let by = user.actor(&address::of(&parts.extensions).to_string());
-    state.store.record_often(&by, &AuditEvent::new(Action::SignIn), state.clock.now()).await?;
+    let event = AuditEvent::new(Action::SignIn).with_detail(means);
+    state.store.record_often(&by, &event, state.clock.now()).await?;
     begin_session(state, parts, user).await?;
     tracing::info!(user = user.name, "signed in");
     Ok(())
@@ -88,8 +96,7 @@ async fn begin_session(state: &AppState, parts: &Parts, user: &User) -> Result<(
     session.login(user).await.map_err(not_possible)?;
     session.session.save().await.map_err(|error| not_possible(error.into()))?;
     if let Some(id) = session.session.id() {
-        let (device, address) =
-            (device::words(user_agent(parts)), address::of(&parts.extensions).to_string());
+        let (device, address) = (device::of(parts), address::of(&parts.extensions).to_string());
         state.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
     }
     Ok(())
@@ -227,10 +234,6 @@ pub fn is_own_path(path: &str) -> bool {
 
 fn parts() -> Result<Parts, AppError> {
     use_context().ok_or_else(|| internal("no request"))
-}
-
-fn user_agent(parts: &Parts) -> &str {
-    parts.headers.get(USER_AGENT).and_then(|said| said.to_str().ok()).unwrap_or_default()
 }
 
 fn session(parts: &Parts) -> Result<AuthSession, AppError> {

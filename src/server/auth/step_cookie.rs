@@ -1,4 +1,4 @@
-//! The cookies of a sign-in in progress: valid for minutes and for one purpose. They do not open a session.
+//! The cookies of a sign-in, or of a new passkey, in progress: valid for minutes and for one purpose. They do not open a session.
 
 use axum::http::{HeaderMap, HeaderValue};
 
@@ -10,6 +10,7 @@ use crate::server::cookie::{self, CookieName};
 pub enum Purpose {
     SecondFactor,
     SingleSignOn,
+    Passkey,
 }
 
 /// Sets the cookie for `seconds`; with 0, removes it.
@@ -25,6 +26,7 @@ pub fn get(purpose: Purpose, headers: &HeaderMap, public_url: &PublicUrl) -> Opt
 fn name(purpose: Purpose) -> CookieName {
     match purpose {
         Purpose::SecondFactor => CookieName { https: "__Host-docket-step", http: "docket-step" },
+        Purpose::Passkey => CookieName { https: "__Host-docket-passkey", http: "docket-passkey" },
         Purpose::SingleSignOn => CookieName { https: "__Host-docket-sso", http: "docket-sso" },
     }
 }

@@ -71,7 +71,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
             let user = store.user_by_name(&name).await?;
             must_exist(user.is_some(), &name)?;
             let id = user.map(|user| user.id).unwrap_or_default();
-            say(&match store.remove_second_factor(&id, by, now).await? {
+            say(&match store.reset_second_factors(&id, by, now).await? {
                 true => {
                     format!("{name} signs in with the password alone, and can set up a second factor anew.")
                 }

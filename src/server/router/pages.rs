@@ -20,7 +20,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
-use crate::ui::pages::login::Provider;
+use crate::ui::pages::login::{Provider, TakesPasskeys};
 
 /// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere, and
 /// a page being rendered at the same time would never finish.
@@ -69,6 +69,9 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
         }
         if let Some(single_sign_on) = &state.single_sign_on {
             provide_context(Provider(single_sign_on.name().to_owned()));
+        }
+        if state.passkeys.are_possible() {
+            provide_context(TakesPasskeys);
         }
         if let (Some(nonce), Some(response)) = (use_nonce(), use_context::<ResponseOptions>()) {
             let policy = format!(

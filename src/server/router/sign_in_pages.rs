@@ -14,9 +14,11 @@ use serde::Deserialize;
 
 use super::pages::theme_of;
 use crate::api::flash::PendingFlash;
+use crate::api::passkeys::UsePasskey;
 use crate::api::session::EnterCode;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::passkey::StepPasskey;
 use crate::server::auth::address;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
 use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
@@ -26,6 +28,9 @@ use crate::ui::pages::sign_in_step::{self, Document};
 
 /// These pages have no scripts.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The page for the second factor of people with passkeys has one script, which calls server functions.
+const POLICY_WITH_SCRIPT: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The path that redirects to the provider.
 const SETTING_OUT: &str = "/login/sso";
@@ -46,12 +51,19 @@ async fn code_page(
     pending: Option<Extension<PendingFlash>>,
 ) -> Result<Response, AppError> {
     let token = step_cookie::get(Purpose::SecondFactor, &headers, &state.public_url);
-    if !state.second_factors.waits(&token.unwrap_or_default()).await? {
+    let Some(takes) = state.passkeys.taken_in_step(&token.unwrap_or_default()).await? else {
         return Ok(Redirect::to("/login").into_response());
-    }
-    let message = pending.and_then(|Extension(pending)| pending.for_form(EnterCode::PATH));
+    };
+    let forms = [EnterCode::PATH, UsePasskey::PATH];
+    let message =
+        pending.and_then(|Extension(pending)| forms.into_iter().find_map(|form| pending.for_form(form)));
     let refused = message.and_then(|message| message.problem().map(|error| error.message.clone()));
-    Ok(shown(StatusCode::OK, sign_in_step::code(&document(&state, &headers), refused)))
+    let policy = match takes.passkey {
+        StepPasskey::Usable => POLICY_WITH_SCRIPT,
+        StepPasskey::None | StepPasskey::Unusable => POLICY,
+    };
+    let page = sign_in_step::code(&document(&state, &headers), takes, refused);
+    Ok(shown(StatusCode::OK, policy, page))
 }
 
 #[derive(Default, Deserialize)]
@@ -130,13 +142,13 @@ async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
 
 fn refused(state: &AppState, headers: &HeaderMap, error: &AppError) -> Response {
     let status = StatusCode::from(error.code);
-    shown(status, sign_in_step::refused(&document(state, headers), &error.message))
+    shown(status, POLICY, sign_in_step::refused(&document(state, headers), &error.message))
 }
 
 fn document<'a>(state: &'a AppState, headers: &HeaderMap) -> Document<'a> {
     Document { options: state.leptos(), theme: theme_of(headers) }
 }
 
-fn shown(status: StatusCode, html: String) -> Response {
-    (status, [(CONTENT_SECURITY_POLICY, POLICY)], Html(html)).into_response()
+fn shown(status: StatusCode, policy: &'static str, html: String) -> Response {
+    (status, [(CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response()
 }

@@ -41,11 +41,13 @@ impl Store {
         .transpose()
     }
 
-    /// The ids of people with a confirmed second factor.
+    /// The ids of people with a second factor: a confirmed authenticator, or a passkey.
     pub async fn with_second_factor(&self) -> Result<Vec<String>, StoreError> {
-        let rows = sqlx::query("SELECT user_id FROM second_factors WHERE confirmed_at IS NOT NULL")
-            .fetch_all(&self.pool)
-            .await?;
+        let rows = sqlx::query(
+            "SELECT user_id FROM second_factors WHERE confirmed_at IS NOT NULL UNION SELECT user_id FROM passkeys",
+        )
+        .fetch_all(&self.pool)
+        .await?;
         rows.iter().map(|row| Ok(row.try_get("user_id")?)).collect()
     }
 
@@ -139,8 +141,8 @@ impl Store {
         audit::commit(tx, by, &AuditEvent::new(Action::RecoveryCodes), now).await
     }
 
-    /// Deletes a person's second factor, confirmed or not, and the sign-ins that wait for it; `false` if there was
-    /// none.
+    /// Deletes the secret of a person's authenticator, confirmed or not. Without a passkey, the recovery codes and the sign-ins that
+    /// wait go with it. `false` if there was none.
     pub async fn remove_second_factor(
         &self,
         user: &str,
@@ -148,9 +150,10 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        for table in
-            ["DELETE FROM recovery_codes WHERE user_id = $1", "DELETE FROM sign_in_steps WHERE user_id = $1"]
-        {
+        for table in [
+            "DELETE FROM recovery_codes WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
+            "DELETE FROM sign_in_steps WHERE user_id = $1 AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)",
+        ] {
             sqlx::query(table).bind(user).execute(&mut *tx).await?;
         }
         let removed: Option<String> = sqlx::query_scalar(
@@ -164,6 +167,38 @@ impl Store {
         }
         tx.commit().await?;
         Ok(removed.is_some())
+    }
+
+    /// Deletes everything but the password that shows who a person is: the authenticator's secret, confirmed or not, the passkeys,
+    /// the recovery codes, and the sign-ins that wait. `false` if there was none of it.
+    pub async fn reset_second_factors(
+        &self,
+        user: &str,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let mut removed = 0;
+        for (table, counts) in [
+            ("DELETE FROM second_factors WHERE user_id = $1", true),
+            ("DELETE FROM passkeys WHERE user_id = $1", true),
+            ("DELETE FROM passkey_challenges WHERE asker = $1", false),
+            ("DELETE FROM recovery_codes WHERE user_id = $1", false),
+            ("DELETE FROM sign_in_steps WHERE user_id = $1", false),
+        ] {
+            let gone = sqlx::query(table).bind(user).execute(&mut *tx).await?.rows_affected();
+            removed += if counts { gone } else { 0 };
+        }
+        let name: Option<String> = sqlx::query_scalar("SELECT name FROM users WHERE id = $1")
+            .bind(user)
+            .fetch_optional(&mut *tx)
+            .await?;
+        if let Some(name) = name.filter(|_| removed > 0) {
+            let event = AuditEvent::new(Action::SecondFactorOff).on(name).with_detail("with all passkeys");
+            audit::record(&mut tx, by, &event, now).await?;
+        }
+        tx.commit().await?;
+        Ok(removed > 0)
     }
 
     /// Stores a sign-in that waits for its code, and deletes expired ones.
@@ -241,7 +276,7 @@ impl Store {
     }
 }
 
-async fn put_recovery_codes(
+pub(super) async fn put_recovery_codes(
     connection: &mut sqlx::AnyConnection,
     user: &str,
     hashes: &[String],

@@ -3,6 +3,7 @@
 mod archive_and_tags;
 mod audit;
 mod finding;
+mod passkeys;
 
 use tempfile::TempDir;
 

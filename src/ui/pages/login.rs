@@ -1,14 +1,17 @@
-//! `/login`: name and password, then a redirect to the requested page.
+//! `/login`: name and password, or a passkey, then a redirect to the requested page.
 
+use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::flash::SESSION_ENDED;
+use crate::api::passkeys::{AskForPasskey, UsePasskey};
 use crate::api::session::{EnterCode, Login as SignIn};
 use crate::model::links;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::{Tone, notice};
+use crate::ui::components::passkeys::{Ask, SCRIPT, passkey_form};
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
@@ -17,16 +20,29 @@ use crate::ui::pages::request;
 #[derive(Clone)]
 pub struct Provider(pub String);
 
+/// Browsers have passkeys for the public address. The router provides it then.
+#[derive(Clone, Copy)]
+pub struct TakesPasskeys;
+
 #[component]
 pub fn Login() -> impl IntoView {
     let next = request::query().get("next").unwrap_or_default();
     // A wrong code may end the step after the password, which leads back here.
-    let refused = request::flash(SignIn::PATH).or_else(|| request::flash(EnterCode::PATH));
+    let forms = [SignIn::PATH, EnterCode::PATH, UsePasskey::PATH];
+    let refused = forms.into_iter().find_map(request::flash);
     let ended = request::flash(SESSION_ENDED).filter(|_| refused.is_none());
     let ended = ended.and_then(|ended| ended.problem().map(|why| why.message.clone()));
     let username = refused.as_ref().map(|refused| refused.typed("username").to_owned()).unwrap_or_default();
     let elsewhere = use_context::<Provider>().map(|Provider(name)| {
         view! { <a class="button" href=links::single_sign_on(&next)>"Sign in with " {name}</a> }
+    });
+    let passkey = use_context::<TakesPasskeys>().map(|TakesPasskeys| {
+        let hidden = vec![("next", next.clone())];
+        let button = view! { <button class="button" type="submit">"Sign in with a passkey"</button> };
+        view! {
+            {passkey_form(Ask::Get, AskForPasskey::PATH, UsePasskey::PATH, hidden, button)}
+            <script type="module" src=SCRIPT nonce=use_nonce()></script>
+        }
     });
     view! {
         {title("Sign in")}
@@ -54,6 +70,7 @@ pub fn Login() -> impl IntoView {
                     <input id="password" class="field" type="password" name="password" autocomplete="current-password" required />
                     {submit_button("Sign in")}
                 </form>
+                {passkey}
                 {elsewhere}
             </div>
         </main>

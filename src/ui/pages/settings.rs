@@ -2,5 +2,6 @@
 
 pub mod account;
 pub mod audit;
+mod passkeys;
 mod second_factor;
 pub mod users;

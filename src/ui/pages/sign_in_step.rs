@@ -1,14 +1,17 @@
-//! The pages between the password and the session: whole documents without scripts, so that they work everywhere. Must
-//! not use the frame.
+//! The pages between the password and the session: whole documents that work without scripts, and have one only for passkeys.
+//! Must not use the frame.
 
 use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use crate::api::passkeys::{AskForPasskey, UsePasskey};
 use crate::api::session::EnterCode;
+use crate::model::passkey::{StepPasskey, StepTakes};
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
+use crate::ui::components::passkeys::{Ask, SCRIPT, passkey_form, without_passkeys};
 
 /// The data that every document needs.
 pub struct Document<'a> {
@@ -17,15 +20,37 @@ pub struct Document<'a> {
     pub theme: Option<&'static str>,
 }
 
-/// The form for the code. `refused`: why the last code was refused.
-pub fn code(document: &Document, refused: Option<String>) -> String {
+/// The forms for the second factor. `refused`: why the last code or passkey was refused.
+pub fn code(document: &Document, takes: StepTakes, refused: Option<String>) -> String {
+    let (title, what) = match (takes.authenticator, takes.passkey) {
+        (true, StepPasskey::Usable) => (
+            "Confirm that it is you",
+            "Use your passkey, enter the six-digit code from your authenticator app, or enter one of your recovery codes.",
+        ),
+        (true, _) => (
+            "Enter your code",
+            "Enter the six-digit code from your authenticator app, or one of your recovery codes.",
+        ),
+        (false, StepPasskey::Unusable) => (
+            "Enter a recovery code",
+            "Your passkeys do not work at this address of Docket. Enter one of your recovery codes, or ask an administrator to reset your second factor.",
+        ),
+        (false, _) => ("Confirm that it is you", "Use your passkey, or enter one of your recovery codes."),
+    };
+    let passkey = (takes.passkey == StepPasskey::Usable).then(|| {
+        let hidden = vec![("second", "true".to_owned())];
+        view! {
+            {passkey_form(Ask::Get, AskForPasskey::PATH, UsePasskey::PATH, hidden, submit_button("Use a passkey"))}
+            {without_passkeys("Your passkeys need JavaScript, and a browser that has passkeys.")}
+            <script type="module" src=SCRIPT></script>
+        }
+    });
     let content = move || {
         view! {
-            <h1>"Enter your code"</h1>
-            <p class="soft">
-                "Enter the six-digit code from your authenticator app, or one of your recovery codes."
-            </p>
+            <h1>{title}</h1>
+            <p class="soft">{what}</p>
             {problem(refused)}
+            {passkey}
             <form class="stack" method="post" action=EnterCode::PATH>
                 <label class="field-label" for="code">"Code"</label>
                 <input
@@ -42,11 +67,11 @@ pub fn code(document: &Document, refused: Option<String>) -> String {
                 {submit_button("Sign in")}
             </form>
             <p class="faint">
-                "Lost both? An administrator can reset your second factor. " <a href="/login">"Start again"</a>
+                "Lost all of them? An administrator can reset your second factor. " <a href="/login">"Start again"</a>
             </p>
         }
     };
-    whole(document, "Enter your code", content)
+    whole(document, title, content)
 }
 
 /// Why signing in failed, with a link back.

@@ -1,4 +1,4 @@
-//! Recovery codes, for people who have lost their authenticator. Each is valid once.
+//! Recovery codes, for people who have lost their authenticator or passkey. Each is valid once.
 
 use data_encoding::BASE32_NOPAD;
 
@@ -11,12 +11,12 @@ const LENGTH: usize = 20;
 const GROUP: usize = 5;
 
 /// New codes in the form people see.
-pub(super) fn new_codes() -> Vec<String> {
+pub(in crate::server::auth) fn new_codes() -> Vec<String> {
     (0..COUNT).map(|_| new_code()).collect()
 }
 
 /// The stored hashes: 100 random bits need no salt.
-pub(super) fn hashes(codes: &[String]) -> Vec<String> {
+pub(in crate::server::auth) fn hashes(codes: &[String]) -> Vec<String> {
     codes.iter().map(|code| token::hash(&super::written(code))).collect()
 }
 

@@ -34,14 +34,28 @@ impl SecondFactors {
         Ok(step.is_some())
     }
 
-    /// The person, if the code is right, and the path they wanted.
-    pub async fn finish_step(&self, token: &str, code: &str) -> Result<(User, String), AppError> {
-        let (hash, now) = (token::hash(token), self.clock.now());
-        let step = self.store.sign_in_step(&hash, MOST_TRIES, now).await?.ok_or_else(over)?;
+    /// Whose step this is, and the path they wanted.
+    pub(in crate::server::auth) async fn person_of_step(
+        &self,
+        token: &str,
+    ) -> Result<(User, String), AppError> {
+        let step = self.store.sign_in_step(&token::hash(token), MOST_TRIES, self.clock.now()).await?;
+        let step = step.ok_or_else(over)?;
         // A new password, role or the like ends this step too.
         let user = self.store.user_by_id(&step.user_id).await?;
         let user = user.filter(|user| !user.disabled && user.session_stamp == step.session_stamp);
-        let user = user.ok_or_else(over)?;
+        Ok((user.ok_or_else(over)?, step.next))
+    }
+
+    /// Ends a step whose person has shown a second factor.
+    pub(in crate::server::auth) async fn end_step(&self, token: &str) -> Result<(), AppError> {
+        self.store.end_sign_in_step(&token::hash(token)).await?.then_some(()).ok_or_else(over)
+    }
+
+    /// The person, if the code is right, and the path they wanted.
+    pub async fn finish_step(&self, token: &str, code: &str) -> Result<(User, String), AppError> {
+        let (hash, now) = (token::hash(token), self.clock.now());
+        let (user, next) = self.person_of_step(token).await?;
         let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
         // Counted before it is checked, so that parallel attempts cannot exceed the limit.
         if !self.store.count_try(&hash, MOST_TRIES, now).await? {
@@ -60,11 +74,9 @@ impl SecondFactors {
                 "Incorrect code, or it was used already. Enter the next one.",
             ));
         }
-        if !self.store.end_sign_in_step(&hash).await? {
-            return Err(over());
-        }
+        self.end_step(token).await?;
         attempt.succeeded().await;
-        Ok((user, step.next))
+        Ok((user, next))
     }
 }
 

@@ -31,8 +31,13 @@ pub async fn with_code(code: &str) -> Result<String, AppError> {
         parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &state.public_url));
     let (user, next) = state.second_factors.finish_step(&token.unwrap_or_default(), code).await?;
     super::open(&user).await?;
-    keep(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
+    forget(&state);
     Ok(next)
+}
+
+/// Removes the cookie of a step that has ended.
+pub(super) fn forget(state: &AppState) {
+    keep(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
 }
 
 fn keep(cookie: HeaderValue) {

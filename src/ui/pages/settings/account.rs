@@ -1,9 +1,9 @@
-//! `/account`: a person's own account: password, sessions and second factor.
+//! `/account`: a person's own account: password, sessions, second factor and passkeys.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::second_factor;
+use super::{passkeys, second_factor};
 use crate::api::account::{ChangePassword, EndOtherSessions, EndSession, account};
 use crate::model::account::SignedIn;
 use crate::model::user::CurrentSession;
@@ -20,14 +20,17 @@ pub fn Account() -> impl IntoView {
     let of_password = outcome_of(&[ChangePassword::PATH]);
     let of_sessions = outcome_of(&[EndSession::PATH, EndOtherSessions::PATH]);
     let of_factor = second_factor::last_outcome();
-    let head = page_head("Account", "Your password, your sessions and your second factor", ());
+    let of_passkeys = passkeys::last_outcome();
+    let head = page_head("Account", "Your password, your sessions, your second factor and your passkeys", ());
     let content = page(async move {
         let account = account().await?;
+        let has_passkeys = !account.passkeys.list.is_empty();
         Ok(view! {
             {facts(&session, account.sees_all_projects)}
             {password(of_password)}
             {sessions(account.sessions, of_sessions)}
-            {second_factor::second_factor(account.second_factor, of_factor)}
+            {second_factor::second_factor(account.second_factor, has_passkeys, of_factor)}
+            {passkeys::passkeys(account.passkeys, of_passkeys)}
         }
         .into_any())
     });

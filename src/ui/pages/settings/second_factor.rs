@@ -30,7 +30,7 @@ pub(super) fn last_outcome() -> Option<AnyView> {
 }
 
 /// The recovery codes, separated by spaces, as a list to keep.
-fn recovery_codes(codes: &str) -> AnyView {
+pub(super) fn recovery_codes(codes: &str) -> AnyView {
     let lines = codes.split(' ').collect::<Vec<_>>().join("\n");
     let list = codes.split(' ').map(|code| view! { <li><code class="secret">{code.to_owned()}</code></li> });
     let list = list.collect_view();
@@ -45,12 +45,13 @@ fn recovery_codes(codes: &str) -> AnyView {
     .into_any()
 }
 
-pub(super) fn second_factor(state: SecondFactor, outcome: Option<AnyView>) -> AnyView {
+/// `has_passkeys`: then the password alone does not suffice, also without an authenticator app.
+pub(super) fn second_factor(state: SecondFactor, has_passkeys: bool, outcome: Option<AnyView>) -> AnyView {
     let content = match state {
         SecondFactor::NoPassword => {
             view! { <p class="soft">"Another service signs you in. It asks for a second factor if it needs one."</p> }.into_any()
         }
-        SecondFactor::Off => off(),
+        SecondFactor::Off => off(has_passkeys),
         SecondFactor::Proposed { secret, address } => proposed(secret, address),
         SecondFactor::On { codes_left } => on(codes_left),
     };
@@ -64,22 +65,28 @@ pub(super) fn second_factor(state: SecondFactor, outcome: Option<AnyView>) -> An
     .into_any()
 }
 
-fn off() -> AnyView {
+fn off(has_passkeys: bool) -> AnyView {
+    let state = match has_passkeys {
+        true => {
+            "No authenticator app is set up. With one, a six-digit code from it takes the place of a passkey after your password."
+        }
+        false => {
+            "Off. When it is on, signing in asks for your password and a six-digit code from an authenticator app, so that your password alone is not enough."
+        }
+    };
     let fields = view! {
-        {password_field("begin-password")}
+        {password_field("begin-password".to_owned())}
         <button class="button" type="submit">"Set up"</button>
     };
     view! {
-        <p class="soft">
-            "Off. When it is on, signing in asks for your password and a six-digit code from an authenticator app, so that your password alone is not enough."
-        </p>
+        <p class="soft">{state}</p>
         {post_form("stack", BeginSecondFactor::PATH, Vec::new(), fields)}
     }
     .into_any()
 }
 
 fn proposed(secret: String, address: String) -> AnyView {
-    let fields = view! { {code_field("confirm-code", "Code")} {submit_button("Switch on")} };
+    let fields = view! { {code_field("confirm-code".to_owned(), "Code")} {submit_button("Switch on")} };
     view! {
         <p>
             "Scan this with your authenticator app, or enter the secret by hand. Then enter the code it shows; nothing changes before that."
@@ -103,12 +110,12 @@ fn proposed(secret: String, address: String) -> AnyView {
 fn on(codes_left: i64) -> AnyView {
     let left = counted(codes_left.unsigned_abs(), "recovery code is", "recovery codes are");
     let renew = view! {
-        {code_field("renew-code", "Code")}
+        {code_field("renew-code".to_owned(), "Code")}
         <button class="button" type="submit">"Create ten new codes"</button>
     };
     let remove = view! {
-        {password_field("remove-password")}
-        {code_field("remove-code", "Code, or a recovery code")}
+        {password_field("remove-password".to_owned())}
+        {code_field("remove-code".to_owned(), "Code, or a recovery code")}
         <button class="button" type="submit">"Switch off"</button>
     };
     view! {
@@ -119,17 +126,17 @@ fn on(codes_left: i64) -> AnyView {
     .into_any()
 }
 
-fn password_field(id: &'static str) -> AnyView {
+pub(super) fn password_field(id: String) -> AnyView {
     view! {
-        <label class="field-label" for=id>"Password"</label>
+        <label class="field-label" for=id.clone()>"Password"</label>
         <input id=id class="field" type="password" name="password" autocomplete="current-password" required />
     }
     .into_any()
 }
 
-fn code_field(id: &'static str, label: &'static str) -> AnyView {
+pub(super) fn code_field(id: String, label: &'static str) -> AnyView {
     view! {
-        <label class="field-label" for=id>{label}</label>
+        <label class="field-label" for=id.clone()>{label}</label>
         <input
             id=id
             class="field"

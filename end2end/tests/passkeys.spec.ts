@@ -1,0 +1,171 @@
+/** Passkeys: added on the account page, and used alone or after the password, with a device that Chromium simulates. */
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
+import { Device, named } from "../fixtures/passkeys.ts";
+
+const section = (page: Page) => page.getByRole("region", { name: "Passkeys" });
+
+/** Adds a passkey on the account page. */
+async function add(page: Page, password: string, name?: string): Promise<void> {
+  await open(page, "/account");
+  if (name) await section(page).getByLabel("Name", { exact: true }).fill(name);
+  await section(page).getByLabel("Password", { exact: true }).last().fill(password);
+  await section(page).getByRole("button", { name: "Add a passkey" }).click();
+  await expect(section(page).getByRole("status")).toContainText("The passkey was added");
+}
+
+async function accessible(page: Page): Promise<void> {
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+}
+
+test("a passkey is added, signs in alone and after the password, is renamed, and removed", async ({ serve, visit }) => {
+  const docket = await serve({ environment: await named() });
+  const { administrator } = docket;
+  const page = await visit(docket, { storageState: docket.session });
+  const device = await Device.in(page);
+  await add(page, administrator.password);
+  await expect(section(page).getByRole("row", { name: /Chrome on Linux/ })).toBeVisible();
+  expect(await device.passkeys(), "found without a username").toEqual([true]);
+  const codes = section(page).getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
+  await expect(codes).toHaveCount(10);
+  const recovery = await codes.allTextContents();
+  await accessible(page);
+
+  const again = await visit(docket);
+  await device.takenTo(again);
+  await open(again, at("/jobs?q=x"));
+  await accessible(again);
+  await again.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await expect(again).toHaveURL(at("/jobs?q=x"));
+  await expect(again.getByText(administrator.username, { exact: true })).toBeVisible();
+
+  await again.context().clearCookies();
+  await again.goto("/login");
+  await fillInSignIn(again, administrator);
+  await expect(again).toHaveURL("/login/code");
+  await accessible(again);
+  await again.getByRole("button", { name: "Use a passkey" }).click();
+  await expect(again).toHaveURL(at(""));
+
+  await open(page, "/account");
+  const row = section(page).getByRole("row", { name: /Chrome on Linux/ });
+  await row.locator("summary", { hasText: "Rename" }).click();
+  await row.getByLabel("New name").fill("Work laptop");
+  await accessible(page);
+  await row.getByRole("button", { name: "Rename passkey" }).click();
+  await expect(section(page).getByRole("status")).toContainText("renamed");
+
+  const renamed = section(page).getByRole("row", { name: /Work laptop/ });
+  await renamed.locator("summary", { hasText: "Remove" }).click();
+  await renamed.getByLabel("Password").fill(administrator.password);
+  await renamed.getByLabel("Recovery code").fill(recovery[3] as string);
+  await accessible(page);
+  await renamed.getByRole("button", { name: "Remove passkey" }).click();
+  await expect(section(page).getByRole("status")).toContainText("your password is enough");
+  await expect(section(page).getByRole("table")).toHaveCount(0);
+
+  await again.context().clearCookies();
+  await again.goto("/login");
+  await again.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await expect(again.getByRole("alert")).toContainText("does not sign you in");
+  await fillInSignIn(again, administrator);
+  await expect(again).toHaveURL(at(""));
+});
+
+test("a device that does not confirm its person changes nothing, and it is said what to do", async ({ serve, visit }) => {
+  const docket = await serve({ environment: await named() });
+  const page = await visit(docket, { storageState: docket.session });
+  const device = await Device.in(page);
+  await add(page, docket.administrator.password, "Phone");
+  await device.refuse();
+  await open(page, "/account");
+  const form = section(page).locator("form[data-passkey]");
+  await form.getByLabel("Password").fill(docket.administrator.password);
+  await form.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(form.getByRole("alert")).toContainText(/already has a passkey|No passkey was used/);
+  await expect(section(page).getByRole("row", { name: /Phone/ })).toHaveCount(1);
+
+  const again = await visit(docket);
+  const elsewhere = await device.takenTo(again);
+  await elsewhere.refuse();
+  await again.goto("/login");
+  await again.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await expect(again.getByRole("alert")).toContainText("No passkey was used");
+  await accessible(again);
+  await expect(again).toHaveURL("/login");
+});
+
+test("a wrong password beside a new passkey is said in the form", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 400.*\/api\/passkeys\/begin/);
+  const docket = await serve({ environment: await named() });
+  const page = await visit(docket, { storageState: docket.session });
+  const device = await Device.in(page);
+  await open(page, "/account");
+  const form = section(page).locator("form[data-passkey]");
+  await form.getByLabel("Name").fill("Blue key");
+  await form.getByLabel("Password").fill("wrong");
+  await form.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(form.getByRole("alert")).toContainText("Incorrect password");
+  await expect(form.getByLabel("Name"), "what was typed stays").toHaveValue("Blue key");
+  expect(await device.passkeys()).toEqual([]);
+});
+
+test("without JavaScript, the password and a recovery code lead in", async ({ serve, visit }) => {
+  const docket = await serve({ environment: await named() });
+  const page = await visit(docket, { storageState: docket.session });
+  await Device.in(page);
+  await add(page, docket.administrator.password);
+  const codes = await section(page).getByRole("list", { name: "Recovery codes" }).getByRole("listitem").allTextContents();
+
+  const plain = await visit(docket, { javaScriptEnabled: false });
+  await plain.goto("/login");
+  await expect(plain.getByRole("button")).toHaveCount(1);
+  await fillInSignIn(plain, docket.administrator);
+  await expect(plain).toHaveURL("/login/code");
+  await expect(plain.getByRole("button")).toHaveCount(1);
+  await expect(plain.getByText("Your passkeys need JavaScript")).toBeVisible();
+  await plain.getByLabel("Code").fill(codes[0] as string);
+  await plain.getByRole("button", { name: "Sign in" }).click();
+  await expect(plain).toHaveURL(at(""));
+  await plain.goto("/account");
+  await expect(section(plain).getByText("Adding a passkey needs JavaScript")).toBeVisible();
+  await expect(section(plain).getByRole("button", { name: "Add a passkey" })).toHaveCount(0);
+  await section(plain).locator("summary", { hasText: "Remove" }).click();
+  await section(plain).getByLabel("Password").fill(docket.administrator.password);
+  await section(plain).getByLabel("Recovery code").fill(codes[1] as string);
+  await section(plain).getByRole("button", { name: "Remove passkey" }).click();
+  await expect(section(plain).getByRole("status")).toContainText("your password is enough");
+});
+
+test("at an address without passkeys, none is offered and it is said why", async ({ page, visit, demo }) => {
+  await open(page, "/account");
+  await expect(section(page)).toContainText("Passkeys need an https address with a host name");
+  await expect(section(page).getByRole("button")).toHaveCount(0);
+  const stranger = await visit(demo);
+  await stranger.goto("/login");
+  await interactive(stranger);
+  await expect(stranger.getByText("passkey")).toHaveCount(0);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`everybody can use the pages with passkeys, narrow and ${colorScheme}`, async ({ serve, visit }) => {
+    const docket = await serve({ environment: await named() });
+    const narrow = { colorScheme, viewport: { width: 390, height: 800 } };
+    const page = await visit(docket, { storageState: docket.session, ...narrow });
+    await Device.in(page);
+    await add(page, docket.administrator.password, "A phone with quite a long name, of somebody who likes to be exact");
+    const fits = async (of: Page) => expect(await of.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await fits(page);
+    await accessible(page);
+    const again = await visit(docket, narrow);
+    await again.goto("/login");
+    await fits(again);
+    await accessible(again);
+    await fillInSignIn(again, docket.administrator);
+    await expect(again).toHaveURL("/login/code");
+    await expect(again.getByRole("button", { name: "Use a passkey" })).toBeVisible();
+    await fits(again);
+    await accessible(again);
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * Passkeys: asks the browser for one when a form with `data-passkey` is posted, and posts the browser's answer with it. Without this script,
+ * and in browsers without passkeys, these forms stay hidden, and people use their password.
+ */
+const PROBLEMS = {
+  InvalidStateError: "This device already has a passkey for your account. Use another device, or remove that passkey first.",
+  NotAllowedError: "No passkey was used. Try again, or continue without one.",
+  SecurityError: "Passkeys do not work at this address. Open Docket at its usual address.",
+};
+
+/** What the browser answers to the options of the server. */
+const ASK = {
+  create: (options) => navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
+  get: (options) => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
+};
+
+/** An error in the words of the server. */
+class Refused extends Error {}
+
+/** The server's options for the fields of `form`. */
+async function optionsFor(form) {
+  const body = new URLSearchParams(new FormData(form));
+  const answer = await fetch(form.dataset.options, { method: "POST", headers: { accept: "application/json" }, body });
+  const said = await answer.json();
+  if (!answer.ok) throw new Refused(said.message);
+  return JSON.parse(said).publicKey;
+}
+
+function wordsFor(error) {
+  if (error instanceof Refused) return error.message;
+  return PROBLEMS[error.name] ?? "Docket or the passkey could not be reached. Check your connection, and try again.";
+}
+
+async function submit(event) {
+  event.preventDefault();
+  const form = event.target;
+  const button = form.querySelector("[type=submit]");
+  const problem = form.querySelector("[role=alert]");
+  problem.hidden = button.disabled = true;
+  try {
+    const credential = await ASK[form.dataset.passkey](await optionsFor(form));
+    form.elements.credential.value = JSON.stringify(credential);
+    // It was checked with the options, and is not sent again.
+    if (form.elements.password) form.elements.password.value = "";
+    form.submit();
+  } catch (error) {
+    problem.querySelector("p").textContent = wordsFor(error);
+    problem.hidden = false;
+  }
+  button.disabled = false;
+}
+
+if (window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
+  for (const part of document.querySelectorAll("[data-passkeys]")) part.hidden = part.dataset.passkeys === "without";
+  for (const form of document.querySelectorAll("form[data-passkey]")) form.addEventListener("submit", submit);
+}

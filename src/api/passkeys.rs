@@ -1,0 +1,86 @@
+//! Passkeys: signing in with one, and those of the caller. A page's script asks for the options, passes them to the browser, and lets the
+//! form post the browser's answer as `credential`, in JSON. Forms of the account page return to it.
+
+use leptos::prelude::*;
+
+use crate::api::flash::Confirmation;
+use crate::error::AppError;
+#[cfg(feature = "ssr")]
+use crate::model::links::ACCOUNT;
+#[cfg(feature = "ssr")]
+use crate::server::auth::passkeys::browser;
+#[cfg(feature = "ssr")]
+use crate::server::auth::{guard, sign_in};
+#[cfg(feature = "ssr")]
+use crate::server::flash;
+
+#[cfg(feature = "ssr")]
+const KEEP: &str = "Keep these recovery codes where you can find them without your device. Each takes the place of a passkey once. They are shown only once.";
+
+/// The options for `navigator.credentials.get`, in JSON. `second`: of the passkeys of the person who has just given the
+/// password.
+#[server(name = AskForPasskey, prefix = "/api", endpoint = "session/passkey-options")]
+pub async fn ask_for_passkey(second: Option<bool>) -> Result<String, AppError> {
+    sign_in::ask_for_passkey(second.unwrap_or_default()).await
+}
+
+/// Signs in with a passkey, and redirects as the sign-in with a password does.
+#[server(name = UsePasskey, prefix = "/api", endpoint = "session/passkey")]
+pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(), AppError> {
+    let place = sign_in::with_passkey(&credential, next.as_deref()).await?;
+    leptos_axum::redirect(&place);
+    Ok(())
+}
+
+/// The options for `navigator.credentials.create`, in JSON.
+#[server(prefix = "/api", endpoint = "passkeys/begin")]
+pub async fn begin_passkey(password: String) -> Result<String, AppError> {
+    let caller = guard::of::<BeginPasskey>()?;
+    let asked = caller.state.passkeys.begin_adding(&caller, &password).await?;
+    Ok(browser::keep(asked, &caller.state.public_url))
+}
+
+/// Adds the passkey that the browser made. Without recovery codes, returns new ones, which are shown once.
+#[server(prefix = "/api", endpoint = "passkeys/add")]
+pub async fn add_passkey(name: String, credential: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<AddPasskey>()?;
+    let token = browser::take(&caller.state.public_url);
+    let added = caller.state.passkeys.add(&caller.user, &token, &name, &credential).await;
+    let confirmation = added.map(|codes| {
+        let sentence =
+            "The passkey was added. It signs you in alone; with your password, a second factor is asked for.";
+        match codes.is_empty() {
+            true => Confirmation::new(sentence),
+            false => Confirmation::new(format!("{sentence} {KEEP}")).with_secret(codes.join(" ")),
+        }
+    });
+    flash::respond(ACCOUNT, confirmation)
+}
+
+#[server(prefix = "/api", endpoint = "passkeys/rename")]
+pub async fn rename_passkey(passkey: String, name: String) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<RenamePasskey>()?;
+    let renamed = caller.state.passkeys.rename(&caller.user, &passkey, &name).await;
+    flash::respond(ACCOUNT, renamed.map(|()| Confirmation::new("The passkey was renamed.")))
+}
+
+/// Removes a passkey. The only second factor is removed only with a recovery code.
+#[server(prefix = "/api", endpoint = "passkeys/remove")]
+pub async fn remove_passkey(
+    passkey: String,
+    password: String,
+    code: Option<String>,
+) -> Result<Confirmation, AppError> {
+    let caller = guard::of::<RemovePasskey>()?;
+    let code = code.unwrap_or_default();
+    let removed = caller.state.passkeys.remove(&caller, &passkey, &password, &code).await;
+    let confirmation = removed.map(|still_on| match still_on {
+        true => Confirmation::new(
+            "The passkey was removed. It no longer signs you in; remove it from your device too.",
+        ),
+        false => {
+            Confirmation::new("The passkey was removed. From now on, your password is enough to sign in.")
+        }
+    });
+    flash::respond(ACCOUNT, confirmation)
+}

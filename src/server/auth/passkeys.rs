@@ -1,0 +1,222 @@
+//! Passkeys: credentials of people's devices, which verify the person themselves. They sign people in alone, or after the
+//! password in place of a code. Must not open sessions.
+
+pub mod browser;
+mod challenge;
+mod error;
+mod relying_party;
+mod sign_in;
+
+use leptos::prelude::use_context;
+use webauthn_rs::Webauthn;
+use webauthn_rs::prelude::{CredentialID, Passkey, RegisterPublicKeyCredential, Uuid};
+
+use self::challenge::Purpose;
+use self::error::PasskeyError;
+use super::attempts::Attempts;
+use super::guard::Caller;
+use super::second_factor::{SecondFactors, recovery};
+use super::{address, device};
+use crate::error::AppError;
+use crate::model::id::PasskeyId;
+use crate::model::name::is_plain;
+use crate::model::passkey;
+use crate::server::clock::Clock;
+use crate::server::config::PublicUrl;
+use crate::server::store::passkeys::{Added, NewPasskey, Removed, StoredPasskey};
+use crate::server::store::users::User;
+use crate::server::store::{Store, StoreError};
+
+pub use challenge::{Asked, CHALLENGE_SECONDS};
+
+/// How many passkeys a person may have.
+const MOST: i64 = 20;
+/// The longest name of a passkey, in characters.
+const LONGEST_NAME: usize = 64;
+
+/// All passkeys. Cloning gives another handle.
+#[derive(Clone)]
+pub struct Passkeys {
+    store: Store,
+    clock: Clock,
+    attempts: Attempts,
+    second_factors: SecondFactors,
+    /// `None`: browsers have no passkeys for the public address.
+    relying_party: Option<Webauthn>,
+    address: String,
+}
+
+impl Passkeys {
+    pub fn new(
+        store: Store,
+        clock: Clock,
+        attempts: Attempts,
+        second_factors: SecondFactors,
+        public_url: &PublicUrl,
+    ) -> Self {
+        let relying_party = relying_party::of(public_url);
+        Self {
+            store,
+            clock,
+            attempts,
+            second_factors,
+            relying_party,
+            address: public_url.origin().to_owned(),
+        }
+    }
+
+    /// Whether browsers have passkeys for the public address.
+    pub fn are_possible(&self) -> bool {
+        self.relying_party.is_some()
+    }
+
+    /// A person's passkeys, for their account page.
+    pub async fn of(&self, user: &User) -> Result<passkey::Passkeys, StoreError> {
+        let stored = self.store.passkeys_of(&user.id).await?;
+        let has_authenticator = self.second_factors.has_authenticator(&user.id).await?;
+        let codes_left = match stored.is_empty() || has_authenticator {
+            true => None,
+            false => Some(self.store.recovery_codes_left(&user.id).await?),
+        };
+        let is_last_factor = stored.len() == 1 && !has_authenticator;
+        let list = stored.into_iter().map(|stored| passkey::Passkey {
+            id: stored.id,
+            name: stored.name,
+            added: stored.created_at,
+            last_used: stored.last_used_at,
+            is_last_factor,
+        });
+        let adding = if user.password_hash.is_empty() {
+            passkey::Adding::NoPassword
+        } else if self.are_possible() {
+            passkey::Adding::Possible {
+                suggested: use_context().map(|parts| device::of(&parts)).unwrap_or_default(),
+            }
+        } else {
+            passkey::Adding::NoAddress { address: self.address.clone() }
+        };
+        Ok(passkey::Passkeys { list: list.collect(), adding, codes_left })
+    }
+
+    /// Begins adding a passkey: what to ask the browser for.
+    pub async fn begin_adding(&self, caller: &Caller, password: &str) -> Result<Asked, AppError> {
+        let (user, relying_party) = (&caller.user, self.relying_party()?);
+        if user.password_hash.is_empty() {
+            return Err(PasskeyError::NoPassword.into());
+        }
+        self.second_factors.check_password(user, password).await?;
+        let known = self.store.passkeys_of(&user.id).await?;
+        if known.len() as i64 >= MOST {
+            return Err(PasskeyError::TooMany.into());
+        }
+        let known: Vec<CredentialID> = known
+            .iter()
+            .map(|known| Ok(read(known)?.cred_id().clone()))
+            .collect::<Result<_, StoreError>>()?;
+        let id: Uuid = user.id.parse().map_err(|_| corrupt("the id of a person"))?;
+        let (asked, state) = relying_party
+            .start_passkey_registration(id, &user.name, &user.name, Some(known))
+            .map_err(PasskeyError::not_begun)?;
+        let purpose =
+            Purpose::Add { user: user.id.clone(), session_stamp: user.session_stamp.clone(), state };
+        self.ask(&user.id, &purpose, relying_party::discoverable(&asked)).await
+    }
+
+    /// Adds the passkey that the browser made. Returns new recovery codes if the person had none.
+    pub async fn add(
+        &self,
+        user: &User,
+        token: &str,
+        name: &str,
+        credential: &str,
+    ) -> Result<Vec<String>, AppError> {
+        let state = match self.answered(token).await? {
+            Some(Purpose::Add { user: asked, session_stamp, state })
+                if asked == user.id && session_stamp == user.session_stamp =>
+            {
+                state
+            }
+            _ => return Err(PasskeyError::AddingOver.into()),
+        };
+        let name = checked_name(name)?;
+        let made: RegisterPublicKeyCredential =
+            serde_json::from_str(credential).map_err(|_| PasskeyError::Unreadable)?;
+        let made = self.relying_party()?.finish_passkey_registration(&made, &state);
+        let passkey = made.map_err(PasskeyError::not_added)?;
+        let codes = match self.store.recovery_codes_left(&user.id).await? {
+            0 => recovery::new_codes(),
+            _ => Vec::new(),
+        };
+        let new = NewPasskey {
+            credential_id: &challenge::base64url(passkey.cred_id()),
+            name,
+            credential: &written(&passkey)?,
+            recovery: &recovery::hashes(&codes),
+        };
+        let by = user.actor(&address::current().to_string());
+        match self.store.add_passkey(&by, &new, MOST, self.clock.now()).await? {
+            Added::Done => {}
+            Added::Taken => return Err(PasskeyError::Taken.into()),
+            Added::TooMany => return Err(PasskeyError::TooMany.into()),
+        }
+        tracing::info!(user = user.name, "passkey added");
+        Ok(codes)
+    }
+
+    /// Gives a passkey another name.
+    pub async fn rename(&self, user: &User, passkey: &str, name: &str) -> Result<(), AppError> {
+        let (id, name): (PasskeyId, _) = (passkey.parse().map_err(AppError::bad_input)?, checked_name(name)?);
+        let by = user.actor(&address::current().to_string());
+        match self.store.rename_passkey(&by, id.as_str(), name, self.clock.now()).await? {
+            true => Ok(()),
+            false => Err(PasskeyError::Gone.into()),
+        }
+    }
+
+    /// Removes a passkey, given the password, and returns whether a second factor is left. The only second factor needs a recovery code
+    /// too.
+    pub async fn remove(
+        &self,
+        caller: &Caller,
+        passkey: &str,
+        password: &str,
+        code: &str,
+    ) -> Result<bool, AppError> {
+        let user = &caller.user;
+        let id: PasskeyId = passkey.parse().map_err(AppError::bad_input)?;
+        self.second_factors.check_password(user, password).await?;
+        let by = caller.actor();
+        let mut removed = self.store.remove_passkey(&by, id.as_str(), false, self.clock.now()).await?;
+        if removed == Removed::IsLast {
+            self.second_factors.check_code(user, code).await?;
+            removed = self.store.remove_passkey(&by, id.as_str(), true, self.clock.now()).await?;
+        }
+        let Removed::Done { still_on } = removed else { return Err(PasskeyError::Gone.into()) };
+        tracing::info!(user = user.name, "passkey removed");
+        Ok(still_on)
+    }
+
+    fn relying_party(&self) -> Result<&Webauthn, PasskeyError> {
+        self.relying_party.as_ref().ok_or_else(|| PasskeyError::NoAddress(self.address.clone()))
+    }
+}
+
+fn checked_name(name: &str) -> Result<&str, PasskeyError> {
+    let name = name.trim();
+    let good = (1..=LONGEST_NAME).contains(&name.chars().count()) && is_plain(name);
+    good.then_some(name).ok_or(PasskeyError::Name)
+}
+
+/// The public key of a stored passkey.
+fn read(stored: &StoredPasskey) -> Result<Passkey, StoreError> {
+    serde_json::from_str(&stored.credential).map_err(|_| corrupt("a passkey"))
+}
+
+/// A public key as it is stored.
+fn written(passkey: &Passkey) -> Result<String, StoreError> {
+    serde_json::to_string(passkey).map_err(|_| corrupt("a passkey"))
+}
+
+fn corrupt(what: &str) -> StoreError {
+    StoreError::Corrupt(format!("{what} cannot be read"))
+}

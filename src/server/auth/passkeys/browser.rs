@@ -1,0 +1,31 @@
+//! The token of a challenge, in a cookie of the browser that was asked.
+
+use axum::http::HeaderValue;
+use axum::http::header::SET_COOKIE;
+use axum::http::request::Parts;
+use leptos::prelude::use_context;
+use leptos_axum::ResponseOptions;
+
+use super::{Asked, CHALLENGE_SECONDS};
+use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::config::PublicUrl;
+
+/// Sets the cookie, and returns what to ask the browser for.
+pub fn keep(asked: Asked, public_url: &PublicUrl) -> String {
+    append(step_cookie::set(Purpose::Passkey, &asked.token, CHALLENGE_SECONDS, public_url));
+    asked.options
+}
+
+/// The token, whose cookie is removed: a challenge is answered once. Empty without one.
+pub fn take(public_url: &PublicUrl) -> String {
+    append(step_cookie::set(Purpose::Passkey, "", 0, public_url));
+    let parts = use_context::<Parts>();
+    let token = parts.and_then(|parts| step_cookie::get(Purpose::Passkey, &parts.headers, public_url));
+    token.unwrap_or_default()
+}
+
+fn append(cookie: HeaderValue) {
+    if let Some(response) = use_context::<ResponseOptions>() {
+        response.append_header(SET_COOKIE, cookie);
+    }
+}

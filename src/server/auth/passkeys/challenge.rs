@@ -1,0 +1,68 @@
+//! Challenges: what browsers are asked to sign. They wait in the database, belong to the browser that has their token, and are
+//! answered once.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use webauthn_rs::prelude::{DiscoverableAuthentication, PasskeyAuthentication, PasskeyRegistration};
+
+use super::error::PasskeyError;
+use super::{Passkeys, corrupt};
+use crate::error::AppError;
+use crate::server::auth::token;
+use crate::server::store::StoreError;
+use crate::server::store::passkeys::ChallengeLimits;
+
+/// How long a person may take to answer, in seconds.
+pub const CHALLENGE_SECONDS: i64 = 5 * 60;
+
+/// Strangers can ask without limit, so what waits is bounded.
+const LIMITS: ChallengeLimits = ChallengeLimits { of_asker: 50, in_all: 10_000 };
+
+/// What to ask the browser for, and the token for its cookie.
+pub struct Asked {
+    /// The options of `navigator.credentials`, in JSON.
+    pub options: String,
+    pub token: String,
+}
+
+/// What a challenge is for, with what verifying the answer needs.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Purpose {
+    /// A new passkey of a person whose session has this stamp.
+    Add { user: String, session_stamp: String, state: PasskeyRegistration },
+    /// Signing in with a passkey alone.
+    SignIn { state: DiscoverableAuthentication },
+    /// The second step of a person's sign-in.
+    SecondStep { user: String, state: PasskeyAuthentication },
+}
+
+impl Passkeys {
+    /// Stores a challenge.
+    pub(super) async fn ask(
+        &self,
+        asker: &str,
+        purpose: &Purpose,
+        options: Result<Value, serde_json::Error>,
+    ) -> Result<Asked, AppError> {
+        let (token, now) = (token::new(), self.clock.now());
+        let state = serde_json::to_string(purpose).map_err(PasskeyError::not_begun)?;
+        let options = options.map_err(PasskeyError::not_begun)?.to_string();
+        let times = (now, now.plus_seconds(CHALLENGE_SECONDS));
+        self.store.put_passkey_challenge(&token::hash(&token), asker, &state, LIMITS, times).await?;
+        Ok(Asked { options, token })
+    }
+
+    /// What the challenge with this token was for; `None` if it waits no longer. It cannot be answered again.
+    pub(super) async fn answered(&self, token: &str) -> Result<Option<Purpose>, StoreError> {
+        let state = self.store.take_passkey_challenge(&token::hash(token), self.clock.now()).await?;
+        state.map(|state| serde_json::from_str(&state).map_err(|_| corrupt("a challenge"))).transpose()
+    }
+}
+
+/// The id of a credential, as it is stored.
+pub(super) fn base64url(id: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(id)
+}

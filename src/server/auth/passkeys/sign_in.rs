@@ -1,0 +1,180 @@
+//! Signing in with a passkey: alone, or as the second step after the password.
+
+use webauthn_rs::prelude::{
+    AuthenticationResult, DiscoverableAuthentication, PasskeyAuthentication, PublicKeyCredential,
+    WebauthnError,
+};
+
+use super::challenge::{Asked, Purpose, base64url};
+use super::error::PasskeyError;
+use super::{Passkeys, read, written};
+use crate::error::{AppError, ErrorCode};
+use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::passkey::{StepPasskey, StepTakes};
+use crate::server::auth::sign_in::own_path;
+use crate::server::auth::{address, attempts, sign_in};
+use crate::server::store::StoreError;
+use crate::server::store::passkeys::StoredPasskey;
+use crate::server::store::users::User;
+
+impl Passkeys {
+    /// What the second step with this token takes; `None` if there is no such step.
+    pub async fn taken_in_step(&self, step: &str) -> Result<Option<StepTakes>, AppError> {
+        let user = match self.second_factors.person_of_step(step).await {
+            Ok((user, _)) => user,
+            Err(error) if error.code == ErrorCode::Unauthenticated => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let passkey = match (self.store.has_passkey(&user.id).await?, self.are_possible()) {
+            (false, _) => StepPasskey::None,
+            (true, true) => StepPasskey::Usable,
+            (true, false) => StepPasskey::Unusable,
+        };
+        Ok(Some(StepTakes { authenticator: self.second_factors.has_authenticator(&user.id).await?, passkey }))
+    }
+
+    /// Begins a sign-in with a passkey alone.
+    pub async fn begin_sign_in(&self) -> Result<Asked, AppError> {
+        let begun = self.relying_party()?.start_discoverable_authentication();
+        let (mut asked, state) = begun.map_err(PasskeyError::not_begun)?;
+        // A button asks for it; the library expects a list of suggestions.
+        asked.mediation = None;
+        let asker = attempts::network(address::current()).to_string();
+        self.ask(&asker, &Purpose::SignIn { state }, serde_json::to_value(asked)).await
+    }
+
+    /// Begins the second step with a passkey: after the right password, the passkeys of its person are asked for.
+    pub async fn begin_second_step(&self, step: &str) -> Result<Asked, AppError> {
+        let (user, _) = self.second_factors.person_of_step(step).await?;
+        let known = self.store.passkeys_of(&user.id).await?;
+        let known = known.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+        let begun = self.relying_party()?.start_passkey_authentication(&known);
+        let (asked, state) = begun.map_err(PasskeyError::not_begun)?;
+        let purpose = Purpose::SecondStep { user: user.id.clone(), state };
+        self.ask(&user.id, &purpose, serde_json::to_value(asked)).await
+    }
+
+    /// The person who answered the challenge with this token, and where they go: to `next` or, after a second step, where they wanted.
+    pub async fn finish(
+        &self,
+        token: &str,
+        step: &str,
+        credential: &str,
+        next: Option<&str>,
+    ) -> Result<(User, String), AppError> {
+        let purpose = self.answered(token).await?.ok_or(PasskeyError::Over)?;
+        let answer: PublicKeyCredential =
+            serde_json::from_str(credential).map_err(|_| PasskeyError::Unreadable)?;
+        match purpose {
+            Purpose::Add { .. } => Err(PasskeyError::Over.into()),
+            Purpose::SignIn { state } => Ok((self.alone(&answer, state).await?, own_path(next))),
+            Purpose::SecondStep { user, state } => self.second(&answer, &user, &state, step).await,
+        }
+    }
+
+    async fn alone(
+        &self,
+        answer: &PublicKeyCredential,
+        state: DiscoverableAuthentication,
+    ) -> Result<User, AppError> {
+        let id = base64url(answer.get_credential_id());
+        // Nobody guesses a signature; this keeps one address from having many checked. The limit of the account is not touched: whoever
+        // types wrong passwords must not keep its person from their passkey.
+        let attempt =
+            self.attempts.begin(&format!("passkey {id}"), address::current()).map_err(sign_in::too_often)?;
+        let relying_party = self.relying_party()?;
+        let (stored, user) = self.owner(&id).await?;
+        let claimed = relying_party.identify_discoverable_authentication(answer);
+        if claimed.map(|(user, _)| user.to_string()).ok() != Some(user.id.clone()) {
+            return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
+        }
+        let passkey = read(&stored)?;
+        let checked = relying_party.finish_discoverable_authentication_v2(answer, state, &passkey);
+        self.use_up(&user, &stored, checked).await?;
+        attempt.succeeded_as(&user.name).await;
+        Ok(user)
+    }
+
+    async fn second(
+        &self,
+        answer: &PublicKeyCredential,
+        asked: &str,
+        state: &PasskeyAuthentication,
+        step: &str,
+    ) -> Result<(User, String), AppError> {
+        let (user, next) = self.second_factors.person_of_step(step).await?;
+        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+        let relying_party = self.relying_party()?;
+        let (stored, owner) = self.owner(&base64url(answer.get_credential_id())).await?;
+        if asked != user.id || owner.id != user.id {
+            return Err(self.refuse(&user.actor(&here()), "passkey of somebody else").await);
+        }
+        let checked = relying_party.finish_passkey_authentication(answer, state);
+        self.use_up(&user, &stored, checked).await?;
+        self.second_factors.end_step(step).await?;
+        attempt.succeeded().await;
+        Ok((user, next))
+    }
+
+    /// The passkey with this id, and its person.
+    async fn owner(&self, id: &str) -> Result<(StoredPasskey, User), AppError> {
+        let Some(stored) = self.store.passkey(id).await? else {
+            return Err(self.refuse(&Actor::unknown(&here()), "unknown passkey").await);
+        };
+        match self.store.user_by_id(&stored.user_id).await? {
+            Some(user) if !user.disabled => Ok((stored, user)),
+            Some(user) => Err(self.refuse(&user.actor(&here()), "passkey").await),
+            None => Err(self.refuse(&Actor::unknown(&here()), "unknown passkey").await),
+        }
+    }
+
+    /// Notes the use of a passkey whose signature was checked.
+    async fn use_up(
+        &self,
+        user: &User,
+        stored: &StoredPasskey,
+        checked: Result<AuthenticationResult, WebauthnError>,
+    ) -> Result<(), AppError> {
+        let by = user.actor(&here());
+        let used = match checked {
+            Ok(used) => used,
+            Err(WebauthnError::CredentialPossibleCompromise) => return Err(self.copied(&by).await),
+            Err(error) => {
+                tracing::warn!(user = user.name, %error, "a passkey was refused");
+                return Err(self.refuse(&by, "passkey").await);
+            }
+        };
+        let mut passkey = read(stored)?;
+        passkey.update_credential(&used);
+        let (credential, count) = (written(&passkey)?, i64::from(used.counter()));
+        // Another use may have come first, also at another server.
+        match self.store.note_passkey_use(&stored.id, &credential, count, self.clock.now()).await? {
+            true => Ok(()),
+            false => Err(self.copied(&by).await),
+        }
+    }
+
+    async fn copied(&self, by: &Actor) -> AppError {
+        tracing::warn!(user = by.name, "a passkey's signature counter went back");
+        match self.record(by, "passkey whose signature counter went back").await {
+            Ok(()) => PasskeyError::Copied.into(),
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn refuse(&self, by: &Actor, why: &str) -> AppError {
+        match self.record(by, why).await {
+            Ok(()) => PasskeyError::Refused.into(),
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn record(&self, by: &Actor, why: &str) -> Result<(), StoreError> {
+        let event = AuditEvent::new(Action::SignIn).refused().with_detail(why);
+        self.store.record_often(by, &event, self.clock.now()).await
+    }
+}
+
+fn here() -> String {
+    address::current().to_string()
+}

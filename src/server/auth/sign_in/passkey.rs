@@ -1,0 +1,37 @@
+//! Signing in with a passkey, for requests: alone, or as the second step after the password.
+
+use axum::http::request::Parts;
+use leptos::prelude::{expect_context, use_context};
+
+use crate::error::AppError;
+use crate::server::auth::passkeys::browser;
+use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::state::AppState;
+
+/// What to ask the browser for. `second`: in the second step after the password.
+pub async fn ask_for_passkey(second: bool) -> Result<String, AppError> {
+    let state: AppState = expect_context();
+    let asked = match second {
+        true => state.passkeys.begin_second_step(&step(&state)).await?,
+        false => state.passkeys.begin_sign_in().await?,
+    };
+    Ok(browser::keep(asked, &state.public_url))
+}
+
+/// Opens a session if `credential` answers what the browser was asked for, and returns where to go.
+pub async fn with_passkey(credential: &str, next: Option<&str>) -> Result<String, AppError> {
+    let state: AppState = expect_context();
+    let token = browser::take(&state.public_url);
+    let (user, next) = state.passkeys.finish(&token, &step(&state), credential, next).await?;
+    super::open_by(&state, &super::parts()?, &user, "passkey").await?;
+    super::second_step::forget(&state);
+    Ok(next)
+}
+
+/// The token of the second step; empty without one.
+fn step(state: &AppState) -> String {
+    let parts = use_context::<Parts>();
+    let token =
+        parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &state.public_url));
+    token.unwrap_or_default()
+}

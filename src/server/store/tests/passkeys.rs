@@ -1,0 +1,37 @@
+//! Tests of the challenges for passkeys.
+
+use super::*;
+use crate::server::store::passkeys::ChallengeLimits;
+
+async fn put(ledger: &Ledger, asker: &str, n: i64) {
+    let limits = ChallengeLimits { of_asker: 2, in_all: 3 };
+    let (now, until) = (NOON.plus_seconds(n), NOON.plus_seconds(300 + n));
+    ledger.store.put_passkey_challenge(&n.to_string(), asker, asker, limits, (now, until)).await.unwrap();
+}
+
+async fn take(ledger: &Ledger, n: i64, at: i64) -> Option<String> {
+    ledger.store.take_passkey_challenge(&n.to_string(), NOON.plus_seconds(at)).await.unwrap()
+}
+
+#[tokio::test]
+async fn so_many_challenges_wait_and_no_more() {
+    let ledger = Ledger::new().await;
+    for (n, asker) in [(1, "a"), (2, "b"), (3, "a"), (4, "a"), (5, "c")] {
+        put(&ledger, asker, n).await;
+    }
+    assert_eq!(take(&ledger, 1, 6).await, None, "the oldest of those who have too many");
+    assert_eq!(take(&ledger, 2, 6).await, None, "the oldest of all");
+    for (n, asker) in [(3, "a"), (4, "a"), (5, "c")] {
+        assert_eq!(take(&ledger, n, 6).await.as_deref(), Some(asker));
+        assert_eq!(take(&ledger, n, 6).await, None, "taken once");
+    }
+}
+
+#[tokio::test]
+async fn an_expired_challenge_is_not_taken_and_goes_with_the_next() {
+    let ledger = Ledger::new().await;
+    put(&ledger, "a", 0).await;
+    assert_eq!(take(&ledger, 0, 300).await, None);
+    put(&ledger, "b", 300).await;
+    assert_eq!(take(&ledger, 0, 1).await, None, "it is kept after it expired");
+}

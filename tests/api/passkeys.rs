@@ -1,0 +1,193 @@
+//! Passkeys: added on the account page; they sign in alone, or after the password.
+
+mod adding;
+mod refused;
+mod removing;
+
+use docket::model::audit::Outcome;
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::store::audit::AuditFilter;
+use serde_json::Value;
+
+use crate::helpers::{Answer, Authenticator, Browser, PASSWORD, Settings, TestApp};
+use crate::second_factor;
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+const ORIGIN: &str = "https://docket.example";
+
+/// An app at an address for which browsers have passkeys.
+async fn app() -> TestApp {
+    let settings =
+        Settings { public_url: Some(ORIGIN.to_owned()), clock: Clock::frozen(NOON), ..Settings::default() };
+    TestApp::with(settings).await
+}
+
+/// What the page passes to the browser.
+async fn options(browser: &Browser, endpoint: &str, pairs: &[(&str, &str)]) -> Value {
+    serde_json::from_str(browser.ask(endpoint, pairs).await.as_str().unwrap()).unwrap()
+}
+
+async fn begin(browser: &Browser) -> Value {
+    options(browser, "/api/passkeys/begin", &[("password", PASSWORD)]).await
+}
+
+async fn post_new(browser: &Browser, credential: &str) -> Answer {
+    browser.post("/api/passkeys/add", &[("name", "Phone"), ("credential", credential)]).await
+}
+
+/// Adds a passkey, and returns its device and what the page says.
+async fn add(browser: &Browser) -> (Authenticator, Value) {
+    let mut device = Authenticator::at(ORIGIN);
+    let credential = device.make(&begin(browser).await);
+    let answer = post_new(browser, &credential).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    (device, answer.json())
+}
+
+fn recovery_codes(said: &Value) -> Vec<String> {
+    said["secret"].as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
+async fn ask(browser: &Browser) -> Value {
+    options(browser, "/api/session/passkey-options", &[]).await
+}
+
+async fn ask_second(browser: &Browser) -> Value {
+    options(browser, "/api/session/passkey-options", &[("second", "true")]).await
+}
+
+async fn answer(browser: &Browser, credential: &str) -> Answer {
+    let pairs = [("credential", credential), ("next", "/p/docs/jobs?q=x")];
+    browser.post("/api/session/passkey", &pairs).await
+}
+
+/// Signs in with a passkey alone.
+async fn sign_in(browser: &Browser, device: &Authenticator) -> Answer {
+    let credential = device.sign(&ask(browser).await);
+    answer(browser, &credential).await
+}
+
+/// The newest record: who, what and its detail.
+async fn last_record(app: &TestApp) -> (String, String, bool, String) {
+    let newest = app.state().store.audit_records(&AuditFilter::default(), 1).await.unwrap().remove(0);
+    (newest.actor, newest.action, newest.outcome == Outcome::Refused.as_str(), newest.detail)
+}
+
+fn record(actor: &str, action: &str, is_refused: bool, detail: &str) -> (String, String, bool, String) {
+    (actor.to_owned(), action.to_owned(), is_refused, detail.to_owned())
+}
+
+#[tokio::test]
+async fn a_passkey_signs_in_alone_and_leads_where_one_wanted() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (device, _) = add(&olga).await;
+    assert!(olga.is_signed_in().await, "adding one ends no session");
+
+    let page = app.stranger().get("/login").await.text;
+    assert!(page.contains("Sign in with a passkey") && page.contains(r#"src="/passkeys.js""#), "{page}");
+    let browser = app.stranger();
+    let asked = ask(&browser).await;
+    let wanted = &asked["publicKey"];
+    assert_eq!(
+        (&wanted["rpId"], &wanted["userVerification"]),
+        (&"docket.example".into(), &"required".into())
+    );
+    assert_eq!(wanted["allowCredentials"], serde_json::json!([]), "whose it is, the device knows");
+    assert!(browser.cookie().unwrap().starts_with("__Host-docket-passkey="), "{:?}", browser.cookie());
+    assert!(!browser.is_signed_in().await);
+    let pairs = [("credential", device.sign(&asked)), ("next", "/p/docs/jobs?q=x".to_owned())];
+    let pairs = pairs.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let answer = browser.submit("/api/session/passkey", &pairs, Some(&format!("{ORIGIN}/login"))).await;
+    assert_eq!((answer.status, answer.location()), (302, "/p/docs/jobs?q=x"), "{}", answer.text);
+    assert!(browser.is_signed_in().await);
+    assert!(!browser.cookie().unwrap().contains("passkey"), "{:?}", browser.cookie());
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", false, "passkey"));
+    assert!(!olga.get("/account").await.text.contains("Never"), "its use is not noted");
+
+    let hostile = app.stranger();
+    let credential = device.sign(&ask(&hostile).await);
+    let pairs = [("credential", credential.as_str()), ("next", "//evil.example")];
+    assert_eq!(hostile.post("/api/session/passkey", &pairs).await.location(), "/");
+}
+
+#[tokio::test]
+async fn after_the_password_a_passkey_takes_the_place_of_a_code() {
+    let app = app().await;
+    let (device, said) = add(&app.operator().await).await;
+    let codes = recovery_codes(&said);
+    assert_eq!(codes.len(), 10);
+    let waiting = second_factor::first_step(&app, "olga").await;
+    assert!(!waiting.is_signed_in().await, "the password alone signs in");
+    let page = waiting.get("/login/code").await;
+    assert!(page.text.contains("Use a passkey") && !page.text.contains("authenticator app"), "{}", page.text);
+    let policy = page.header("content-security-policy");
+    assert!(policy.contains("script-src 'self';") && policy.contains("default-src 'none'"), "{policy}");
+
+    let asked = ask_second(&waiting).await;
+    let allowed = asked["publicKey"]["allowCredentials"].as_array().unwrap();
+    assert_eq!((allowed.len(), &allowed[0]["id"]), (1, &device.id().into()));
+    let signed = answer(&waiting, &device.sign(&asked)).await;
+    assert_eq!((signed.status, signed.location()), (200, "/"), "{}", signed.text);
+    assert!(waiting.is_signed_in().await);
+    assert!(!waiting.cookie().unwrap().contains("docket-step"), "{:?}", waiting.cookie());
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", false, "passkey"));
+
+    let elsewhere = second_factor::first_step(&app, "olga").await;
+    assert_eq!(second_factor::enter(&elsewhere, &codes[0]).await.status, 200);
+    let page = elsewhere.get("/account").await.text;
+    assert!(page.contains("9 recovery codes are left"), "{page}");
+    let people = app.sign_in("ada").await.get("/admin/users").await.text;
+    assert!(people.contains("Active, second factor"), "{people}");
+}
+
+#[tokio::test]
+async fn beside_an_authenticator_app_either_is_enough_and_the_recovery_codes_stay() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (secret, codes) = second_factor::switch_on(&app, &olga).await;
+    let (device, said) = add(&olga).await;
+    assert_eq!(said["secret"], Value::Null, "the old recovery codes were replaced");
+    let with_code = second_factor::first_step(&app, "olga").await;
+    let page = with_code.get("/login/code").await.text;
+    assert!(page.contains("Use a passkey") && page.contains("authenticator app"), "{page}");
+    let code = second_factor::next_code(&app, &secret);
+    assert_eq!(second_factor::enter(&with_code, &code).await.status, 200);
+    let with_passkey = second_factor::first_step(&app, "olga").await;
+    let credential = device.sign(&ask_second(&with_passkey).await);
+    assert_eq!(answer(&with_passkey, &credential).await.status, 200);
+    let alone = app.stranger();
+    assert_eq!(sign_in(&alone, &device).await.status, 200, "a code was asked for as well");
+    let with_recovery = second_factor::first_step(&app, "olga").await;
+    assert_eq!(second_factor::enter(&with_recovery, &codes[0]).await.status, 200);
+}
+
+#[tokio::test]
+async fn where_browsers_have_no_passkeys_none_is_offered() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let page = app.stranger().get("/login").await.text;
+    assert!(!page.contains("passkey"), "{page}");
+    let page = olga.get("/account").await.text;
+    assert!(page.contains("Passkeys need an https address with a host name"), "{page}");
+    assert!(!page.contains("passkeys.js") && !page.contains("Add a passkey"), "{page}");
+    for (endpoint, pairs) in [
+        ("/api/passkeys/begin", [("password", PASSWORD)]),
+        ("/api/session/passkey-options", [("second", "false")]),
+    ] {
+        let message = olga.post(endpoint, &pairs).await.refused(409, "conflict");
+        assert!(message.contains(&app.origin()) && message.contains("DOCKET_PUBLIC_URL"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_passkey_that_no_longer_fits_the_address_says_so_after_the_password() {
+    let mut app = app().await;
+    let (_, said) = add(&app.operator().await).await;
+    app.restart_with(|settings| settings.public_url = Some("https://192.0.2.7".to_owned())).await;
+    let waiting = second_factor::first_step(&app, "olga").await;
+    let page = waiting.get("/login/code").await.text;
+    assert!(page.contains("do not work at this address") && !page.contains("<script"), "{page}");
+    assert_eq!(second_factor::enter(&waiting, &recovery_codes(&said)[0]).await.status, 200);
+}

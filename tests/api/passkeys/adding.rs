@@ -1,0 +1,173 @@
+//! Adding and renaming passkeys.
+
+use std::time::Duration;
+
+use docket::model::audit::Actor;
+use docket::server::auth::guard::Caller;
+use serde_json::json;
+
+use super::{ORIGIN, add, app, ask, begin, last_record, post_new, record, sign_in};
+use crate::helpers::{Authenticator, PASSWORD};
+
+#[tokio::test]
+async fn it_is_added_with_the_password_and_verifies_its_person() {
+    let app = app().await;
+    let olga = app.operator().await;
+    olga.post("/api/passkeys/begin", &[("password", "wrong")]).await.refused(400, "bad_input");
+    assert_eq!(last_record(&app).await, record("olga", "user_password", true, ""));
+    let asked = begin(&olga).await;
+    let wanted = &asked["publicKey"];
+    assert_eq!(wanted["rp"], json!({"id": "docket.example", "name": "Docket"}));
+    assert_eq!(wanted["user"]["name"], "olga");
+    let selection = &wanted["authenticatorSelection"];
+    for (name, value) in [("residentKey", "required"), ("userVerification", "required")] {
+        assert_eq!(selection[name], value, "{selection}");
+    }
+    assert_eq!(selection["requireResidentKey"], true);
+    let mut device = Authenticator::at(ORIGIN);
+    let credential = device.make(&asked);
+    let answer = olga
+        .submit(
+            "/api/passkeys/add",
+            &[("name", " Phone "), ("credential", &credential)],
+            Some(&format!("{ORIGIN}/account")),
+        )
+        .await;
+    assert_eq!((answer.status, answer.location()), (302, "/account"), "{}", answer.text);
+    assert_eq!(last_record(&app).await, record("olga", "passkey_add", false, ""));
+    let page = olga.get("/account").await.text;
+    assert!(page.contains("The passkey was added") && page.contains(">Phone<"), "{page}");
+    assert!(page.contains(r#"aria-label="Recovery codes""#), "{page}");
+    let again = begin(&olga).await;
+    let known = &again["publicKey"]["excludeCredentials"];
+    assert_eq!((known.as_array().unwrap().len(), &known[0]["id"]), (1, &device.id().into()));
+}
+
+#[tokio::test]
+async fn a_new_passkey_of_another_address_or_without_its_person_is_refused() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let lies: [fn(&mut Authenticator); 4] = [
+        |device| device.origin = "https://evil.example".to_owned(),
+        |device| device.origin = "http://docket.example".to_owned(),
+        |device| device.relying_party = "evil.example".to_owned(),
+        |device| device.is_verified = false,
+    ];
+    for lie in lies {
+        let mut device = Authenticator::at(ORIGIN);
+        lie(&mut device);
+        let credential = device.make(&begin(&olga).await);
+        let message = post_new(&olga, &credential).await.refused(400, "bad_input");
+        assert!(message.contains("not added"), "{message}");
+    }
+    let other = begin(&olga).await;
+    let credential = Authenticator::at(ORIGIN).make(&other);
+    begin(&olga).await;
+    post_new(&olga, &credential).await.refused(400, "bad_input");
+    assert!(!olga.get("/account").await.text.contains(">Phone<"));
+}
+
+#[tokio::test]
+async fn what_was_asked_is_for_one_person_once_and_for_five_minutes() {
+    let app = app().await;
+    let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
+    let mut device = Authenticator::at(ORIGIN);
+    let credential = device.make(&begin(&olga).await);
+    let token = olga.cookie().unwrap();
+    let token = token.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey")).unwrap();
+    let secret = token.split_once('=').unwrap().1;
+    assert!(!String::from_utf8_lossy(&app.database_bytes()).contains(secret), "the token is in the database");
+    vera.set_cookie(&format!("{}; {token}", vera.cookie().unwrap()));
+    post_new(&vera, &credential).await.refused(409, "conflict");
+    post_new(&olga, &credential).await.refused(409, "conflict");
+
+    let credential = device.make(&begin(&olga).await);
+    app.clock().advance(Duration::from_secs(300));
+    post_new(&olga, &credential).await.refused(409, "conflict");
+    let credential = device.make(&begin(&olga).await);
+    app.set_password("olga", "quite another sentence").await;
+    let again = app.stranger();
+    assert_eq!(again.sign_in("olga", "quite another sentence").await.status, 200);
+    let kept = olga.cookie().unwrap();
+    let kept = kept.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey")).unwrap();
+    again.set_cookie(&format!("{}; {kept}", again.cookie().unwrap()));
+    post_new(&again, &credential).await.refused(409, "conflict");
+}
+
+#[tokio::test]
+async fn a_passkey_is_of_one_person_only() {
+    let app = app().await;
+    let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
+    let (mut device, _) = add(&olga).await;
+    let credential = device.make(&begin(&vera).await);
+    let message = post_new(&vera, &credential).await.refused(409, "conflict");
+    assert!(message.contains("in use already"), "{message}");
+    assert!(!vera.get("/account").await.text.contains(">Phone<"));
+}
+
+#[tokio::test]
+async fn a_person_has_twenty_passkeys_at_most() {
+    let app = app().await;
+    let olga = app.operator().await;
+    for _ in 0..19 {
+        add(&olga).await;
+    }
+    let (mut last, mut extra) = (Authenticator::at(ORIGIN), Authenticator::at(ORIGIN));
+    let twin = olga.twin(&app);
+    let (credential, other) = (last.make(&begin(&olga).await), extra.make(&begin(&twin).await));
+    assert_eq!(post_new(&olga, &credential).await.status, 200);
+    post_new(&twin, &other).await.refused(409, "conflict");
+    let message = olga.post("/api/passkeys/begin", &[("password", PASSWORD)]).await.refused(409, "conflict");
+    assert!(message.contains("20 passkeys"), "{message}");
+}
+
+#[tokio::test]
+async fn it_has_a_name_and_its_person_alone_changes_it() {
+    let app = app().await;
+    let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
+    let mut device = Authenticator::at(ORIGIN);
+    for name in ["", "  ", "a\u{202E}b", &"x".repeat(65)] {
+        let credential = device.make(&begin(&olga).await);
+        let pairs = [("name", name), ("credential", credential.as_str())];
+        olga.post("/api/passkeys/add", &pairs).await.refused(400, "bad_input");
+    }
+    add(&olga).await;
+    let id =
+        olga.ask("/api/account/get", &[]).await["passkeys"]["list"][0]["id"].as_str().unwrap().to_owned();
+    let rename = [("passkey", id.as_str()), ("name", "Blue key")];
+    vera.post("/api/passkeys/rename", &rename).await.refused(409, "conflict");
+    olga.post("/api/passkeys/rename", &[("passkey", &id), ("name", "")]).await.refused(400, "bad_input");
+    olga.post("/api/passkeys/rename", &[("passkey", "x"), ("name", "y")]).await.refused(400, "bad_input");
+    olga.ask("/api/passkeys/rename", &rename).await;
+    assert_eq!(last_record(&app).await, record("olga", "passkey_rename", false, ""));
+    assert!(olga.get("/account").await.text.contains(">Blue key<"));
+}
+
+#[tokio::test]
+async fn whom_another_service_signs_in_adds_none() {
+    let app = app().await;
+    let (now, by) = (app.clock().now(), Actor::docket());
+    let store = &app.state().store;
+    store.set_password_hash("vera", "", &by, now).await.unwrap();
+    let user = app.state().store.user_by_name("vera").await.unwrap().unwrap();
+    let (state, address) = (app.state().clone(), [127, 0, 0, 1].into());
+    let vera = Caller { user, state, session: None, address, is_refresh: false };
+    let begun = app.state().passkeys.begin_adding(&vera, "").await;
+    let message = begun.err().unwrap().message;
+    assert!(message.contains("Another service signs you in"), "{message}");
+}
+
+#[tokio::test]
+async fn a_passkey_that_counts_from_the_beginning_signs_in() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let mut device = Authenticator::at(ORIGIN);
+    device.counter = 7;
+    let credential = device.make(&begin(&olga).await);
+    assert_eq!(post_new(&olga, &credential).await.status, 200);
+    sign_in(&app.stranger(), &device).await.refused(401, "unauthenticated");
+    device.counter = 8;
+    let browser = app.stranger();
+    let credential = device.sign(&ask(&browser).await);
+    assert_eq!(super::answer(&browser, &credential).await.status, 200);
+}

@@ -1,0 +1,225 @@
+//! What does not sign in.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use docket::model::audit::Actor;
+
+use super::{ORIGIN, add, answer, app, ask, ask_second, begin, last_record, post_new, record, sign_in};
+use crate::helpers::{Authenticator, Browser, PASSWORD, TestApp};
+use crate::second_factor;
+
+/// The token of the challenge that a browser was given.
+fn token(browser: &Browser) -> String {
+    let cookies = browser.cookie().unwrap();
+    cookies.split("; ").find(|cookie| cookie.starts_with("__Host-docket-passkey=")).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn an_answer_is_good_once_in_its_browser_for_five_minutes() {
+    let app = app().await;
+    let (device, _) = add(&app.operator().await).await;
+    let browser = app.stranger();
+    let credential = device.sign(&ask(&browser).await);
+    let kept = token(&browser);
+    let stranger = app.stranger();
+    answer(&stranger, &credential).await.refused(401, "unauthenticated");
+    stranger.set_cookie("__Host-docket-passkey=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    answer(&stranger, &credential).await.refused(401, "unauthenticated");
+    assert_eq!(answer(&browser, &credential).await.status, 200);
+    for replayed in [app.stranger(), app.stranger()] {
+        replayed.set_cookie(&kept);
+        let message = answer(&replayed, &credential).await.refused(401, "unauthenticated");
+        assert!(message.contains("answered already") && !replayed.is_signed_in().await, "{message}");
+    }
+    // Nor does it answer another challenge.
+    let other = app.stranger();
+    ask(&other).await;
+    answer(&other, &credential).await.refused(401, "unauthenticated");
+
+    let late = app.stranger();
+    let credential = device.sign(&ask(&late).await);
+    app.clock().advance(Duration::from_secs(300));
+    answer(&late, &credential).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn of_many_who_give_the_same_answer_at_once_one_gets_in() {
+    let app = app().await;
+    let (device, _) = add(&app.operator().await).await;
+    let first = app.stranger();
+    let credential = device.sign(&ask(&first).await);
+    let browsers: Vec<Browser> = (0..5).map(|_| first.twin(&app)).collect();
+    let answers =
+        futures::future::join_all(browsers.iter().map(|browser| answer(browser, &credential))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+}
+
+#[tokio::test]
+async fn a_challenge_serves_what_it_was_made_for() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (mut device, _) = add(&olga).await;
+    // One to sign in adds nothing, and one to add does not sign in.
+    let asked = ask(&olga).await;
+    let as_new = asked["publicKey"].as_object().unwrap().clone();
+    let mut as_new = serde_json::json!({ "publicKey": as_new });
+    as_new["publicKey"]["user"]["id"] = device.user.clone().into();
+    let credential = Authenticator::at(ORIGIN).make(&as_new);
+    post_new(&olga, &credential).await.refused(409, "conflict");
+    let asked = begin(&olga).await;
+    answer(&olga, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    // One of the second step needs the password before it, and the passkey of its person.
+    let waiting = second_factor::first_step(&app, "olga").await;
+    let asked = ask_second(&waiting).await;
+    let stranger = app.stranger();
+    stranger.set_cookie(&token(&waiting));
+    answer(&stranger, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    let (mut other, _) = add(&app.sign_in("vera").await).await;
+    let waiting = second_factor::first_step(&app, "olga").await;
+    let asked = ask_second(&waiting).await;
+    answer(&waiting, &other.sign(&asked)).await.refused(401, "unauthenticated");
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of somebody else"));
+    other.id = device.id.clone();
+    answer(&waiting, &other.sign(&ask_second(&waiting).await)).await.refused(401, "unauthenticated");
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
+    // Without a password before it, there is no second step.
+    let pairs = [("second", "true")];
+    app.stranger().post("/api/session/passkey-options", &pairs).await.refused(401, "unauthenticated");
+    // The step is still there for its person.
+    device.counter = 0;
+    let credential = device.sign(&ask_second(&waiting).await);
+    assert_eq!(answer(&waiting, &credential).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_signature_for_another_address_or_without_its_person_is_refused() {
+    let app = app().await;
+    let (mut device, _) = add(&app.operator().await).await;
+    let lies: [fn(&mut Authenticator); 5] = [
+        |device| device.origin = "https://evil.example".to_owned(),
+        |device| device.origin = "https://docket.example.evil.example".to_owned(),
+        |device| device.origin = "http://docket.example".to_owned(),
+        |device| device.relying_party = "evil.example".to_owned(),
+        |device| device.is_verified = false,
+    ];
+    for lie in lies {
+        (device.origin, device.relying_party) = (ORIGIN.to_owned(), "docket.example".to_owned());
+        device.is_verified = true;
+        lie(&mut device);
+        let browser = app.stranger();
+        let message = sign_in(&browser, &device).await.refused(401, "unauthenticated");
+        assert!(message.contains("does not sign you in") && !browser.is_signed_in().await, "{message}");
+        assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
+    }
+}
+
+#[tokio::test]
+async fn a_passkey_is_good_for_its_own_person_alone() {
+    let app = app().await;
+    let (mut of_olga, _) = add(&app.operator().await).await;
+    let (of_ada, _) = add(&app.sign_in("ada").await).await;
+    of_olga.user = of_ada.user.clone();
+    sign_in(&app.stranger(), &of_olga).await.refused(401, "unauthenticated");
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey of somebody else"));
+    // The id of one with the signature of another.
+    of_olga.id = of_ada.id.clone();
+    sign_in(&app.stranger(), &of_olga).await.refused(401, "unauthenticated");
+    assert_eq!(last_record(&app).await, record("ada", "sign_in", true, "passkey"));
+    let unknown = Authenticator::at(ORIGIN);
+    sign_in(&app.stranger(), &unknown).await.refused(401, "unauthenticated");
+    assert_eq!(last_record(&app).await, record("", "sign_in", true, "unknown passkey"));
+    for garbage in ["", "{}", "x", "[]", &"[".repeat(4_000)] {
+        let browser = app.stranger();
+        ask(&browser).await;
+        answer(&browser, garbage).await.refused(400, "bad_input");
+    }
+}
+
+#[tokio::test]
+async fn a_signature_counter_that_goes_back_is_refused_and_written_down() {
+    let app = app().await;
+    let (mut device, _) = add(&app.operator().await).await;
+    device.counter = 5;
+    assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
+    for copied in [5, 4, 0] {
+        device.counter = copied;
+        let message = sign_in(&app.stranger(), &device).await.refused(401, "unauthenticated");
+        assert!(message.contains("copy of it may be in use"), "{message}");
+        let detail = "passkey whose signature counter went back";
+        assert_eq!(last_record(&app).await, record("olga", "sign_in", true, detail));
+        let waiting = second_factor::first_step(&app, "olga").await;
+        let credential = device.sign(&ask_second(&waiting).await);
+        answer(&waiting, &credential).await.refused(401, "unauthenticated");
+    }
+    // A challenge that was given before the last use knows an older count.
+    let waiting = second_factor::first_step(&app, "olga").await;
+    let asked = ask_second(&waiting).await;
+    device.counter = 9;
+    assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
+    device.counter = 8;
+    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    device.counter = 10;
+    assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_disabled_persons_passkey_is_refused() {
+    let app = app().await;
+    let (device, _) = add(&app.operator().await).await;
+    let waiting = second_factor::first_step(&app, "olga").await;
+    let (asked, browser) = (ask_second(&waiting).await, app.stranger());
+    let alone = ask(&browser).await;
+    app.state().store.set_disabled("olga", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    answer(&browser, &device.sign(&alone)).await.refused(401, "unauthenticated");
+    assert_eq!(last_record(&app).await, record("olga", "sign_in", true, "passkey"));
+    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    assert_eq!(waiting.get("/login/code").await.location(), "/login");
+}
+
+#[tokio::test]
+async fn one_address_has_few_signatures_checked_and_wrong_passwords_keep_nobody_from_their_passkey() {
+    let app = app().await;
+    let (device, _) = add(&app.operator().await).await;
+    let thief: IpAddr = [127, 0, 0, 7].into();
+    for _ in 0..10 {
+        let browser = app.stranger_from(thief);
+        sign_in(&browser, &Authenticator::at(ORIGIN)).await.refused(401, "unauthenticated");
+    }
+    let refused = sign_in(&app.stranger_from(thief), &Authenticator::at(ORIGIN)).await;
+    refused.refused(429, "too_many_attempts");
+    assert_ne!(refused.header("retry-after"), "");
+    for last in 10..22 {
+        app.stranger_from([127, 0, 0, last].into()).sign_in("olga", "wrong").await;
+    }
+    let new: IpAddr = [127, 0, 0, 99].into();
+    app.stranger_from(new).sign_in("olga", PASSWORD).await.refused(429, "too_many_attempts");
+    for _ in 0..12 {
+        assert_eq!(sign_in(&app.stranger_from(new), &device).await.status, 200);
+    }
+    let known = app.stranger_from(new).sign_in("olga", PASSWORD).await;
+    assert_eq!((known.status, known.location()), (200, "/login/code"), "the address is not known now");
+}
+
+#[tokio::test]
+async fn strangers_cannot_fill_the_database_with_challenges() {
+    let app = app().await;
+    let (device, _) = add(&app.operator().await).await;
+    let challenge = async |app: &TestApp, from: IpAddr| {
+        let browser = app.stranger_from(from);
+        let asked = ask(&browser).await;
+        (browser, asked)
+    };
+    let (crowded, quiet) = ([127, 0, 0, 3].into(), [127, 0, 0, 4].into());
+    let (first, other) = (challenge(&app, crowded).await, challenge(&app, quiet).await);
+    app.clock().advance(Duration::from_secs(1));
+    let second = challenge(&app, crowded).await;
+    app.clock().advance(Duration::from_secs(1));
+    for _ in 0..49 {
+        challenge(&app, crowded).await;
+    }
+    answer(&first.0, &device.sign(&first.1)).await.refused(401, "unauthenticated");
+    for (browser, asked) in [second, other] {
+        assert_eq!(answer(&browser, &device.sign(&asked)).await.status, 200);
+    }
+}

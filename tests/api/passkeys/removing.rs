@@ -1,0 +1,109 @@
+//! Removing passkeys, by their person and by an administrator.
+
+use super::{add, answer, app, ask, ask_second, last_record, record, recovery_codes, sign_in};
+use crate::helpers::{Answer, Browser, PASSWORD, Workplace};
+use crate::second_factor;
+
+async fn ids(browser: &Browser) -> Vec<String> {
+    let account = browser.ask("/api/account/get", &[]).await;
+    let list = account["passkeys"]["list"].as_array().unwrap();
+    list.iter().map(|passkey| passkey["id"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn remove(browser: &Browser, id: &str, password: &str, code: &str) -> Answer {
+    let pairs = [("passkey", id), ("password", password), ("code", code)];
+    browser.post("/api/passkeys/remove", &pairs).await
+}
+
+#[tokio::test]
+async fn the_only_second_factor_goes_with_the_password_and_a_recovery_code() {
+    let app = app().await;
+    let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
+    let (first, said) = add(&olga).await;
+    let (second, _) = add(&olga).await;
+    let codes = recovery_codes(&said);
+    let ids = ids(&olga).await;
+    remove(&vera, &ids[0], PASSWORD, "").await.refused(409, "conflict");
+    remove(&olga, &ids[0], "wrong", "").await.refused(400, "bad_input");
+    assert_eq!(remove(&olga, &ids[0], PASSWORD, "").await.status, 200);
+    assert_eq!(last_record(&app).await, record("olga", "passkey_remove", false, ""));
+    sign_in(&app.stranger(), &first).await.refused(401, "unauthenticated");
+    remove(&olga, &ids[0], PASSWORD, "").await.refused(409, "conflict");
+
+    let page = olga.get("/account").await.text;
+    assert!(page.contains("It is your only second factor"), "{page}");
+    for code in ["", "000000", "aaaaa-aaaaa-aaaaa-aaaaa"] {
+        remove(&olga, &ids[1], PASSWORD, code).await.refused(400, "bad_input");
+    }
+    assert_eq!(sign_in(&app.stranger(), &second).await.status, 200, "a wrong code removes it");
+    let waiting = second_factor::first_step(&app, "olga").await;
+    assert_eq!(remove(&olga, &ids[1], PASSWORD, &codes[0]).await.status, 200);
+    assert_eq!(waiting.get("/login/code").await.location(), "/login");
+    assert!(app.operator().await.is_signed_in().await, "the password is enough");
+    // The old recovery codes are gone with it.
+    let (_, said) = add(&olga).await;
+    assert_eq!(recovery_codes(&said).len(), 10);
+    let waiting = second_factor::first_step(&app, "olga").await;
+    second_factor::enter(&waiting, &codes[1]).await.refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn of_app_and_passkey_either_goes_and_the_other_stays_with_the_recovery_codes() {
+    let app = app().await;
+    let olga = app.operator().await;
+    let (secret, codes) = second_factor::switch_on(&app, &olga).await;
+    let (device, _) = add(&olga).await;
+    let off = [("password", PASSWORD), ("code", &second_factor::next_code(&app, &secret))];
+    let said = olga.ask("/api/second-factor/remove", &off).await;
+    assert!(said["sentence"].as_str().unwrap().contains("your password and a passkey"), "{said}");
+    let waiting = second_factor::first_step(&app, "olga").await;
+    assert_eq!(second_factor::enter(&waiting, &codes[0]).await.status, 200);
+    assert_eq!(sign_in(&app.stranger(), &device).await.status, 200);
+
+    let (secret, _) = second_factor::switch_on(&app, &olga).await;
+    let id = ids(&olga).await.remove(0);
+    assert_eq!(remove(&olga, &id, PASSWORD, "").await.status, 200, "it is not the only one");
+    let waiting = second_factor::first_step(&app, "olga").await;
+    let code = second_factor::next_code(&app, &secret);
+    assert_eq!(second_factor::enter(&waiting, &code).await.status, 200);
+}
+
+#[tokio::test]
+async fn removing_two_at_once_leaves_the_last_one() {
+    let app = app().await;
+    let olga = app.operator().await;
+    add(&olga).await;
+    add(&olga).await;
+    let ids = ids(&olga).await;
+    let both = futures::future::join_all(ids.iter().map(|id| remove(&olga, id, PASSWORD, ""))).await;
+    assert_eq!(both.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert!(second_factor::first_step(&app, "olga").await.cookie().is_some());
+}
+
+#[tokio::test]
+async fn an_administrator_resets_passkeys_too() {
+    let app = app().await;
+    let (device, _) = add(&app.operator().await).await;
+    let place =
+        Workplace::new().set("DOCKET_DATABASE_URL", &format!("sqlite://{}", app.database_file().display()));
+    let listed = place.run(&["user", "list"]).stdout;
+    assert!(
+        listed.lines().any(|line| line.starts_with("olga") && line.contains("second factor")),
+        "{listed}"
+    );
+    let waiting = second_factor::first_step(&app, "olga").await;
+    let asked = ask_second(&waiting).await;
+    let alone = app.stranger();
+    let begun = ask(&alone).await;
+    assert_eq!(place.run(&["user", "reset-second-factor", "olga"]).code, Some(0));
+    assert_eq!(
+        last_record(&app).await,
+        record("command line", "second_factor_off", false, "with all passkeys")
+    );
+    assert!(!place.run(&["user", "list"]).stdout.contains("second factor"));
+    answer(&waiting, &device.sign(&asked)).await.refused(401, "unauthenticated");
+    answer(&alone, &device.sign(&begun)).await.refused(401, "unauthenticated");
+    assert!(app.operator().await.is_signed_in().await);
+    let again = place.run(&["user", "reset-second-factor", "olga"]);
+    assert!(again.stdout.contains("nothing was changed"), "{again:?}");
+}
