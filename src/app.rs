@@ -81,6 +81,11 @@ pub fn App() -> impl IntoView {
             <Routes fallback=not_found::NotFound>
                 <Route path=path!("/login") view=login::Login ssr=SsrMode::Async />
                 <Route path=path!("/setup") view=set_up::SetUp ssr=SsrMode::Async />
+                <Route
+                    path=path!("/account/second-factor")
+                    view=settings::required_factor::RequiredFactor
+                    ssr=SsrMode::Async
+                />
                 <Route path=path!("/") view=home::Home ssr=SsrMode::Async />
                 <ParentRoute path=path!("/p/:project") view=Frame ssr=SsrMode::Async>
                     <Route path=path!("") view=overview::Overview />

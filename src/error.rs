@@ -22,6 +22,8 @@ pub enum ErrorCode {
     BadInput,
     Unauthenticated,
     Forbidden,
+    /// A second factor is required of everybody, and this person has none yet.
+    SecondFactorRequired,
     NotFound,
     /// The daily history does not contain every requested day.
     NotInHistory,
@@ -94,7 +96,7 @@ impl ErrorCode {
         match self {
             Self::BadInput => 400,
             Self::Unauthenticated => 401,
-            Self::Forbidden => 403,
+            Self::Forbidden | Self::SecondFactorRequired => 403,
             Self::NotFound => 404,
             Self::Conflict | Self::NotInHistory | Self::SimilarJob | Self::UnfilledPlaceholder => 409,
             Self::IntentReused => 422,

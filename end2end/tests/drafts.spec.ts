@@ -112,6 +112,28 @@ test("a follow-up is kept on the server too, apart from any other text", async (
   await expect(prompt(elsewhere)).toHaveValue("");
 });
 
+test("the next person at a browser does not get the draft of the one before", async ({ page, demo, person }) => {
+  await page.route("**/api/jobs/draft", () => {});
+  await open(page, NEW_JOB);
+  await prompt(page).fill("Nobody else's business");
+  await page.reload();
+  await expect(prompt(page)).toHaveValue("Nobody else's business");
+
+  // The session ends without a sign-out, and somebody else signs in.
+  await page.context().clearCookies();
+  await page.context().addCookies(demo.session.cookies);
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).not.toHaveValue("Nobody else's business");
+
+  await page.context().clearCookies();
+  await page.context().addCookies(person.session.cookies);
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).toHaveValue("Nobody else's business");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await expect(page).toHaveURL("/login");
+  expect(await page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("docket.draft/")))).toEqual([]);
+});
+
 test("near the limit the characters are counted", async ({ page }) => {
   await open(page, NEW_JOB);
   await prompt(page).fill("x".repeat(1_000));

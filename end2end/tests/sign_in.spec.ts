@@ -60,9 +60,9 @@ test("the session's cookie is not for scripts, nor for other sites", async ({ de
 
 test("without an account the log has a link, with which the first administrator is made, once", async ({ serve, visit }) => {
   const docket = await serve({ withoutAccounts: true });
-  const [, link = ""] = (await docket.processes[0]?.says(/(http\S+\/setup\?token=[^"\\\s]+)/)) ?? [];
+  const [, link = ""] = (await docket.processes[0]?.says(/(http\S+\/setup#token=[^"\\\s]+)/)) ?? [];
   const page = await visit(docket);
-  await open(page, link);
+  await page.goto(link);
   await expect(page.getByRole("heading", { name: "Set up Docket" })).toBeVisible();
   await page.getByLabel("Username").fill("ada");
   await page.getByLabel("Password").fill("a long sentence");
@@ -72,33 +72,50 @@ test("without an account the log has a link, with which the first administrator 
   await expect(page.getByText("admin", { exact: true })).toBeVisible();
 
   const other = await visit(docket);
-  await open(other, link);
+  await other.goto(link);
   await expect(other.getByRole("heading", { name: "This link is not valid" })).toBeVisible();
   await expect(other.getByRole("alert")).toContainText("It was used already, has expired, or is incomplete.");
   await expect(other.getByLabel("Password")).toHaveCount(0);
 });
 
-test("a link shows the form that its token is for, whatever else is in the address", async ({ serve, visit }) => {
+test("a link shows the form that its token is for and leaves no token in the address", async ({ serve, visit }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   await open(page, "/admin/users");
   await page.getByLabel("Username").fill("ivan");
   await page.getByRole("button", { name: "Create invite link" }).click();
   const address = (await page.locator("code.secret").textContent()) ?? "";
-  const token = new URL(address).searchParams.get("token");
+  const token = new URL(address).hash.replace("#token=", "");
+  expect(token.length).toBeGreaterThan(32);
 
   const guest = await visit(docket);
-  for (const path of [`/setup?token=${token}`, `/setup?token=${token}&name=mallory`]) {
-    await open(guest, path);
+  for (const path of [`/setup#token=${token}`, `/setup?token=${token}`, `/setup?token=${token}&name=mallory`]) {
+    await guest.context().clearCookies();
+    await guest.goto("/login");
+    await guest.goto(path);
     await expect(guest.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
+    await expect(guest).toHaveURL("/setup");
     await expect(guest.getByLabel("Username")).toHaveValue("ivan");
   }
-  for (const path of ["/setup", "/setup?token=", "/setup?token=nothing", "/setup?token=nothing&name=ivan"]) {
-    await open(guest, path);
+  // A link that is typed into the same tab changes the fragment alone.
+  await guest.evaluate(() => location.assign("#token=nothing"));
+  await expect(guest.getByRole("heading", { name: "This link is not valid" })).toBeVisible();
+  for (const path of ["/setup#token=nothing", "/setup?token=nothing", "/setup?token=nothing&name=ivan"]) {
+    await guest.goto("/login");
+    await guest.goto(path);
     await expect(guest.getByRole("heading", { name: "This link is not valid" })).toBeVisible();
     await expect(guest.getByText("first administrator")).toHaveCount(0);
     await expect(guest.getByLabel("Password")).toHaveCount(0);
   }
+
+  const pasting = await visit(docket, { javaScriptEnabled: false });
+  await pasting.goto(address);
+  await pasting.getByLabel("Link").fill(address);
+  await pasting.getByRole("button", { name: "Continue" }).click();
+  await expect(pasting.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
+  await pasting.getByLabel("Password").fill("a few unrelated words");
+  await pasting.getByRole("button", { name: "Save and sign in" }).click();
+  await expect(pasting.getByText("ivan", { exact: true })).toBeVisible();
 });
 
 test("who is sent to sign in by the end of their session reads why, once; a stranger reads nothing of it", async ({ visit, demo, person }) => {

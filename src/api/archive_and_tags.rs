@@ -62,7 +62,7 @@ pub async fn tag_jobs(
     let caller = guard::of::<TagJobs>()?;
     let project = caller.project(&project)?;
     let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
-    caller.state.jobs.tag(&project, &jobs, &tag).await
+    caller.state.jobs.tag(&caller, &project, &jobs, &tag).await
 }
 
 /// Removes a tag from jobs. Returns the jobs that changed.
@@ -76,5 +76,5 @@ pub async fn untag_jobs(
     let caller = guard::of::<UntagJobs>()?;
     let project = caller.project(&project)?;
     let jobs = caller.state.jobs.selected(&project, jobs, matching).await?;
-    caller.state.jobs.untag(&project, &jobs, &tag).await
+    caller.state.jobs.untag(&caller, &project, &jobs, &tag).await
 }

@@ -10,6 +10,9 @@ use crate::error::AppError;
 /// In place of a form's endpoint: the session had ended when a page was requested.
 pub const SESSION_ENDED: &str = "session ended";
 
+/// In place of a form's endpoint: codes of the person who just signed in were wrong.
+pub const WRONG_CODES: &str = "wrong codes";
+
 /// The confirmation that a form succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirmation {

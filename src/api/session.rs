@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
+#[cfg(feature = "ssr")]
+use crate::model::links;
 use crate::model::user::{CurrentSession, LinkPurpose};
 #[cfg(feature = "ssr")]
 use crate::server::auth::{guard, sign_in};
@@ -33,17 +35,29 @@ pub async fn logout() -> Result<(), AppError> {
     Ok(())
 }
 
-/// What the one-time link with this token is for; `None` if it is not valid.
+/// What the one-time link with this token is for, by default the one that the browser keeps; `None` if it is not valid.
 #[server(name = ReadLink, prefix = "/api", endpoint = "session/link")]
-pub async fn read_link(token: String) -> Result<Option<LinkPurpose>, AppError> {
-    sign_in::read_link(&token).await
+pub async fn read_link(token: Option<String>) -> Result<Option<LinkPurpose>, AppError> {
+    sign_in::read_link(token.as_deref()).await
 }
 
-/// Uses the token of a one-time link and signs in: as the first administrator with the name `username`, or as the
+/// Has the browser keep the token of a one-time link. A plain form is redirected to the page that uses it.
+#[server(name = OpenLink, prefix = "/api", endpoint = "session/open-link")]
+pub async fn open_link(token: String) -> Result<(), AppError> {
+    sign_in::keep_link(&token)?;
+    leptos_axum::redirect(links::SET_UP);
+    Ok(())
+}
+
+/// Uses the token of a one-time link, by default the one that the browser keeps, and signs in: as the first administrator with the name `username`, or as the
 /// invited person.
 #[server(prefix = "/api", endpoint = "session/setup")]
-pub async fn set_up(token: String, username: Option<String>, password: String) -> Result<(), AppError> {
-    sign_in::with_link(&token, username.as_deref(), password).await?;
+pub async fn set_up(
+    token: Option<String>,
+    username: Option<String>,
+    password: String,
+) -> Result<(), AppError> {
+    sign_in::with_link(token.as_deref(), username.as_deref(), password).await?;
     leptos_axum::redirect("/");
     Ok(())
 }

@@ -22,5 +22,5 @@ pub async fn budgets(project: String) -> Result<Budgets, AppError> {
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let state = guard::of::<GetUpstreamStatus>()?.state;
     let status = state.governor.status(&state.projects).await?;
-    Ok(UpstreamStatus { tasks: state.tasks.all(), ..status })
+    Ok(UpstreamStatus { tasks: state.tasks.all(), unknown_proxy: state.unknown_proxy.seen(), ..status })
 }

@@ -36,6 +36,14 @@ pub enum Action {
     Dismiss,
     #[strum(message = "Dismissal undone")]
     Undismiss,
+    #[strum(message = "Jobs archived")]
+    Archive,
+    #[strum(message = "Jobs restored")]
+    Unarchive,
+    #[strum(message = "Jobs tagged")]
+    Tag,
+    #[strum(message = "Tag removed")]
+    Untag,
     #[strum(message = "Held prompts released")]
     HeldRelease,
     #[strum(message = "Held prompts cancelled")]
@@ -54,6 +62,18 @@ pub enum Action {
     TemplateChange,
     #[strum(message = "Template deleted")]
     TemplateRemove,
+    #[strum(message = "Note added")]
+    AnnotationAdd,
+    #[strum(message = "Note changed")]
+    AnnotationChange,
+    #[strum(message = "Note deleted")]
+    AnnotationRemove,
+    #[strum(message = "View saved")]
+    SavedViewSave,
+    #[strum(message = "Saved view changed")]
+    SavedViewChange,
+    #[strum(message = "Saved view deleted")]
+    SavedViewRemove,
     #[strum(message = "Webhook added")]
     WebhookAdd,
     #[strum(message = "Webhook secret renewed")]
@@ -285,8 +305,9 @@ mod tests {
         let words: Vec<_> = Action::all().map(Action::as_str).collect();
         assert_eq!(
             words.join(" "),
-            "sign_in sign_out set_up job_start follow_up resend resolve cancel dismiss undismiss held_release held_cancel \
-             adopt batch_start export history_fetch template_add template_change template_remove webhook_add webhook_secret \
+            "sign_in sign_out set_up job_start follow_up resend resolve cancel dismiss undismiss archive unarchive tag untag held_release held_cancel \
+             adopt batch_start export history_fetch template_add template_change template_remove annotation_add annotation_change annotation_remove \
+             saved_view_save saved_view_change saved_view_remove webhook_add webhook_secret \
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
              user_invite user_invite_again user_withdraw user_join user_access user_password \
              user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \

@@ -2,6 +2,8 @@
 
 pub use crate::model::address::{text_file, with_query};
 
+pub const SET_UP: &str = "/setup";
+pub const SECOND_FACTOR: &str = "/account/second-factor";
 pub const ACCOUNT: &str = "/account";
 
 pub const USERS: &str = "/admin/users";

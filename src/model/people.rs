@@ -17,8 +17,10 @@ pub struct Person {
     pub id: String,
     pub name: String,
     pub role: Role,
-    /// The ids of the projects they may see; `None` for all.
+    /// The ids of the projects that an administrator gave; `None` for all, or for none where groups decide.
     pub projects: Option<Vec<String>>,
+    /// What their groups give besides: ids separated by commas, or `*`. `None` where groups do not decide.
+    pub group_projects: Option<String>,
     pub last_seen: Option<Timestamp>,
     pub state: AccountState,
     pub has_second_factor: bool,

@@ -26,6 +26,15 @@ pub struct UpstreamStatus {
     pub key_refused_at: Option<Timestamp>,
     /// The background tasks of the server that answers.
     pub tasks: Vec<TaskStatus>,
+    /// Who sent forwarding headers without being a trusted proxy, since the server started.
+    pub unknown_proxy: Option<ForwardingPeer>,
+}
+
+/// A peer that sent forwarding headers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForwardingPeer {
+    pub address: String,
+    pub at: Timestamp,
 }
 
 /// A background task, since the server started.

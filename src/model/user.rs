@@ -33,9 +33,19 @@ pub struct Project {
     pub site: Option<String>,
 }
 
+/// The projects that a person's groups give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GivenProjects {
+    All,
+    These(Vec<ProjectId>),
+}
+
 /// The signed-in person, as the frame around every page needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentSession {
+    /// The id of their account, for the server's pages alone.
+    #[serde(skip)]
+    pub id: String,
     pub username: String,
     pub role: Role,
     /// Those they may see, in configured order; `/` redirects to the first.
@@ -50,6 +60,47 @@ pub enum LinkPurpose {
     FirstAdministrator,
     /// Choosing the password of an invited person.
     Invitation { name: String },
+}
+
+impl GivenProjects {
+    /// These and those of another group.
+    pub fn and(self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::These(mut ids), Self::These(more)) => {
+                more.iter().for_each(|id| {
+                    if !ids.contains(id) {
+                        ids.push(id.clone());
+                    }
+                });
+                Self::These(ids)
+            }
+            _ => Self::All,
+        }
+    }
+
+    pub fn contains(&self, project: &ProjectId) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(ids) => ids.contains(project),
+        }
+    }
+}
+
+/// No project.
+impl Default for GivenProjects {
+    fn default() -> Self {
+        Self::These(Vec::new())
+    }
+}
+
+/// `*`, or ids separated by commas.
+impl fmt::Display for GivenProjects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("*"),
+            Self::These(ids) => f.write_str(&ids.iter().map(ProjectId::as_str).collect::<Vec<_>>().join(",")),
+        }
+    }
 }
 
 impl CurrentSession {

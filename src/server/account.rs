@@ -5,13 +5,13 @@ use secrecy::SecretString;
 use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
-use crate::model::audit::{Action, AuditEvent};
 use crate::model::id::SessionId;
+use crate::server::auth::current_password::check_current;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::hashing::Asker;
-use crate::server::auth::password::{self, PasswordCheck};
+use crate::server::auth::password;
 use crate::server::auth::session_store::Sessions;
-use crate::server::auth::{address, sign_in};
+use crate::server::auth::sign_in;
 
 /// The caller's account, for its page.
 pub async fn account(caller: &Caller) -> Result<Account, AppError> {
@@ -37,26 +37,10 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
 /// Changes the password, given the old one. Ends all sessions and starts a new one for the caller.
 pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Confirmation, AppError> {
     let Caller { state, user, .. } = caller;
-    // A stolen session must not allow guessing passwords faster than signing in does.
-    let attempt = state.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
-    let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-    let asker = Asker::new(caller.address, true);
-    let check = match state.passwords.verify(SecretString::from(old), stored, asker).await {
-        Ok(check) => check,
-        Err(error) => {
-            attempt.passed();
-            return Err(sign_in::unchecked(error).await);
-        }
-    };
-    if check == PasswordCheck::Wrong {
-        let event = AuditEvent::new(Action::UserPassword).refused();
-        state.store.record_often(&caller.actor(), &event, state.clock.now()).await?;
-        return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
-    }
-    attempt.succeeded().await;
+    check_current(caller, old).await?;
     let new = SecretString::from(new);
     password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
-    let hash = match state.passwords.hash(new, asker).await {
+    let hash = match state.passwords.hash(new, Asker::new(caller.address, true)).await {
         Ok(hash) => hash,
         Err(error) => return Err(sign_in::unchecked(error).await),
     };

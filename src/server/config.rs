@@ -22,7 +22,10 @@ pub use audit::AuditConfig;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
-pub use identity::{GroupRoles, IdentityConfig, SingleSignOnConfig, TrustedHeaderConfig};
+pub use identity::{
+    GroupProjects, GroupRoles, IdentityConfig, SECRET_HEADER, SingleSignOnConfig, TrustedGroups,
+    TrustedHeaderConfig,
+};
 pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
 pub use source::{ConfigError, KEYS, Key, Source};
@@ -50,11 +53,13 @@ impl Config {
     /// A missing or invalid value is an error that names its key.
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
         let access = AccessConfig::from_source(source)?;
-        let identity = IdentityConfig::from_source(source, !access.trusted_proxies.is_empty())?;
+        let (http, upstream) = (Http::from_source(source)?, UpstreamConfig::from_source(source)?);
+        let projects = projects(source)?;
+        let identity = IdentityConfig::from_source(source, &access.trusted_proxies, &projects)?;
         Ok(Self {
-            http: Http::from_source(source)?,
-            upstream: UpstreamConfig::from_source(source)?,
-            projects: projects(source)?,
+            http,
+            upstream,
+            projects,
             database: Database::from_source(source)?,
             budget: Budget::from_source(source)?,
             webhooks: WebhookConfig::from_source(source)?,

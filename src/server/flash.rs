@@ -39,7 +39,7 @@ const SECRETS: [&str; 6] = ["password", "old", "new", "code", "token", "credenti
 const OVERHEAD: usize = 200;
 const OVERHEAD_OF_FIELD: usize = 64;
 
-/// Messages by an id that only the browser that posted the form knows, and by the signed-in person. Clones share them.
+/// Messages by an id that only the browser that posted the form knows, and by their owner: a person or a session. Clones share them.
 #[derive(Clone)]
 pub struct FlashStore {
     peoples: Cache<String, FlashMessage>,
@@ -55,25 +55,25 @@ impl FlashStore {
         Self { peoples: cache(PEOPLES_BYTES), strangers: cache(STRANGERS_BYTES) }
     }
 
-    /// Stores a message for `person`, `None` if not signed in, and returns its id.
-    pub async fn keep(&self, person: Option<&str>, message: FlashMessage) -> String {
+    /// Stores a message for `owner`, the id of a person or of a session, `None` if not signed in, and returns its id.
+    pub async fn keep(&self, owner: Option<&str>, message: FlashMessage) -> String {
         let id = token::new();
-        self.put(person, &id, message).await;
+        self.put(owner, &id, message).await;
         id
     }
 
-    /// Removes and returns the message with this id for `person`.
-    pub async fn take(&self, person: Option<&str>, id: &str) -> Option<FlashMessage> {
-        self.of(person).remove(&key(person, id)).await
+    /// Removes and returns the message with this id for `owner`.
+    pub async fn take(&self, owner: Option<&str>, id: &str) -> Option<FlashMessage> {
+        self.of(owner).remove(&key(owner, id)).await
     }
 
     /// Stores a message again that was taken and not shown.
-    pub async fn put(&self, person: Option<&str>, id: &str, message: FlashMessage) {
-        self.of(person).insert(key(person, id), message).await;
+    pub async fn put(&self, owner: Option<&str>, id: &str, message: FlashMessage) {
+        self.of(owner).insert(key(owner, id), message).await;
     }
 
-    fn of(&self, person: Option<&str>) -> &Cache<String, FlashMessage> {
-        if person.is_some() { &self.peoples } else { &self.strangers }
+    fn of(&self, owner: Option<&str>) -> &Cache<String, FlashMessage> {
+        if owner.is_some() { &self.peoples } else { &self.strangers }
     }
 }
 
@@ -134,8 +134,8 @@ fn cache(bytes: u64) -> Cache<String, FlashMessage> {
         .build()
 }
 
-fn key(person: Option<&str>, id: &str) -> String {
-    format!("{} {id}", person.unwrap_or_default())
+fn key(owner: Option<&str>, id: &str) -> String {
+    format!("{} {id}", owner.unwrap_or_default())
 }
 
 fn bytes_of(message: &FlashMessage) -> usize {

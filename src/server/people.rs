@@ -6,7 +6,7 @@ use crate::model::id::{PersonId, ProjectId};
 use crate::model::people::{AccountState, People, Person};
 use crate::model::user::{Project, Role};
 use crate::server::auth::guard::Caller;
-use crate::server::auth::{sign_in, token};
+use crate::server::auth::{one_time_link, token, username};
 use crate::server::jobs::queue::cancelled_by;
 use crate::server::store::invitations::Invited;
 use crate::server::store::users::User;
@@ -29,6 +29,7 @@ pub async fn all(caller: &Caller) -> Result<People, AppError> {
         has_second_factor: guarded.contains(&user.id),
         held_prompts: held.get(&user.id).copied().unwrap_or_default(),
         projects: user.projects.map(|projects| projects.iter().map(ToString::to_string).collect()),
+        group_projects: user.group_projects.map(|given| given.to_string()),
         id: user.id,
         name: user.name,
         role: user.role,
@@ -46,7 +47,7 @@ pub async fn invite(
     projects: Option<&str>,
 ) -> Result<Confirmation, AppError> {
     let (state, name) = (&caller.state, name.trim());
-    sign_in::check_username(name).map_err(AppError::bad_input)?;
+    username::check(name).map_err(AppError::bad_input)?;
     let role: Role = role.parse().map_err(AppError::bad_input)?;
     let projects = limits(projects, &state.projects).map_err(AppError::bad_input)?;
     let (secret, now) = (token::new(), state.clock.now());
@@ -170,7 +171,7 @@ async fn found(caller: &Caller, user: &str) -> Result<User, AppError> {
 
 /// The link with which an invited person sets a password.
 fn address(caller: &Caller, secret: &str) -> String {
-    format!("{}/setup?token={secret}", caller.state.public_url.origin())
+    one_time_link::address(&caller.state.public_url, secret)
 }
 
 fn invitation_link(name: &str, link: String) -> Confirmation {

@@ -8,6 +8,7 @@ mod flash;
 mod headers;
 mod host;
 mod last_project;
+mod one_time_links;
 mod outage;
 mod pages;
 mod panics;
@@ -20,6 +21,7 @@ pub use pages::paths as page_paths;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::http::HeaderValue;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum_login::AuthManagerLayerBuilder;
 use axum_login::tower_sessions::cookie::{SameSite, time::Duration};
@@ -33,7 +35,6 @@ use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
 use crate::server::auth::session_store::{self, Sessions, with_owner};
-use crate::server::config::PublicUrl;
 use crate::server::state::AppState;
 
 /// The whole application as a service.
@@ -50,6 +51,7 @@ pub fn router(state: &AppState) -> Router {
         .layer(from_fn_with_state(state.clone(), flash::carry))
         .layer(from_fn_with_state(state.clone(), bodies::whole))
         .layer(from_fn(bodies::url_encoded_only))
+        .layer(from_fn_with_state(state.clone(), one_time_links::exchange))
         .layer(from_fn_with_state(state.clone(), gate))
         .layer(from_fn_with_state(state.clone(), same_origin))
         .layer(
@@ -64,19 +66,21 @@ pub fn router(state: &AppState) -> Router {
         .layer(from_fn_with_state(state.clone(), outage::explain))
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))
+        .layer(from_fn_with_state(state.public_url.clone(), headers::secure_cookies))
         .layer(from_fn(headers::personal));
     let routes = Router::new().merge(assets::routes()).merge(behind_the_gate);
     let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
     let routes = routes.merge(probes::routes());
-    around(routes.with_state(state.clone()), &state.public_url)
+    let hsts = headers::insist_on_https(&state.public_url, state.access.hsts_subdomains);
+    around(routes.with_state(state.clone()), hsts)
 }
 
 /// The layers around every response.
-fn around(routes: Router, public_url: &PublicUrl) -> Router {
+fn around(routes: Router, hsts: Option<HeaderValue>) -> Router {
     routes
         .layer(CompressionLayer::new().gzip(true).br(true).quality(tower_http::CompressionLevel::Fastest))
         .layer(CatchPanicLayer::custom(panics::explain))
-        .layer(from_fn_with_state(public_url.clone(), headers::security))
+        .layer(from_fn_with_state(hsts, headers::security))
         .layer(from_fn(request_id::identify))
 }
 

@@ -11,12 +11,14 @@ use crate::model::day::Day;
 use crate::model::user::Project;
 use crate::server::analytics::Analytics;
 use crate::server::assets;
+use crate::server::auth::address::UnknownProxy;
 use crate::server::auth::attempts::Attempts;
 use crate::server::auth::passkeys::Passkeys;
 use crate::server::auth::password::Passwords;
 use crate::server::auth::presence::Presence;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
+use crate::server::auth::trusted_header::Arrivals;
 use crate::server::clock::Clock;
 use crate::server::config::{
     AccessConfig, Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
@@ -57,6 +59,8 @@ pub struct Shared {
     pub turns: Turns,
     pub tasks: Tasks,
     pub presence: Presence,
+    pub arrivals: Arrivals,
+    pub unknown_proxy: UnknownProxy,
     pub access: Arc<AccessConfig>,
     pub second_factors: SecondFactors,
     pub passkeys: Passkeys,
@@ -113,13 +117,7 @@ impl AppState {
         );
         let attempts = Attempts::new(clock.clone());
         let passwords = Passwords::default();
-        let second_factors = SecondFactors::new(
-            store.clone(),
-            clock.clone(),
-            attempts.clone(),
-            passwords.clone(),
-            &public_url,
-        );
+        let second_factors = SecondFactors::new(store.clone(), clock.clone(), attempts.clone(), &public_url);
         let passkeys = Passkeys::new(
             store.clone(),
             clock.clone(),
@@ -158,6 +156,8 @@ impl AppState {
             turns: Turns::default(),
             tasks,
             presence: Presence::new(store.clone(), clock.clone()),
+            arrivals: Arrivals::new(access.session_idle),
+            unknown_proxy: UnknownProxy::default(),
             access: Arc::new(access),
             store,
             clock,

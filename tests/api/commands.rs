@@ -101,8 +101,10 @@ async fn a_check_that_holds_says_ok_for_each_thing_and_ends_with_0() {
     let finished = place.run(&["check"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let lines: Vec<&str> = finished.stdout.lines().collect();
-    assert_eq!(lines.len(), 4, "{lines:?}");
-    for (line, thing) in lines.iter().zip(["configuration", "database", "project docs", "project api"]) {
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    for (line, thing) in
+        lines.iter().zip(["configuration", "proxies", "database", "project docs", "project api"])
+    {
         assert!(line.starts_with("ok") && line.contains(thing), "{line}");
     }
     let requests = app.upstream.requests().await;
@@ -149,4 +151,17 @@ fn a_check_without_a_database_says_so() {
     assert_eq!(finished.code, Some(1), "{finished:?}");
     let line = finished.stdout.lines().find(|line| line.contains("database")).unwrap();
     assert!(line.starts_with("FAILED") && line.contains("DOCKET_DATABASE_URL"), "{line}");
+}
+
+#[test]
+fn check_says_which_proxies_are_trusted_and_when_one_seems_to_be_missing() {
+    let place = Workplace::configured(NOWHERE);
+    let said = |place: &Workplace| place.run(&["check"]).stdout;
+    assert!(said(&place).contains("ok      proxies: none is trusted"), "{}", said(&place));
+    let place = place.set("DOCKET_PUBLIC_URL", "https://docket.example");
+    let note = said(&place);
+    assert!(note.contains("NOTE    proxies:") && note.contains("DOCKET_TRUSTED_PROXIES is empty"), "{note}");
+    let place = place.set("DOCKET_TRUSTED_PROXIES", "127.0.0.1,10.0.0.0/8");
+    let said = said(&place);
+    assert!(said.contains("X-Forwarded-For is believed from 127.0.0.1/32, 10.0.0.0/8"), "{said}");
 }

@@ -83,6 +83,8 @@ fn a_bad_value_is_an_error_that_names_its_variable_before_any_port_opens() {
         ("DOCKET_WEBHOOK_PRIVATE", "perhaps"),
         ("DOCKET_OIDC_ISSUER", "http://id.example.com"),
         ("DOCKET_TRUSTED_HEADER", "x user"),
+        ("DOCKET_REQUIRE_SECOND_FACTOR", "perhaps"),
+        ("DOCKET_HSTS_SUBDOMAINS", "1"),
         ("DOCKET_LOG", "docket=loud"),
         ("DOCKET_LOG_FORMAT", "xml"),
     ] {
@@ -236,5 +238,15 @@ fn a_taken_port_is_an_error_that_says_what_to_do() {
             finished.stderr.contains(&address) && finished.stderr.contains("DOCKET_ADDR"),
             "{finished:?}"
         );
+    }
+}
+
+#[test]
+fn a_proxy_on_this_machine_that_names_people_needs_a_secret_before_anything_starts() {
+    let place = Workplace::configured(NOWHERE)
+        .set("DOCKET_TRUSTED_HEADER", "x-forwarded-user")
+        .set("DOCKET_TRUSTED_PROXIES", "127.0.0.1");
+    for command in [&["serve"][..], &["check"]] {
+        refused(&place, &place.run(command), &["DOCKET_TRUSTED_SECRET", "docket-proxy-secret"]);
     }
 }

@@ -79,7 +79,7 @@ async fn why_a_form_was_refused_is_said_on_its_page_in_the_same_words_and_once()
             "/api/session/login",
             &[("username", "olga"), ("password", "x")][..],
         ),
-        (&stranger, "/setup?token=x", "/api/session/setup", &set_up),
+        (&stranger, "/setup", "/api/session/setup", &set_up),
         (&code, "/login/code", "/api/session/code", &[("code", "000000")]),
         (&olga, "/account", "/api/account/password", &new_password),
         (&olga, "/account", "/api/second-factor/begin", &[("password", "wrong")]),
@@ -152,12 +152,13 @@ async fn of_a_secret_that_was_typed_nothing_is_kept() {
     let code = second_factor::first_step(&app, "otto").await;
     let ada = app.sign_in("ada").await;
     ada.ask("/api/second-factor/begin", &[("password", PASSWORD)]).await;
-    let invited = format!("/setup?token={}", ada.invite("ivan", "viewer", "").await);
-    let stranger = app.stranger();
+    let token = ada.invite("ivan", "viewer", "").await;
+    let (stranger, invited) = (app.stranger(), app.stranger());
+    assert_eq!(invited.post("/api/session/open-link", &[("token", &token)]).await.status, 200);
     let mut looked_at = Vec::new();
     for (name, person, path) in [
         (None, &stranger, "/login"),
-        (None, &stranger, invited.as_str()),
+        (None, &invited, "/setup"),
         (None, &code, "/login/code"),
         (Some("olga"), &olga, "/account"),
         (Some("ada"), &ada, "/account"),
@@ -195,18 +196,22 @@ async fn nobody_else_gets_the_message_whoever_looks_first() {
     let pairs = [("name", "ivan"), ("role", "viewer")];
     submit(&app, &ada, USERS, "/api/users/invite", &pairs).await;
     let flash = format!("{COOKIE}={}", id(&ada).unwrap());
-    assert!(!elsewhere.get(USERS).await.text.contains("/setup?token="), "another browser of the same person");
-    olga.set_cookie(&format!("{}; {flash}", olga.cookie().unwrap()));
+    assert!(!elsewhere.get(USERS).await.text.contains("/setup#token="), "another browser of the same person");
+    for other in [&olga, &elsewhere] {
+        other.set_cookie(&format!("{}; {flash}", other.cookie().unwrap()));
+    }
+    let other_session = elsewhere.get(USERS).await.text;
+    assert!(!other_session.contains("/setup#token="), "another session of the same person with the cookie");
     for path in [USERS, "/account", "/p/docs"] {
         assert!(
-            !olga.get(path).await.text.contains("/setup?token="),
+            !olga.get(path).await.text.contains("/setup#token="),
             "another person with the cookie, {path}"
         );
     }
     let stranger = app.stranger();
     stranger.set_cookie(&flash);
-    assert!(!stranger.get("/login").await.text.contains("/setup?token="), "nobody with the cookie");
-    assert!(ada.get(USERS).await.text.contains("/setup?token="), "she does not get it any more");
+    assert!(!stranger.get("/login").await.text.contains("/setup#token="), "nobody with the cookie");
+    assert!(ada.get(USERS).await.text.contains("/setup#token="), "she does not get it any more");
 }
 
 #[tokio::test]

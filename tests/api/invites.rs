@@ -17,7 +17,9 @@ async fn an_invited_person_chooses_a_password_and_has_what_they_were_given() {
     assert!(!stored.contains(&token), "the token is in the database");
 
     let ivan = app.stranger();
-    let page = ivan.get(&format!("/setup?token={token}&name=mallory")).await;
+    let opened = ivan.get(&format!("/setup?token={token}&name=mallory")).await;
+    assert_eq!((opened.status, opened.location(), opened.text.as_str()), (303, "/setup", ""));
+    let page = ivan.get("/setup").await;
     let tags = tags(&page.text);
     let username = tags.iter().find(|tag| tag.attribute("name") == "username").unwrap();
     assert_eq!(username.attribute("value"), "ivan");
@@ -117,16 +119,16 @@ async fn who_invites_sees_the_link_once_and_nobody_else_does() {
     let answer = ada.submit("/api/users/invite", &pairs, Some(&page)).await;
     assert_eq!((answer.status, answer.location()), (302, "/admin/users"));
     let (seen, again) = (ada.get("/admin/users").await, ada.get("/admin/users").await);
-    assert!(seen.text.contains("/setup?token="), "{}", seen.text);
-    assert!(!again.text.contains("/setup?token="), "the link is shown again");
+    assert!(seen.text.contains("/setup#token="), "{}", seen.text);
+    assert!(!again.text.contains("/setup#token="), "the link is shown again");
 
     // Only the administrator who created the link sees it, whoever loads the page first.
     ada.submit("/api/users/invite", &[("name", "eva"), ("role", "admin")], Some(&page)).await;
-    let link = seen.text.split("/setup?token=").nth(1).unwrap().split('<').next().unwrap();
+    let link = seen.text.split("/setup#token=").nth(1).unwrap().split('<').next().unwrap();
     let ivan = app.stranger();
     assert_eq!(ivan.accept(link, CHOSEN).await.status, 200);
-    assert!(!ivan.get("/admin/users").await.text.contains("/setup?token="));
-    assert!(ada.get("/admin/users").await.text.contains("/setup?token="));
+    assert!(!ivan.get("/admin/users").await.text.contains("/setup#token="));
+    assert!(ada.get("/admin/users").await.text.contains("/setup#token="));
 }
 
 #[tokio::test]
@@ -152,4 +154,66 @@ async fn a_refused_invitation_keeps_what_was_typed_and_says_why() {
         assert!(!ada.get("/admin/users").await.text.contains(why), "{why} is said again");
     }
     ada.post("/api/users/invite", &[("name", " "), ("role", "viewer")]).await.refused(400, "bad_input");
+}
+
+/// The link as a browser opens it, which does not send the fragment, and as people paste it.
+#[tokio::test]
+async fn the_token_of_a_link_is_in_no_address_that_a_browser_asks_for() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    let said = ada.ask("/api/users/invite", &[("name", "ivan"), ("role", "viewer")]).await;
+    let link = said["secret"].as_str().unwrap();
+    let url: url::Url = link.parse().unwrap();
+    assert_eq!((url.path(), url.query()), ("/setup", None), "{link}");
+
+    let ivan = app.stranger();
+    let page = ivan.get("/setup").await;
+    assert!(
+        page.text.contains("Paste the one-time link") && !page.text.contains("type=\"password\""),
+        "{}",
+        page.text
+    );
+    let from = format!("{}/setup", app.origin());
+    let odd = ivan.submit("/api/session/open-link", &[("token", "no link at all")], Some(&from)).await;
+    assert_eq!((odd.status, odd.location()), (303, "/setup"));
+    assert!(ivan.get("/setup").await.text.contains("This is not a one-time link of Docket."));
+
+    let answer = ivan.submit("/api/session/open-link", &[("token", link)], Some(&from)).await;
+    assert_eq!((answer.status, answer.location()), (302, "/setup"), "{}", answer.text);
+    let cookie = answer.header("set-cookie");
+    for attribute in ["docket-link=", "HttpOnly", "SameSite=Lax", "Max-Age=1800"] {
+        assert!(cookie.contains(attribute), "{attribute} is not in {cookie}");
+    }
+    let page = ivan.get("/setup").await;
+    assert!(
+        page.text.contains("Choose your password") && !page.text.contains(&token(&said)),
+        "{}",
+        page.text
+    );
+    let fields = [("username", "ivan"), ("password", CHOSEN)];
+    let answer = ivan.submit("/api/session/setup", &fields, Some(&from)).await;
+    assert_eq!((answer.status, answer.location()), (302, "/"), "{}", answer.text);
+    assert!(ivan.is_signed_in().await && !ivan.cookie().unwrap().contains("docket-link"));
+}
+
+#[tokio::test]
+async fn a_link_of_the_old_form_works_and_leaves_the_address_at_once() {
+    let app = TestApp::start().await;
+    let token = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
+    let ivan = app.stranger();
+    let opened = ivan.get(&format!("/setup?token={token}")).await;
+    assert_eq!((opened.status, opened.location()), (303, "/setup"));
+    assert!(opened.header("set-cookie").starts_with(&format!("docket-link={token};")));
+    assert_eq!(opened.header("referrer-policy"), "same-origin");
+    assert_eq!(ivan.post("/api/session/setup", &[("password", CHOSEN)]).await.status, 200);
+
+    // Nothing but a token gets into the cookie.
+    let odd = app.stranger();
+    for text in ["x%3B%20Domain%3Devil.example", "", "%0d%0aset-cookie:%20a=b", "a%20b"] {
+        let opened = odd.get(&format!("/setup?token={text}")).await;
+        assert_eq!((opened.status, opened.location()), (303, "/setup"), "{text}");
+        assert!(opened.header("set-cookie").starts_with("docket-link=; "), "{:?}", opened.headers);
+    }
+    assert!(odd.get("/setup?token=nothing").await.header("set-cookie").starts_with("docket-link=nothing;"));
+    assert!(odd.get("/setup").await.text.contains("This link is not valid"));
 }

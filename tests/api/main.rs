@@ -64,6 +64,7 @@ mod roles;
 mod saved_views;
 mod search;
 mod second_factor;
+mod second_factor_limits;
 mod secrets;
 mod serving;
 mod session;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use docket::server::config::AccessConfig;
 use reqwest::Method;
 
 use crate::gate::pages;
@@ -108,7 +109,47 @@ async fn only_behind_https_browsers_are_told_to_insist_on_it() {
     let app = TestApp::with(settings).await;
     for (kind, answer) in one_of_each(&app).await {
         let policy = answer.header("strict-transport-security");
-        assert!(policy.starts_with("max-age=") && !policy.starts_with("max-age=0"), "{kind}: {policy}");
+        assert_eq!(policy, "max-age=31536000", "{kind}");
+    }
+    let access = AccessConfig { hsts_subdomains: true, ..AccessConfig::default() };
+    let settings =
+        Settings { public_url: Some("https://docket.example".to_owned()), access, ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    for (kind, answer) in one_of_each(&app).await {
+        assert_eq!(
+            answer.header("strict-transport-security"),
+            "max-age=31536000; includeSubDomains",
+            "{kind}"
+        );
+    }
+}
+
+/// Whoever is on the network must not read any of them.
+#[tokio::test]
+async fn behind_https_every_cookie_is_secure() {
+    let settings = Settings { public_url: Some("https://docket.example".to_owned()), ..Settings::default() };
+    let app = TestApp::with(settings).await;
+    let ada = app.stranger();
+    let page = "https://docket.example/admin/users";
+    let mut set = Vec::new();
+    for answer in [
+        ada.get("/setup?token=nothing").await,
+        ada.sign_in("ada", PASSWORD).await,
+        ada.get("/p/docs/jobs").await,
+        ada.submit("/api/users/invite", &[("name", "ivan"), ("role", "viewer")], Some(page)).await,
+        ada.get("/admin/users").await,
+        ada.post("/api/session/logout", &[]).await,
+    ] {
+        for cookie in answer.headers.get_all("set-cookie") {
+            set.push(cookie.to_str().unwrap().to_owned());
+        }
+    }
+    assert!(
+        set.iter().all(|cookie| cookie.starts_with("__Host-") && cookie.contains("; Secure")),
+        "{set:#?}"
+    );
+    for name in ["docket-link", "docket=", "docket-project", "docket-flash"] {
+        assert!(set.iter().any(|cookie| cookie.starts_with(&format!("__Host-{name}"))), "{name}: {set:#?}");
     }
 }
 

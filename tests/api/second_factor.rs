@@ -10,7 +10,7 @@ use docket::server::clock::Clock;
 
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace};
 
-const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const STEP: Duration = Duration::from_secs(30);
 
 /// An app with a frozen clock, so that codes are known.

@@ -1,5 +1,6 @@
 //! Guessing passwords is slowed down, except for the account's owner.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use docket::server::config::AccessConfig;
 use futures::future::join_all;
 use futures::join;
 
-use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, until};
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, Workplace, logged, until};
 
 async fn behind(proxies: &[&str]) -> TestApp {
     let trusted_proxies = proxies.iter().map(|network| network.parse().unwrap()).collect();
@@ -164,4 +165,34 @@ async fn wrong_passwords_leave_no_memory_behind() {
     assert!(join_all(tries).await.into_iter().all(|status| status != 200));
     let grown = resident().saturating_sub(before);
     assert!(grown < 64, "{grown} MiB more");
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_missing_in_the_configuration_is_named_once_and_to_administrators() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in("ada").await;
+    assert_eq!(ada.ask("/api/upstream/status", &[]).await["unknown_proxy"], serde_json::Value::Null);
+    // An address of this test alone, since all tests share a log.
+    let proxy = app.stranger_from(IpAddr::from([127, 0, 77, 13]));
+    for _ in 0..3 {
+        let request = proxy.request(reqwest::Method::GET, "/login").header("x-forwarded-for", "192.0.2.1");
+        assert_eq!(proxy.send(request).await.status, 200);
+    }
+    let lines = logged("127.0.77.13").into_iter().filter(|line| line.contains("X-Forwarded-For was ignored"));
+    let lines: Vec<String> = lines.collect();
+    assert!(lines.len() == 1 && lines[0].contains("DOCKET_TRUSTED_PROXIES"), "{lines:#?}");
+    let status = ada.ask("/api/upstream/status", &[]).await;
+    assert_eq!(status["unknown_proxy"]["address"], "127.0.77.13");
+    let page = ada.get("/admin/upstream").await.text;
+    assert!(page.contains("127.0.77.13") && page.contains("DOCKET_TRUSTED_PROXIES"), "{page}");
+
+    let access = AccessConfig {
+        trusted_proxies: vec!["127.0.77.14".parse::<IpAddr>().unwrap().into()],
+        ..AccessConfig::default()
+    };
+    let app = TestApp::with(Settings { access, ..Settings::default() }).await;
+    let proxy = app.stranger_from(IpAddr::from([127, 0, 77, 14]));
+    let request = proxy.request(reqwest::Method::GET, "/login").header("x-forwarded-for", "192.0.2.1");
+    proxy.send(request).await;
+    assert!(app.state().unknown_proxy.seen().is_none(), "it is trusted");
 }

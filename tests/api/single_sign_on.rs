@@ -217,6 +217,17 @@ async fn a_name_makes_nobody_somebody_else() {
 }
 
 #[tokio::test]
+async fn nobody_is_called_as_docket_is_in_the_audit_log_whatever_the_provider_says() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    for email in ["Docket", "c\u{43e}mmand  line", "D0CKET"] {
+        provider.knows("mia", json!({"email": email, "email_verified": true, "groups": ["writers"]})).await;
+        let mia = app.stranger();
+        refused(&mia, &sign_in(&mia, &provider, "mia").await, 403, "cannot be a username").await;
+    }
+}
+
+#[tokio::test]
 async fn whoever_is_disabled_here_stays_out() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
@@ -282,4 +293,60 @@ async fn the_sign_in_page_offers_the_provider_where_there_is_one() {
     }
     let request = stranger.request(Method::POST, "/login/sso").header("sec-fetch-site", "same-origin");
     assert_eq!(stranger.send(request.header(ACCEPT, "application/json")).await.status, 405);
+}
+
+#[tokio::test]
+async fn groups_give_projects_and_what_an_administrator_gave_stays() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let projects = async |name: &str| {
+        let browser = app.stranger();
+        assert_eq!(sign_in(&browser, &provider, name).await.status, 303);
+        let seen = who(&browser).await["projects"].as_array().unwrap().clone();
+        seen.iter().map(|project| project["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(projects("mia").await, ["docs"]);
+    assert_eq!(projects("lea").await, ["docs", "api"]);
+    let ada = app.sign_in("ada").await;
+    let people = ada.get("/admin/users").await.text;
+    assert!(people.contains("Besides what their groups give"), "{people}");
+    let given = [("role", "operator"), ("projects", "api")];
+    assert_eq!(app.manage(&ada, "change", "mia@example.com", &given).await.status, 200);
+    assert_eq!(projects("mia").await, ["docs", "api"]);
+}
+
+/// Accounts of versions that knew no projects of groups.
+#[tokio::test]
+async fn after_an_upgrade_people_of_a_provider_see_what_their_groups_or_an_administrator_give() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    for name in ["mia", "lea"] {
+        assert_eq!(sign_in(&app.stranger(), &provider, name).await.status, 303);
+    }
+    let pool =
+        sqlx::SqlitePool::connect(&format!("sqlite://{}", app.database_file().display())).await.unwrap();
+    sqlx::query("UPDATE users SET group_projects = NULL").execute(&pool).await.unwrap();
+    sqlx::query("UPDATE users SET projects = 'api' WHERE name = 'lea@example.com'")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let migration = include_str!("../../migrations/sqlite/0022_projects_of_groups.sql");
+    let (_, update) = migration.split_once("UPDATE users").unwrap();
+    sqlx::query(sqlx::AssertSqlSafe(format!("UPDATE users{update}"))).execute(&pool).await.unwrap();
+    let limits = async |name: &str| {
+        let user = app.state().store.user_by_name(name).await.unwrap().unwrap();
+        user.limits().map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    assert_eq!(limits("mia@example.com").await, Some(vec![]), "who saw all by default");
+    assert_eq!(
+        limits("lea@example.com").await,
+        Some(vec!["api".to_owned()]),
+        "whom an administrator gave one"
+    );
+    assert_eq!(limits("olga").await, None, "an account with a password");
+    let sessions = sqlx::query("SELECT 1 FROM sessions WHERE user_id IN (SELECT user_id FROM identities)");
+    assert!(
+        sessions.fetch_all(&pool).await.unwrap().is_empty(),
+        "they sign in again, so that groups are read"
+    );
 }

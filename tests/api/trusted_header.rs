@@ -3,9 +3,14 @@
 use std::net::IpAddr;
 
 use docket::model::audit::Actor;
-use docket::server::config::{AccessConfig, GroupRoles, IdentityConfig, TrustedHeaderConfig};
+use docket::server::config::{
+    AccessConfig, GroupProjects, GroupRoles, IdentityConfig, TrustedGroups, TrustedHeaderConfig,
+    parse_projects,
+};
+use docket::server::store::audit::AuditFilter;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
+use secrecy::SecretString;
 
 use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, json};
 
@@ -14,10 +19,20 @@ const PROXY: [u8; 4] = [127, 0, 0, 2];
 const ELSEWHERE: [u8; 4] = [127, 0, 0, 3];
 
 async fn app(groups: Option<&str>) -> TestApp {
+    with(groups, "leads=*,writers=docs", None).await
+}
+
+/// An app behind a proxy that names groups, with their roles and projects, and sends a secret, if these are given.
+async fn with(groups: Option<&str>, projects: &str, secret: Option<&str>) -> TestApp {
+    let all = parse_projects("docs=Docs,api=API reference").unwrap();
     let trusted_header = TrustedHeaderConfig {
         user: "x-forwarded-user".parse().unwrap(),
-        groups: groups
-            .map(|roles| ("x-forwarded-groups".parse().unwrap(), GroupRoles::parse(roles).unwrap())),
+        groups: groups.map(|roles| TrustedGroups {
+            header: "x-forwarded-groups".parse().unwrap(),
+            roles: GroupRoles::parse(roles).unwrap(),
+            projects: GroupProjects::parse(projects, &all).unwrap(),
+        }),
+        secret: secret.map(SecretString::from),
     };
     let identity = IdentityConfig { trusted_header: Some(trusted_header), ..IdentityConfig::default() };
     let access =
@@ -97,6 +112,7 @@ async fn whoever_may_not_come_in_reads_why_and_is_sent_in_no_circles() {
         (&[("x-forwarded-user", "nobody")][..], "no account"),
         (&[("x-forwarded-user", "OLGA")], "no account"),
         (&[("x-forwarded-user", "otto")], "disabled"),
+        (&[("x-forwarded-user", "Docket")], "did not identify you clearly"),
         (&[("x-forwarded-user", "")], "did not identify you clearly"),
         (&[("x-forwarded-user", long.as_str())], "did not identify you clearly"),
         (&[("x-forwarded-user", "olga"), ("x-forwarded-user", "ada")], "did not identify you clearly"),
@@ -141,4 +157,87 @@ async fn another_site_cannot_use_that_the_proxy_vouches() {
     let request = request.header("x-forwarded-user", "olga").header("sec-fetch-site", "cross-site");
     proxy.send(request.header(ACCEPT, "application/json")).await.refused(403, "forbidden");
     assert_eq!(app.upstream.requests().await.len(), 0);
+}
+
+#[tokio::test]
+async fn without_the_proxys_secret_nobody_is_believed() {
+    const SECRET: &str = "a few unrelated words of the proxy";
+    let app = with(None, "leads=*", Some(SECRET)).await;
+    let proxy = from(&app, PROXY);
+    let named = ("x-forwarded-user", "ada");
+    for headers in [
+        &[named][..],
+        &[named, ("docket-proxy-secret", "")],
+        &[named, ("docket-proxy-secret", "a few unrelated words of the prox")],
+        &[named, ("docket-proxy-secret", SECRET), ("docket-proxy-secret", "x")],
+    ] {
+        who(&proxy, headers).await.refused(401, "unauthenticated");
+    }
+    let session = who(&proxy, &[named, ("docket-proxy-secret", SECRET)]).await.json();
+    assert_eq!(session["username"], "ada");
+    who(&from(&app, ELSEWHERE), &[named, ("docket-proxy-secret", SECRET)])
+        .await
+        .refused(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn groups_give_projects_and_without_one_nobody_sees_any() {
+    let app =
+        with(Some("all=viewer,writers=operator,leads=admin"), "writers=docs,all=api,leads=*", None).await;
+    let proxy = from(&app, PROXY);
+    let seen = async |name: &str, groups: &str| {
+        let headers = [("x-forwarded-user", name), ("x-forwarded-groups", groups)];
+        let session = who(&proxy, &headers).await.json();
+        let projects = session["projects"].as_array().unwrap().iter();
+        projects.map(|project| project["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(seen("mia@example.com", "writers").await, "docs");
+    assert_eq!(seen("mia@example.com", "writers,all").await, "docs api");
+    assert_eq!(seen("mia@example.com", "all").await, "api");
+    // Accounts of administrators: nothing that was given is lost.
+    assert_eq!(seen("olga", "writers").await, "docs api");
+    let ada = app.sign_in("ada").await;
+    app.manage(&ada, "change", "vera", &[("role", "viewer"), ("projects", "docs")]).await;
+    assert_eq!(seen("vera", "all").await, "docs api");
+
+    let app = with(Some("all=viewer"), "writers=docs", None).await;
+    let proxy = from(&app, PROXY);
+    let headers = [("x-forwarded-user", "mia@example.com"), ("x-forwarded-groups", "all")];
+    assert_eq!(page(&proxy, "/p/docs", &headers).await.status, 404);
+    let home = page(&proxy, "/", &headers).await;
+    assert!(home.status == 403 && home.text.contains("You cannot see any project yet"), "{}", home.text);
+}
+
+#[tokio::test]
+async fn whom_the_proxy_names_leaves_a_record_of_coming_and_of_being_refused() {
+    let app = app(None).await;
+    let proxy = from(&app, PROXY);
+    let records = async || {
+        let all = app.state().store.audit_records(&AuditFilter::default(), 100).await.unwrap().into_iter();
+        all.rev()
+            .map(|record| {
+                format!(
+                    "{} {} {} {} {}",
+                    record.actor, record.action, record.outcome, record.address, record.detail
+                )
+            })
+            .filter(|record| record.contains("trusted header"))
+            .collect::<Vec<_>>()
+    };
+    for _ in 0..3 {
+        who(&proxy, &[("x-forwarded-user", "olga"), ("x-forwarded-for", "192.0.2.7")]).await;
+    }
+    assert_eq!(records().await, ["olga sign_in done 192.0.2.7 trusted header"]);
+    who(&proxy, &[("x-forwarded-user", "olga"), ("x-forwarded-for", "192.0.2.8")]).await;
+    who(&proxy, &[("x-forwarded-user", "nobody"), ("x-forwarded-for", "192.0.2.9")]).await;
+    app.state().store.set_disabled("otto", true, &Actor::docket(), app.clock().now()).await.unwrap();
+    who(&proxy, &[("x-forwarded-user", "otto")]).await;
+    assert_eq!(
+        records().await[1..],
+        [
+            "olga sign_in done 192.0.2.8 trusted header",
+            " sign_in refused 192.0.2.9 trusted header",
+            "otto sign_in refused 127.0.0.2 trusted header"
+        ]
+    );
 }

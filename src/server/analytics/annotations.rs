@@ -19,23 +19,24 @@ pub async fn save(
 ) -> Result<Annotation, AppError> {
     let day: Day = day.parse().map_err(AppError::bad_input)?;
     let text = sentence(text)?;
-    let (store, now) = (&caller.state.store, caller.state.clock.now());
+    let (store, by, now) = (&caller.state.store, caller.actor(), caller.state.clock.now());
     match id.filter(|id| !id.is_empty()) {
         None => {
-            let id = store.add_annotation(project, &caller.user.id, day, &text, now).await?;
+            let id = store.add_annotation(project, day, &text, &by, now).await?;
             Ok(Annotation { id, day, text, author: caller.user.name.clone() })
         }
         Some(id) => {
             let annotation = may_change(caller, project, id).await?;
-            store.change_annotation(id, day, &text, now).await?;
+            store.change_annotation(project, id, (day, &text), &by, now).await?;
             Ok(Annotation { day, text, ..annotation })
         }
     }
 }
 
 pub async fn remove(caller: &Caller, project: &ProjectId, id: &str) -> Result<(), AppError> {
-    may_change(caller, project, id).await?;
-    Ok(caller.state.store.remove_annotation(id).await?)
+    let note = may_change(caller, project, id).await?;
+    let (by, now) = (caller.actor(), caller.state.clock.now());
+    Ok(caller.state.store.remove_annotation(project, &note, &by, now).await?)
 }
 
 /// The note, if the caller wrote it or is an administrator.

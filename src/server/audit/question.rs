@@ -3,7 +3,7 @@
 use crate::error::AppError;
 use crate::model::audit_query::AuditQuery;
 use crate::model::day::Day;
-use crate::server::auth::sign_in::check_username;
+use crate::server::auth::username;
 use crate::server::store::audit::AuditFilter;
 
 /// Parses `query`.
@@ -17,7 +17,7 @@ pub fn filter(query: &AuditQuery) -> Result<AuditFilter, AppError> {
         return Err(AppError::bad_input("The first day is after the last one. Swap them."));
     }
     if !query.person.is_empty() {
-        check_username(&query.person).map_err(AppError::bad_input)?;
+        username::check_form(&query.person).map_err(AppError::bad_input)?;
     }
     Ok(AuditFilter {
         person: (!query.person.is_empty()).then(|| query.person.clone()),

@@ -1,6 +1,7 @@
 //! The client address of a request. Forwarding headers count only if a trusted proxy sent them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::HeaderMap;
@@ -10,6 +11,8 @@ use axum::response::Response;
 use ipnet::IpNet;
 use leptos::prelude::use_context;
 
+use crate::model::time::Timestamp;
+use crate::model::upstream::ForwardingPeer;
 use crate::server::state::AppState;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
@@ -18,9 +21,36 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 #[derive(Debug, Clone, Copy)]
 pub struct ClientAddress(pub IpAddr);
 
+/// The first peer that sent forwarding headers and is not trusted: probably a proxy that is missing in the configuration. Its clients
+/// then share one address, and the limits of one. Cloning gives another handle.
+#[derive(Clone, Default)]
+pub struct UnknownProxy(Arc<OnceLock<(IpAddr, Timestamp)>>);
+
+impl UnknownProxy {
+    /// Logged once: whoever can connect can cause it.
+    fn note(&self, peer: IpAddr, now: Timestamp) {
+        if self.0.set((peer, now)).is_ok() {
+            tracing::warn!(
+                %peer,
+                "X-Forwarded-For was ignored, because its sender is not trusted. If it is your proxy, add its address to DOCKET_TRUSTED_PROXIES: \
+                 without it all people share one address, and a few wrong passwords keep everybody out"
+            );
+        }
+    }
+
+    pub fn seen(&self) -> Option<ForwardingPeer> {
+        self.0.get().map(|(peer, at)| ForwardingPeer { address: peer.to_string(), at: *at })
+    }
+}
+
 /// Determines the client address, for all inner layers.
 pub async fn find_out(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
+        if request.headers().contains_key(FORWARDED_FOR)
+            && !is_trusted(peer.ip().to_canonical(), &state.access.trusted_proxies)
+        {
+            state.unknown_proxy.note(peer.ip().to_canonical(), state.clock.now());
+        }
         let address = client(peer.ip(), request.headers(), &state.access.trusted_proxies);
         request.extensions_mut().insert(ClientAddress(address));
     }

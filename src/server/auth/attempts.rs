@@ -1,5 +1,5 @@
 //! Rate limits of sign-in attempts: ten, then one a minute, for each account and for each address. A successful attempt is
-//! refunded. The memory is of a fixed size, whatever is tried.
+//! refunded. Challenges for passkeys have a limit for each address. The memory is of a fixed size, whatever is tried.
 //!
 //! The limit per account does not apply to an address from which its person signed in recently; only the limit per address does, so
 //! that nobody can lock somebody else out by trying their name.
@@ -27,6 +27,9 @@ const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
 const PER_MINUTE: NonZeroU32 = NonZeroU32::MIN;
 const ONE_TRY: u64 = 60_000_000_000;
 
+/// Challenges for passkeys that an address is given without a wait; then one a second. Each is a row, and people cancel some.
+const CHALLENGES: NonZeroU32 = NonZeroU32::MIN.saturating_add(59);
+
 /// Counters for each kind of limit. Keys that share one slow each other; the hash is secret, so that happens only by chance.
 const CELLS: usize = 1 << 16;
 
@@ -41,6 +44,7 @@ const OVERLOAD_EVERY: Duration = Duration::from_secs(3600);
 pub struct Attempts {
     accounts: Limit,
     addresses: Limit,
+    challenges: Limit,
     known: Cache<(u64, IpAddr), ()>,
     overload: Arc<Mutex<Option<Duration>>>,
 }
@@ -57,8 +61,15 @@ pub struct Attempt<'a> {
 impl Attempts {
     pub fn new(clock: Clock) -> Self {
         let known = Cache::builder().max_capacity(KNOWN).time_to_live(KNOWN_FOR).build();
-        let (accounts, addresses) = (Limit::new(clock.clone()), Limit::new(clock));
-        Self { accounts, addresses, known, overload: Arc::default() }
+        let tries = Quota::per_minute(PER_MINUTE).allow_burst(BURST);
+        let (accounts, addresses) = (Limit::new(tries, clock.clone()), Limit::new(tries, clock.clone()));
+        let challenges = Limit::new(Quota::per_second(NonZeroU32::MIN).allow_burst(CHALLENGES), clock);
+        Self { accounts, addresses, challenges, known, overload: Arc::default() }
+    }
+
+    /// Counts a challenge for a passkey that `address` is given, or returns how long to wait.
+    pub fn challenge(&self, address: IpAddr) -> Result<(), Duration> {
+        self.challenges.take(self.challenges.key(network(address)))
     }
 
     /// Counts an attempt to sign in to `account` from `address`, or returns how long to wait.
@@ -138,9 +149,8 @@ struct Limit {
 }
 
 impl Limit {
-    fn new(clock: Clock) -> Self {
+    fn new(quota: Quota, clock: Clock) -> Self {
         let cells = Cells((0..CELLS).map(|_| AtomicU64::new(0)).collect());
-        let quota = Quota::per_minute(PER_MINUTE).allow_burst(BURST);
         let limiter = Arc::new(RateLimiter::new(quota, cells.clone(), Monotonic(clock)));
         Self { limiter, cells, hasher: Arc::default() }
     }
@@ -237,6 +247,18 @@ mod tests {
         assert_eq!(by_many, 10);
         let of_many = (0..30).filter(|n| attempts.begin(&format!("user {n}"), HERE).is_ok()).count();
         assert_eq!(of_many, 10);
+    }
+
+    #[test]
+    fn after_sixty_challenges_there_is_one_a_second_and_they_are_no_tries() {
+        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
+        let attempts = Attempts::new(clock.clone());
+        let given = || (0..100).take_while(|_| attempts.challenge(HERE).is_ok()).count();
+        assert_eq!(given(), 60);
+        assert!(attempts.challenge(address(1)).is_ok(), "another address waits too");
+        clock.advance(Duration::from_secs(2));
+        assert_eq!(given(), 2);
+        assert_eq!(tries(&attempts, "olga", HERE), 10);
     }
 
     #[tokio::test]

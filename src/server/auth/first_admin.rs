@@ -2,7 +2,7 @@
 
 use secrecy::SecretString;
 
-use super::{password, token};
+use super::{one_time_link, password, token};
 use crate::model::user::Role;
 use crate::server::clock::Clock;
 use crate::server::config::{ConfigError, PublicUrl};
@@ -45,8 +45,8 @@ pub async fn ensure(
     let secret = token::new();
     store.put_setup_link(&token::hash(&secret), clock.now().plus_seconds(LINK_SECONDS)).await?;
     tracing::warn!(
-        "nobody can sign in yet: open {}/setup?token={secret} within 48 hours to create the administrator",
-        public_url.origin()
+        "nobody can sign in yet: open {} within 48 hours to create the administrator",
+        one_time_link::address(public_url, &secret)
     );
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::guard::Caller;
 use super::origin::came_from;
 use super::roles::{self, Access};
 use super::sign_in::{self, is_own_path};
-use super::{address, session_store, single_sign_on, trusted_header};
+use super::{address, required_factor, session_store, single_sign_on, trusted_header};
 use crate::api::REFRESH_HEADER;
 use crate::api::flash::{FlashMessage, SESSION_ENDED};
 use crate::error::{AppError, ErrorCode};
@@ -35,7 +35,12 @@ pub async fn gate(
         Err(error) => return reject(&request, error),
     };
     let is_vouched = vouched.is_some();
-    let path = request.uri().path();
+    let (path, from_page) = (request.uri().path(), wants_html(&request));
+    if let Some(user) = session.user.as_ref().filter(|_| !is_vouched)
+        && let Some(response) = required_factor::first(&state, user, path, from_page).await
+    {
+        return response;
+    }
     match vouched.or(session.user) {
         Some(_) if path == "/login" => Redirect::to("/").into_response(),
         Some(_) if path.starts_with("/api/") && roles::of(path).is_none() => {

@@ -79,6 +79,11 @@ impl Caller {
     }
 
     pub fn session(&self) -> CurrentSession {
-        CurrentSession { username: self.user.name.clone(), role: self.user.role, projects: self.projects() }
+        CurrentSession {
+            id: self.user.id.clone(),
+            username: self.user.name.clone(),
+            role: self.user.role,
+            projects: self.projects(),
+        }
     }
 }

@@ -14,6 +14,7 @@ use webauthn_rs::prelude::{CredentialID, Passkey, RegisterPublicKeyCredential, U
 use self::challenge::Purpose;
 use self::error::PasskeyError;
 use super::attempts::Attempts;
+use super::current_password::check_current;
 use super::guard::Caller;
 use super::second_factor::{SecondFactors, recovery};
 use super::{address, device};
@@ -99,12 +100,12 @@ impl Passkeys {
     }
 
     /// Begins adding a passkey: what to ask the browser for.
-    pub async fn begin_adding(&self, caller: &Caller, password: &str) -> Result<Asked, AppError> {
+    pub async fn begin_adding(&self, caller: &Caller, password: String) -> Result<Asked, AppError> {
         let (user, relying_party) = (&caller.user, self.relying_party()?);
         if user.password_hash.is_empty() {
             return Err(PasskeyError::NoPassword.into());
         }
-        self.second_factors.check_password(user, password).await?;
+        check_current(caller, password).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         if known.len() as i64 >= MOST {
             return Err(PasskeyError::TooMany.into());
@@ -179,12 +180,12 @@ impl Passkeys {
         &self,
         caller: &Caller,
         passkey: &str,
-        password: &str,
+        password: String,
         code: &str,
     ) -> Result<bool, AppError> {
         let user = &caller.user;
         let id: PasskeyId = passkey.parse().map_err(AppError::bad_input)?;
-        self.second_factors.check_password(user, password).await?;
+        check_current(caller, password).await?;
         let by = caller.actor();
         let mut removed = self.store.remove_passkey(&by, id.as_str(), false, self.clock.now()).await?;
         if removed == Removed::IsLast {

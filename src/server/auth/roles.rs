@@ -50,6 +50,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/session/code",
             "/api/session/link",
             "/api/session/login",
+            "/api/session/open-link",
             "/api/session/passkey",
             "/api/session/passkey-options",
             "/api/session/setup",

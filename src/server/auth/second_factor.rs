@@ -4,15 +4,12 @@
 pub(super) mod recovery;
 mod step;
 
-use secrecy::SecretString;
-
 use super::attempts::Attempts;
-use super::hashing::Asker;
-use super::password::{PasswordCheck, Passwords};
+use super::current_password::check_current;
+use super::guard::Caller;
 use super::{address, sign_in, token, totp};
-use crate::error::AppError;
+use crate::error::{AppError, ErrorCode};
 use crate::model::account::SecondFactor as State;
-use crate::model::audit::{Action, AuditEvent};
 use crate::server::clock::Clock;
 use crate::server::config::PublicUrl;
 use crate::server::store::second_factors::SecondFactor;
@@ -20,6 +17,9 @@ use crate::server::store::users::User;
 use crate::server::store::{Store, StoreError};
 
 pub use step::STEP_SECONDS;
+
+/// How many wrong codes in a row end the second step, until an administrator sets a new password.
+const MOST_WRONG: i64 = 100;
 
 /// How long a proposed secret can be confirmed, in seconds.
 const PROPOSED_SECONDS: i64 = 15 * 60;
@@ -30,20 +30,13 @@ pub struct SecondFactors {
     store: Store,
     clock: Clock,
     attempts: Attempts,
-    passwords: Passwords,
     /// The name under which authenticators list the secret.
     issuer: String,
 }
 
 impl SecondFactors {
-    pub fn new(
-        store: Store,
-        clock: Clock,
-        attempts: Attempts,
-        passwords: Passwords,
-        public_url: &PublicUrl,
-    ) -> Self {
-        Self { store, clock, attempts, passwords, issuer: totp::issuer(public_url.origin()) }
+    pub fn new(store: Store, clock: Clock, attempts: Attempts, public_url: &PublicUrl) -> Self {
+        Self { store, clock, attempts, issuer: totp::issuer(public_url.origin()) }
     }
 
     /// Whether a person's sign-in asks for more than the password: a code or a passkey.
@@ -54,6 +47,12 @@ impl SecondFactors {
     /// Whether a person has an authenticator for codes.
     pub(super) async fn has_authenticator(&self, user: &str) -> Result<bool, StoreError> {
         Ok(self.store.second_factor(user).await?.is_some_and(|factor| factor.confirmed))
+    }
+
+    /// Whether a person must set up a second factor before anything else, if one is required of people. The provider or the proxy that
+    /// signs somebody in asks for one itself.
+    pub async fn is_missing(&self, user: &User) -> Result<bool, StoreError> {
+        Ok(!user.password_hash.is_empty() && !self.is_on(user).await?)
     }
 
     /// The state of a person's second factor.
@@ -72,8 +71,9 @@ impl SecondFactors {
     }
 
     /// Proposes a new secret, which takes effect once a code of it was entered.
-    pub async fn begin(&self, user: &User, password: &str) -> Result<(), AppError> {
-        self.check_password(user, password).await?;
+    pub async fn begin(&self, caller: &Caller, password: String) -> Result<(), AppError> {
+        let user = &caller.user;
+        check_current(caller, password).await?;
         let secret = totp::new_secret();
         if !self.store.propose_second_factor(&user.id, &secret, self.clock.now()).await? {
             return Err(AppError::conflict("Your second factor is on already. Reload the page."));
@@ -110,8 +110,9 @@ impl SecondFactors {
     }
 
     /// Removes the authenticator, and returns whether something else than the password is still asked for.
-    pub async fn remove(&self, user: &User, password: &str, code: &str) -> Result<bool, AppError> {
-        self.check_password(user, password).await?;
+    pub async fn remove(&self, caller: &Caller, password: String, code: &str) -> Result<bool, AppError> {
+        let user = &caller.user;
+        check_current(caller, password).await?;
         self.check_code(user, code).await?;
         let by = user.actor(&address::current().to_string());
         self.store.remove_second_factor(&user.id, &by, self.clock.now()).await?;
@@ -123,39 +124,31 @@ impl SecondFactors {
         !factor.confirmed && self.clock.now().seconds_since(factor.created_at) < PROPOSED_SECONDS
     }
 
-    pub(super) async fn check_password(&self, user: &User, password: &str) -> Result<(), AppError> {
-        // A stolen session must not allow faster password guessing than the sign-in page.
-        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
-        let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let asker = Asker::new(address::current(), true);
-        let check = match self.passwords.verify(SecretString::from(password), stored, asker).await {
-            Ok(check) => check,
-            Err(error) => {
-                attempt.passed();
-                return Err(sign_in::unchecked(error).await);
-            }
-        };
-        if check == PasswordCheck::Wrong {
-            let event = AuditEvent::new(Action::UserPassword).refused();
-            let by = user.actor(&address::current().to_string());
-            self.store.record_often(&by, &event, self.clock.now()).await?;
-            return Err(AppError::bad_input("Incorrect password. Nothing was changed."));
-        }
-        attempt.passed();
-        Ok(())
-    }
-
     pub(super) async fn check_code(&self, user: &User, code: &str) -> Result<(), AppError> {
         let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
-        if !self.spend(&user.id, code).await? {
-            return Err(not_right());
+        match self.spend(&user.id, code).await? {
+            Spent::Right => attempt.passed(),
+            Spent::Wrong => return Err(not_right()),
+            Spent::TooOften => return Err(too_many_wrong()),
         }
-        attempt.passed();
         Ok(())
     }
 
-    /// Whether `code` is valid for a person; a valid code is used up.
-    async fn spend(&self, user: &str, code: &str) -> Result<bool, StoreError> {
+    /// Checks a person's code; a valid one is used up. After too many wrong ones in a row no code is checked any more.
+    async fn spend(&self, user: &str, code: &str) -> Result<Spent, StoreError> {
+        // Counted before it is checked, so that parallel attempts cannot exceed the limit.
+        if !self.store.count_code(user, MOST_WRONG).await? {
+            return Ok(Spent::TooOften);
+        }
+        let is_right = self.is_right(user, code).await?;
+        if !is_right {
+            return Ok(Spent::Wrong);
+        }
+        self.store.note_right_code(user).await?;
+        Ok(Spent::Right)
+    }
+
+    async fn is_right(&self, user: &str, code: &str) -> Result<bool, StoreError> {
         let code = written(code);
         if code.len() > totp::DIGITS {
             return self.store.spend_recovery_code(user, &token::hash(&code)).await;
@@ -170,6 +163,14 @@ impl SecondFactors {
     }
 }
 
+/// What came of a code.
+enum Spent {
+    Right,
+    Wrong,
+    /// Not checked: too many were wrong.
+    TooOften,
+}
+
 /// A code without the separators that people type.
 fn written(code: &str) -> String {
     code.chars().filter(|c| !c.is_whitespace() && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
@@ -177,4 +178,14 @@ fn written(code: &str) -> String {
 
 fn not_right() -> AppError {
     AppError::bad_input("Incorrect code, or it was used already. Enter the next one.")
+}
+
+/// The error after too many wrong codes in a row.
+fn too_many_wrong() -> AppError {
+    AppError::new(
+        ErrorCode::Forbidden,
+        format!(
+            "{MOST_WRONG} codes in a row were wrong, so codes of this account are not checked any more. Ask an administrator to set a new password (docket user passwd)."
+        ),
+    )
 }

@@ -15,10 +15,9 @@ use secrecy::SecretString;
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::hashing::Asker;
 use super::password::PasswordError;
-use super::{address, device, password, session_store, token};
+use super::{address, device, one_time_link, password, session_store, token, username};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::name::is_plain;
 use crate::model::user::LinkPurpose;
 use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
@@ -66,7 +65,9 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
 
 /// Signs in a person who is authenticated.
 pub async fn open(user: &User) -> Result<(), AppError> {
-    open_for(&expect_context(), &parts()?, user).await
+    let state: AppState = expect_context();
+    open_for(&state, &parts()?, user).await?;
+    second_step::tell_wrong_codes(&state, user).await
 }
 
 /// Like [`open`], for the request of `parts`.
@@ -117,26 +118,39 @@ pub async fn end() -> Result<(), AppError> {
     Ok(())
 }
 
-/// What the one-time link with this token is for; `None` if it is not valid.
-pub async fn read_link(link: &str) -> Result<Option<LinkPurpose>, AppError> {
+/// What the one-time link with this token is for; `None` if it is not valid. Without a token, that of the link which the browser
+/// keeps.
+pub async fn read_link(link: Option<&str>) -> Result<Option<LinkPurpose>, AppError> {
     let state: AppState = expect_context();
-    let link = state.store.link(&token::hash(link), state.clock.now()).await?;
+    let link = one_time_link::of_request(&state, link);
+    let link = state.store.link(&token::hash(&link), state.clock.now()).await?;
     Ok(link.map(|link| match link {
         Link::FirstAdministrator => LinkPurpose::FirstAdministrator,
         Link::Person(name) => LinkPurpose::Invitation { name },
     }))
 }
 
-/// Uses a one-time link and signs its owner in: the first administrator, who chooses a name, or an invited person.
-pub async fn with_link(link: &str, username: Option<&str>, password: String) -> Result<(), AppError> {
+/// Has the browser keep the token of a one-time link that a person opened or pasted.
+pub fn keep_link(pasted: &str) -> Result<(), AppError> {
+    let token = one_time_link::token_in(pasted).ok_or_else(|| {
+        AppError::bad_input("This is not a one-time link of Docket. Copy the whole link and paste it again.")
+    })?;
+    one_time_link::keep(&expect_context(), token);
+    Ok(())
+}
+
+/// Uses a one-time link, by default the one that the browser keeps, and signs its owner in: the first administrator, who chooses a
+/// name, or an invited person.
+pub async fn with_link(link: Option<&str>, username: Option<&str>, password: String) -> Result<(), AppError> {
     let state: AppState = expect_context();
-    let (link, now, from) = (token::hash(link), state.clock.now(), address::current().to_string());
+    let link = one_time_link::of_request(&state, link);
+    let (link, now, from) = (token::hash(&link), state.clock.now(), address::current().to_string());
     // Checked before hashing, which is expensive; links cannot be guessed.
     let name = match state.store.link(&link, now).await?.ok_or_else(link_is_over)? {
         Link::Person(name) => name,
         Link::FirstAdministrator => {
             let name = username.unwrap_or_default().trim();
-            check_username(name).map_err(AppError::bad_input)?;
+            username::check(name).map_err(AppError::bad_input)?;
             name.to_owned()
         }
     };
@@ -155,7 +169,9 @@ pub async fn with_link(link: &str, username: Option<&str>, password: String) -> 
         }
         None => None,
     };
-    open(&user.ok_or_else(link_is_over)?).await
+    open(&user.ok_or_else(link_is_over)?).await?;
+    one_time_link::keep(&state, "");
+    Ok(())
 }
 
 fn link_is_over() -> AppError {
@@ -206,18 +222,6 @@ pub fn too_often(wait: Duration) -> AppError {
     )
 }
 
-/// The names under which the audit log has what no person did.
-const RESERVED_NAMES: [&str; 2] = ["docket", "command line"];
-
-/// Checks a username: 1 to 64 visible characters without spaces at the ends, and none of [`RESERVED_NAMES`].
-pub fn check_username(name: &str) -> Result<(), &'static str> {
-    if RESERVED_NAMES.contains(&name.trim().to_lowercase().as_str()) {
-        return Err("This username is reserved. Choose another one.");
-    }
-    let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
-    if good { Ok(()) } else { Err("A username has 1 to 64 visible characters.") }
-}
-
 /// `next` if it is a path of this server, else `/`.
 pub fn own_path(next: Option<&str>) -> String {
     next.filter(|next| is_own_path(next)).unwrap_or("/").to_owned()
@@ -260,16 +264,6 @@ fn internal(error: impl std::fmt::Display) -> AppError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nobody_is_called_as_docket_itself_is_in_the_audit_log() {
-        assert!(check_username("olga").is_ok() && check_username("docket fan").is_ok());
-        for reserved in ["Docket", "docket", "Command Line", "command line"] {
-            assert!(check_username(reserved).is_err(), "{reserved}");
-        }
-        assert!(RESERVED_NAMES.contains(&Actor::docket().name.to_lowercase().as_str()));
-        assert!(RESERVED_NAMES.contains(&Actor::command_line().name.as_str()));
-    }
 
     #[test]
     fn only_own_paths_are_gone_to_after_signing_in() {

@@ -1,4 +1,4 @@
-//! The cookies of a sign-in, or of a new passkey, in progress: valid for minutes and for one purpose. They do not open a session.
+//! The cookies of a sign-in, of a new passkey or of a one-time link, in progress: valid for minutes and for one purpose. They do not open a session.
 
 use axum::http::{HeaderMap, HeaderValue};
 
@@ -11,6 +11,7 @@ pub enum Purpose {
     SecondFactor,
     SingleSignOn,
     Passkey,
+    OneTimeLink,
 }
 
 /// Sets the cookie for `seconds`; with 0, removes it.
@@ -28,5 +29,6 @@ fn name(purpose: Purpose) -> CookieName {
         Purpose::SecondFactor => CookieName { https: "__Host-docket-step", http: "docket-step" },
         Purpose::Passkey => CookieName { https: "__Host-docket-passkey", http: "docket-passkey" },
         Purpose::SingleSignOn => CookieName { https: "__Host-docket-sso", http: "docket-sso" },
+        Purpose::OneTimeLink => CookieName { https: "__Host-docket-link", http: "docket-link" },
     }
 }

@@ -1,67 +1,160 @@
 //! An authenticating proxy names the signed-in user in a header. Only the configured proxies are trusted: the header is
 //! removed from every request, whoever sent it, so that no later code can trust it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderName, HeaderValue, header::Entry};
+use moka::future::Cache;
+use secrecy::ExposeSecret;
 
-use super::address::is_trusted;
-use super::sign_in::check_username;
 use super::single_sign_on::follow;
+use super::{address, token, username};
 use crate::error::{AppError, ErrorCode};
-use crate::model::user::Role;
+use crate::model::audit::{Action, AuditEvent};
+use crate::model::user::{GivenProjects, Role};
+use crate::server::config::{SECRET_HEADER, TrustedHeaderConfig};
 use crate::server::state::AppState;
+use crate::server::store::StoreError;
 use crate::server::store::users::User;
+
+/// The detail of these sign-ins in the audit log.
+const BY: &str = "trusted header";
+
+/// How many pairs of a person and an address are remembered as recorded.
+const KNOWN: u64 = 10_000;
+
+/// People whom the proxy named lately. They have no session, so the audit log has the first request after a while without any.
+#[derive(Clone)]
+pub struct Arrivals(Cache<(String, IpAddr), ()>);
+
+impl Arrivals {
+    /// `idle`: the time without a request after which the next one is recorded.
+    pub fn new(idle: Duration) -> Self {
+        Self(Cache::builder().max_capacity(KNOWN).time_to_idle(idle).build())
+    }
+
+    async fn note(&self, state: &AppState, user: &User, from: IpAddr) -> Result<(), StoreError> {
+        let arrival = (user.id.clone(), from);
+        if self.0.get(&arrival).await.is_some() {
+            return Ok(());
+        }
+        let event = AuditEvent::new(Action::SignIn).with_detail(BY);
+        state.store.record_often(&user.actor(&from.to_string()), &event, state.clock.now()).await?;
+        self.0.insert(arrival, ()).await;
+        Ok(())
+    }
+}
 
 /// The person named by a trusted proxy, if any. Removes its headers from the request.
 pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<User>, AppError> {
     let Some(config) = &state.trusted_header else { return Ok(None) };
     let names = take_header(request, &config.user);
-    let groups = config.groups.as_ref().map(|(header, roles)| (take_header(request, header), roles));
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let trusted = &state.access.trusted_proxies;
-    if !peer.is_some_and(|ConnectInfo(peer)| is_trusted(peer.ip().to_canonical(), trusted)) {
+    let groups = config.groups.as_ref().map(|groups| take_header(request, &groups.header));
+    let secrets = take_header(request, &SECRET_HEADER);
+    if names.is_empty() || !is_proxy(state, config, request, &secrets) {
         return Ok(None);
     }
     let name = match names.as_slice() {
-        [] => return Ok(None),
-        [name] => str::from_utf8(name.as_bytes()).ok().filter(|name| check_username(name).is_ok()),
+        [name] => str::from_utf8(name.as_bytes()).ok().filter(|name| username::check(name).is_ok()),
         _ => None,
     };
+    let from = address::of(request.extensions());
+    match named(state, config, name, groups).await {
+        Ok(user) => {
+            state.arrivals.note(state, &user, from).await?;
+            Ok(Some(user))
+        }
+        Err(error) => {
+            if error.code == ErrorCode::Forbidden {
+                let event = AuditEvent::new(Action::SignIn).refused().with_detail(BY);
+                let (name, from) = (name.unwrap_or_default(), from.to_string());
+                state.store.record_refused_sign_in(name, &from, &event, state.clock.now()).await?;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Whether the request is the proxy's: from its address, and with the secret if there is one.
+fn is_proxy(
+    state: &AppState,
+    config: &TrustedHeaderConfig,
+    request: &Request,
+    secrets: &[HeaderValue],
+) -> bool {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let is_peer = peer.is_some_and(|ConnectInfo(peer)| {
+        address::is_trusted(peer.ip().to_canonical(), &state.access.trusted_proxies)
+    });
+    let Some(secret) = config.secret.as_ref().filter(|_| is_peer) else { return is_peer };
+    // The time it takes to compare hashes tells nothing about the secret.
+    let sent = match secrets {
+        [sent] => sent.to_str().unwrap_or_default(),
+        _ => "",
+    };
+    let is_right = token::hash(sent) == token::hash(secret.expose_secret());
+    if !is_right {
+        tracing::warn!("a request named a person without the proxy's secret; the name was ignored");
+    }
+    is_right
+}
+
+/// The person called `name`, with the role and the projects of their groups if those are configured.
+async fn named(
+    state: &AppState,
+    config: &TrustedHeaderConfig,
+    name: Option<&str>,
+    groups: Option<Vec<HeaderValue>>,
+) -> Result<User, AppError> {
     let name = name.ok_or_else(|| refused("The proxy in front of Docket did not identify you clearly."))?;
-    let user = match groups {
-        None => state.store.user_by_name(name).await?,
-        Some((groups, roles)) => {
-            let groups = groups.iter().filter_map(|line| str::from_utf8(line.as_bytes()).ok());
-            let role = roles.role_of(groups.flat_map(|line| line.split(',')).map(str::trim));
-            let role = role.ok_or_else(|| {
+    let user = match (&config.groups, groups) {
+        (Some(given), Some(lines)) => {
+            let lines = lines.iter().filter_map(|line| str::from_utf8(line.as_bytes()).ok());
+            let groups: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+            let role = given.roles.role_of(groups.iter().copied()).ok_or_else(|| {
                 refused(
                     "None of your groups may use Docket. Ask an administrator to add you to one that may.",
                 )
             })?;
-            Some(with_role(state, name, role).await?)
+            Some(with_groups(state, name, role, &given.projects.given_to(groups)).await?)
         }
+        _ => state.store.user_by_name(name).await?,
     };
     let user =
         user.ok_or_else(|| refused("You have no account in Docket yet. Ask an administrator for one."))?;
     match user.disabled {
         true => Err(refused("Your account here is disabled. Ask an administrator to enable it.")),
-        false => Ok(Some(user)),
+        false => Ok(user),
     }
 }
 
-/// The person called `name`, with the role of their groups. Created on their first request.
-async fn with_role(state: &AppState, name: &str, role: Role) -> Result<User, AppError> {
-    let store = &state.store;
-    if store.user_by_name(name).await?.is_none() && store.add_user(name, role, "", state.clock.now()).await? {
-        tracing::info!(user = name, %role, "added by the trusted proxy header");
+/// The person called `name`, with the role and the projects of their groups. Created on their first request.
+async fn with_groups(
+    state: &AppState,
+    name: &str,
+    role: Role,
+    projects: &GivenProjects,
+) -> Result<User, AppError> {
+    let (store, now) = (&state.store, state.clock.now());
+    let user = match store.user_by_name(name).await? {
+        Some(user) => user,
+        None => {
+            if store.add_vouched_user(name, (role, projects), now).await? {
+                tracing::info!(user = name, %role, "added by the trusted proxy header");
+            }
+            store.user_by_name(name).await?.ok_or_else(AppError::internal)?
+        }
+    };
+    if user.disabled {
+        return Ok(user);
     }
-    let user = store.user_by_name(name).await?.ok_or_else(AppError::internal)?;
-    if !user.disabled {
-        follow(store, &user, role, state.clock.now()).await?;
-    }
-    Ok(User { role, ..user })
+    // An account that an administrator made for every project keeps them.
+    let keeps_all =
+        !user.password_hash.is_empty() && user.projects.is_none() && user.group_projects.is_none();
+    follow(store, &user, role, Some(projects).filter(|_| !keeps_all), now).await?;
+    store.user_by_id(&user.id).await?.ok_or_else(AppError::internal)
 }
 
 /// Removes a header from the request and returns its values.

@@ -6,7 +6,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::paging::PageLimit;
 use crate::model::user::Project;
 use crate::server::clock::Clock;
-use crate::server::config::Config;
+use crate::server::config::{Config, PublicUrl};
 use crate::server::store::Store;
 use crate::server::upstream::governor::{Governor, Scope};
 use crate::server::upstream::health::Health;
@@ -16,6 +16,7 @@ use crate::server::upstream::{Upstream, UpstreamError};
 /// Opens the database and makes one authenticated call per project; fails unless all succeed.
 pub async fn check(config: Config) -> anyhow::Result<()> {
     say("configuration", Ok("every value is understood".to_owned()));
+    say_proxies(&config);
     let store = match Store::open(&config.database.url).await {
         Ok(store) => store,
         Err(error) => {
@@ -47,6 +48,21 @@ pub async fn check(config: Config) -> anyhow::Result<()> {
     }
     store.close().await;
     if good { Ok(()) } else { bail!("a check failed") }
+}
+
+/// Docket itself speaks http only, so that an https address has a proxy in front. It may still be right to trust none.
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say_proxies(config: &Config) {
+    let trusted: Vec<String> = config.access.trusted_proxies.iter().map(ToString::to_string).collect();
+    let is_https = config.http.public_url.as_ref().is_some_and(PublicUrl::is_https);
+    match (trusted.is_empty(), is_https) {
+        (false, _) => say("proxies", Ok(format!("X-Forwarded-For is believed from {}", trusted.join(", ")))),
+        (true, false) => say("proxies", Ok("none is trusted; each client has its own address".to_owned())),
+        (true, true) => println!(
+            "NOTE    proxies: DOCKET_PUBLIC_URL is https, so there is a proxy, but DOCKET_TRUSTED_PROXIES is empty: all people share the \
+             proxy's address, and a few wrong passwords keep everybody out. Set it to the proxy's address, for example 127.0.0.1."
+        ),
+    }
 }
 
 async fn read_one(

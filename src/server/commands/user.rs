@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use crate::model::audit::Actor;
 use crate::model::id::ProjectId;
 use crate::model::user::{Project, Role};
-use crate::server::auth::{password, sign_in};
+use crate::server::auth::{password, username};
 use crate::server::clock::Clock;
 use crate::server::config::{Database, parse_projects};
 use crate::server::people;
@@ -43,7 +43,7 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
     let (by, now) = (&Actor::command_line(), Clock::system().now());
     match action {
         Action::Add { name, role, projects } => {
-            sign_in::check_username(&name).map_err(anyhow::Error::msg)?;
+            username::check(&name).map_err(anyhow::Error::msg)?;
             let projects = limits(projects.as_deref(), all.as_deref())?;
             let hash = password::hash(read_password(&name)?).await?;
             if !store.add_person(&name, role, projects.as_deref(), &hash, by, now).await? {
@@ -84,8 +84,11 @@ pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action
                 let disabled = if user.disabled { "  disabled" } else { "" };
                 let factor = if guarded.contains(&user.id) { "  second factor" } else { "" };
                 let limited =
-                    user.projects.map(|projects| projects.iter().map(ToString::to_string).collect());
-                let limited = limited.map(|ids: Vec<String>| format!("  only {}", ids.join(",")));
+                    user.limits().map(|projects| projects.iter().map(ToString::to_string).collect());
+                let limited = limited.map(|ids: Vec<String>| match ids.is_empty() {
+                    true => "  no project".to_owned(),
+                    false => format!("  only {}", ids.join(",")),
+                });
                 say(&format!(
                     "{:<24}  {}{}{factor}{disabled}",
                     user.name,

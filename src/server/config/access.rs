@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::source::{ConfigError, Source, number_between, whole_number};
+use super::source::{ConfigError, Source, number_between, switch, whole_number};
 
 #[derive(Debug, Clone)]
 pub struct AccessConfig {
@@ -24,6 +24,10 @@ pub struct AccessConfig {
     pub analytics_per_person: u32,
     /// How many prompts one person may have in the queue.
     pub queued_per_person: u32,
+    /// Whether people who sign in with a password must have a second factor.
+    pub require_second_factor: bool,
+    /// Whether browsers use https for subdomains of the public address too.
+    pub hsts_subdomains: bool,
 }
 
 impl AccessConfig {
@@ -38,6 +42,8 @@ impl AccessConfig {
             connections_per_address: source.or_default("connections_per_address", whole_number(1))?,
             analytics_per_person: source.or_default("analytics_per_person", whole_number(1))?,
             queued_per_person: source.or_default("queued_per_person", whole_number(1))?,
+            require_second_factor: source.or_default("require_second_factor", switch)?,
+            hsts_subdomains: source.or_default("hsts_subdomains", switch)?,
         })
     }
 }
@@ -52,6 +58,8 @@ impl Default for AccessConfig {
             connections_per_address: 512,
             analytics_per_person: 20,
             queued_per_person: 500,
+            require_second_factor: false,
+            hsts_subdomains: false,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! External authentication: an OpenID Connect provider, or an authenticating proxy.
 
 use axum::http::HeaderName;
-use secrecy::SecretString;
+use ipnet::IpNet;
+use secrecy::{ExposeSecret, SecretString};
 
 use super::source::{self, ConfigError, Source};
 use super::upstream::safe_address;
-use crate::model::user::Role;
+use crate::model::user::{GivenProjects, Project, Role};
 
 /// Empty by default: people sign in with passwords only.
 #[derive(Clone, Default)]
@@ -24,6 +25,7 @@ pub struct SingleSignOnConfig {
     /// The claim that holds a person's groups.
     pub groups_claim: String,
     pub roles: GroupRoles,
+    pub projects: GroupProjects,
     /// Scopes to request besides `openid`.
     pub scopes: Vec<String>,
     /// The provider's name on the sign-in page.
@@ -35,22 +37,71 @@ pub struct SingleSignOnConfig {
 pub struct TrustedHeaderConfig {
     pub user: HeaderName,
     /// `None`: everybody needs an account with a role first.
-    pub groups: Option<(HeaderName, GroupRoles)>,
+    pub groups: Option<TrustedGroups>,
+    /// What the proxy must send in the header [`SECRET_HEADER`]; `None`: its address is enough.
+    pub secret: Option<SecretString>,
 }
+
+/// The header with the groups, and what they give.
+#[derive(Clone)]
+pub struct TrustedGroups {
+    pub header: HeaderName,
+    pub roles: GroupRoles,
+    pub projects: GroupProjects,
+}
+
+/// The header in which the proxy proves that it is the proxy.
+pub const SECRET_HEADER: HeaderName = HeaderName::from_static("docket-proxy-secret");
+
+/// The shortest secret, in characters.
+const SECRET_MIN: usize = 24;
 
 /// The role of each group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRoles(Vec<(String, Role)>);
 
+/// The projects of each group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupProjects(Vec<(String, GivenProjects)>);
+
 impl IdentityConfig {
-    /// `has_proxies`: whether any proxy is trusted; without one, nobody could send the header.
-    pub(super) fn from_source(source: &Source, has_proxies: bool) -> Result<Self, ConfigError> {
-        let trusted_header = trusted_header(source)?;
-        if trusted_header.is_some() && !has_proxies {
-            return Err(source::missing("trusted_proxies"));
+    /// `proxies`: those that are trusted; without one, nobody could send the header. `all`: the configured projects.
+    pub(super) fn from_source(
+        source: &Source,
+        proxies: &[IpNet],
+        all: &[Project],
+    ) -> Result<Self, ConfigError> {
+        let trusted_header = trusted_header(source, all)?;
+        if let Some(trusted) = &trusted_header {
+            check_proxies(trusted, proxies)?;
         }
-        Ok(Self { single_sign_on: single_sign_on(source)?, trusted_header })
+        Ok(Self { single_sign_on: single_sign_on(source, all)?, trusted_header })
     }
+}
+
+/// Every account of a machine can connect over its loopback interface, so there an address proves nothing.
+fn check_proxies(trusted: &TrustedHeaderConfig, proxies: &[IpNet]) -> Result<(), ConfigError> {
+    if proxies.is_empty() {
+        return Err(source::missing("trusted_proxies"));
+    }
+    match trusted.secret.is_none() && proxies.iter().any(has_loopback) {
+        false => Ok(()),
+        true => Err(ConfigError(
+            "DOCKET_TRUSTED_SECRET or DOCKET_TRUSTED_SECRET_FILE is required: DOCKET_TRUSTED_PROXIES has an address of this machine, from \
+             which every program on it can connect and send DOCKET_TRUSTED_HEADER. Have the proxy send a random secret in the header \
+             docket-proxy-secret, and set the same here. An example: DOCKET_TRUSTED_SECRET_FILE=/run/secrets/docket-proxy"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Whether a network has addresses of this machine, also as IPv6 writes those of IPv4.
+fn has_loopback(network: &IpNet) -> bool {
+    let loopback = ["127.0.0.0/8", "::1/128", "::ffff:127.0.0.0/104"];
+    loopback
+        .iter()
+        .filter_map(|own| own.parse().ok())
+        .any(|own: IpNet| network.contains(&own.addr()) || own.contains(&network.addr()))
 }
 
 impl GroupRoles {
@@ -77,7 +128,37 @@ impl GroupRoles {
     }
 }
 
-fn single_sign_on(source: &Source) -> Result<Option<SingleSignOnConfig>, ConfigError> {
+impl GroupProjects {
+    /// `group=project,group=project`; `*` is every project, and a group may be named again for another one.
+    pub fn parse(text: &str, all: &[Project]) -> Result<Self, String> {
+        let mapped = text.split(',').map(|part| {
+            let (group, project) =
+                part.rsplit_once('=').ok_or_else(|| format!("“{part}” is not group=project"))?;
+            let given = match project.trim() {
+                "*" => GivenProjects::All,
+                id => {
+                    let known = all.iter().map(|project| &project.id).find(|known| known.as_str() == id);
+                    let known = known.ok_or_else(|| format!("{id} is not among the projects"))?;
+                    GivenProjects::These(vec![known.clone()])
+                }
+            };
+            match group.trim() {
+                "" => Err(format!("“{part}” names no group")),
+                group => Ok((group.to_owned(), given)),
+            }
+        });
+        mapped.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// All projects that `groups` give, in the configured order.
+    pub fn given_to<'a>(&self, groups: impl IntoIterator<Item = &'a str>) -> GivenProjects {
+        let groups: Vec<&str> = groups.into_iter().collect();
+        let given = self.0.iter().filter(|(group, _)| groups.contains(&group.as_str()));
+        given.fold(GivenProjects::default(), |all, (_, given)| all.and(given))
+    }
+}
+
+fn single_sign_on(source: &Source, all: &[Project]) -> Result<Option<SingleSignOnConfig>, ConfigError> {
     let issuer = source.optional("oidc_issuer", |text| safe_address(text).map(|_| text.to_owned()))?;
     let client_id = source.optional("oidc_client_id", text)?;
     let Some(issuer) = issuer else {
@@ -90,6 +171,7 @@ fn single_sign_on(source: &Source) -> Result<Option<SingleSignOnConfig>, ConfigE
         client_secret: client_secret(source)?,
         groups_claim: source.or_default("oidc_groups_claim", text)?,
         roles: source.required("oidc_roles", GroupRoles::parse)?,
+        projects: group_projects(source, "oidc_projects", all)?,
         scopes: source.or_default("oidc_scopes", scopes)?,
         name: source.or_default("oidc_name", text)?,
     }))
@@ -99,14 +181,18 @@ fn client_secret(source: &Source) -> Result<SecretString, ConfigError> {
     if let Some(secret) = source.optional("oidc_client_secret", source::secret)? {
         return Ok(secret);
     }
-    source.required("oidc_client_secret_file", |path| {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
-        source::secret(text.trim()).map_err(str::to_owned)
-    })
+    source.required("oidc_client_secret_file", secret_in_file)
 }
 
-fn trusted_header(source: &Source) -> Result<Option<TrustedHeaderConfig>, ConfigError> {
+fn group_projects(
+    source: &Source,
+    name: &'static str,
+    all: &[Project],
+) -> Result<GroupProjects, ConfigError> {
+    Ok(source.optional(name, |text| GroupProjects::parse(text, all))?.unwrap_or_default())
+}
+
+fn trusted_header(source: &Source, all: &[Project]) -> Result<Option<TrustedHeaderConfig>, ConfigError> {
     let header = |text: &str| text.parse::<HeaderName>().map_err(|_| format!("“{text}” is no header's name"));
     let user = source.optional("trusted_header", header)?;
     let groups = source.optional("trusted_groups_header", header)?;
@@ -114,10 +200,32 @@ fn trusted_header(source: &Source) -> Result<Option<TrustedHeaderConfig>, Config
         return if groups.is_some() { Err(source::missing("trusted_header")) } else { Ok(None) };
     };
     let groups = match groups {
-        Some(name) => Some((name, source.required("trusted_roles", GroupRoles::parse)?)),
+        Some(header) => Some(TrustedGroups {
+            header,
+            roles: source.required("trusted_roles", GroupRoles::parse)?,
+            projects: group_projects(source, "trusted_projects", all)?,
+        }),
         None => None,
     };
-    Ok(Some(TrustedHeaderConfig { user, groups }))
+    Ok(Some(TrustedHeaderConfig { user, groups, secret: trusted_secret(source)? }))
+}
+
+fn trusted_secret(source: &Source) -> Result<Option<SecretString>, ConfigError> {
+    let secret = match source.optional("trusted_secret", source::secret)? {
+        Some(secret) => Some(secret),
+        None => source.optional("trusted_secret_file", secret_in_file)?,
+    };
+    match secret {
+        Some(secret) if secret.expose_secret().chars().count() < SECRET_MIN => Err(ConfigError(format!(
+            "DOCKET_TRUSTED_SECRET must have at least {SECRET_MIN} characters. An example of how to make one: openssl rand -hex 32"
+        ))),
+        secret => Ok(secret),
+    }
+}
+
+fn secret_in_file(path: &str) -> Result<SecretString, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
+    source::secret(text.trim()).map_err(str::to_owned)
 }
 
 fn text(text: &str) -> Result<String, &'static str> {
@@ -152,9 +260,54 @@ mod tests {
     ];
 
     fn read(environment: &[(&str, &str)], has_proxies: bool) -> Result<IdentityConfig, String> {
+        read_behind(environment, if has_proxies { &["10.0.0.0/8"] } else { &[] })
+    }
+
+    fn read_behind(environment: &[(&str, &str)], proxies: &[&str]) -> Result<IdentityConfig, String> {
+        let proxies: Vec<IpNet> = proxies.iter().map(|network| network.parse().expect("a network")).collect();
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let source = Source::new("", "Leptos.toml", environment).map_err(|error| error.to_string())?;
-        IdentityConfig::from_source(&source, has_proxies).map_err(|error| error.to_string())
+        IdentityConfig::from_source(&source, &proxies, &projects()).map_err(|error| error.to_string())
+    }
+
+    fn projects() -> Vec<Project> {
+        crate::server::config::parse_projects("docs=Docs,api=API").expect("projects")
+    }
+
+    #[test]
+    fn groups_give_projects_and_nobody_has_one_without() {
+        let given = GroupProjects::parse("writers=docs, cn=leads=*,writers=api,all=docs", &projects())
+            .expect("projects");
+        let to = |groups: &[&str]| given.given_to(groups.iter().copied()).to_string();
+        assert_eq!(to(&["all"]), "docs");
+        assert_eq!(to(&["all", "writers"]), "docs,api");
+        assert_eq!(to(&["writers", "cn=leads"]), "*");
+        assert_eq!((to(&[]), to(&["Writers"])), (String::new(), String::new()));
+        for bad in ["", "writers", "writers=nowhere", "=docs", "a=docs,,b=docs", "a=docs+api"] {
+            assert!(GroupProjects::parse(bad, &projects()).is_err(), "{bad:?}");
+        }
+        let mut environment = WHOLE.to_vec();
+        environment.push(("DOCKET_OIDC_PROJECTS", "writers=nowhere"));
+        let error = read(&environment, false).err().expect("an error");
+        assert!(error.contains("DOCKET_OIDC_PROJECTS") && error.contains("nowhere"), "{error}");
+    }
+
+    #[test]
+    fn a_proxy_on_this_machine_needs_a_secret() {
+        let header = ("DOCKET_TRUSTED_HEADER", "X-Forwarded-User");
+        for proxy in ["127.0.0.1/32", "127.0.0.0/8", "0.0.0.0/0", "::1/128", "::/0", "::ffff:127.0.0.1/128"] {
+            let error = read_behind(&[header], &["10.0.0.1/32", proxy]).err().expect("an error");
+            assert!(
+                error.contains("DOCKET_TRUSTED_SECRET") && error.contains("docket-proxy-secret"),
+                "{error}"
+            );
+            let secret = ("DOCKET_TRUSTED_SECRET", "a few unrelated words of a proxy");
+            assert!(read_behind(&[header, secret], &[proxy]).is_ok(), "{proxy}");
+        }
+        assert!(read_behind(&[header], &["10.0.0.1/32", "fd00::/8"]).is_ok());
+        let short = ("DOCKET_TRUSTED_SECRET", "too short");
+        let error = read_behind(&[header, short], &["127.0.0.1/32"]).err().expect("an error");
+        assert!(error.contains("at least 24") && !error.contains("too short"), "{error}");
     }
 
     #[test]

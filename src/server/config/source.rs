@@ -59,6 +59,18 @@ pub const KEYS: &[Key] = &[
         "127.0.0.1,10.0.0.0/8",
         "Proxies whose X-Forwarded-For is believed: addresses and networks",
     ),
+    key(
+        "require_second_factor",
+        "false",
+        "true",
+        "Whether people with a password must set up a second factor before anything else: true or false",
+    ),
+    key(
+        "hsts_subdomains",
+        "false",
+        "true",
+        "Whether browsers use https for subdomains of the public address too: true or false",
+    ),
     key("connections", "4096", "4096", "Open connections in all"),
     key(
         "connections_per_address",
@@ -92,6 +104,12 @@ pub const KEYS: &[Key] = &[
     key("oidc_client_secret", "", "…", "Docket's secret at the provider; this or oidc_client_secret_file"),
     key("oidc_client_secret_file", "", "/run/secrets/docket-oidc", "File that holds that secret"),
     key("oidc_roles", "", "writers=operator,leads=admin", "What the provider's groups may do, as group=role"),
+    key(
+        "oidc_projects",
+        "",
+        "writers=docs,leads=*",
+        "Which projects those groups may see, as group=project; * is every project",
+    ),
     key("oidc_groups_claim", "groups", "groups", "Claim that holds a person's groups"),
     key("oidc_scopes", "email profile", "email profile groups", "Scopes to ask for besides openid"),
     key("oidc_name", "single sign-on", "Example Account", "What the sign-in page calls the provider"),
@@ -108,6 +126,19 @@ pub const KEYS: &[Key] = &[
         "Header in which it names their groups; without it people need accounts",
     ),
     key("trusted_roles", "", "writers=operator,leads=admin", "What those groups may do, as group=role"),
+    key(
+        "trusted_projects",
+        "",
+        "writers=docs,leads=*",
+        "Which projects those groups may see, as group=project; * is every project",
+    ),
+    key(
+        "trusted_secret",
+        "",
+        "…",
+        "Secret that the proxy sends in the header docket-proxy-secret; required where it is on this machine",
+    ),
+    key("trusted_secret_file", "", "/run/secrets/docket-proxy", "File that holds that secret"),
     key("audit_days", "400", "400", "Days that records of the audit log are kept; 0 keeps all"),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),
@@ -284,6 +315,11 @@ pub(super) fn number_between(least: u32, most: u32) -> impl Fn(&str) -> Result<u
             .filter(|number| (least..=most).contains(number))
             .ok_or_else(|| format!("“{text}” is not a whole number from {least} to {most}"))
     }
+}
+
+/// `true` or `false`.
+pub(super) fn switch(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| format!("“{text}” is neither true nor false"))
 }
 
 /// Parses a secret, which must not appear in errors.

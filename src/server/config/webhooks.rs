@@ -1,6 +1,6 @@
 //! Which addresses outgoing webhooks may have.
 
-use super::source::{ConfigError, Source};
+use super::source::{ConfigError, Source, switch};
 
 #[derive(Debug, Clone, Copy)]
 pub struct WebhookConfig {
@@ -13,8 +13,4 @@ impl WebhookConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
         Ok(Self { private: source.or_default("webhook_private", switch)? })
     }
-}
-
-fn switch(text: &str) -> Result<bool, String> {
-    text.parse().map_err(|_| format!("“{text}” is neither true nor false"))
 }

@@ -39,7 +39,7 @@ impl Jobs {
         project: &ProjectId,
         ids: &str,
     ) -> Result<BulkResult, AppError> {
-        let jobs = self.store.archive_here(project, &chosen(ids)?, &caller.user, self.clock.now()).await?;
+        let jobs = self.store.archive_here(project, &chosen(ids)?, &caller.actor(), self.clock.now()).await?;
         Ok(BulkResult { jobs })
     }
 
@@ -50,7 +50,8 @@ impl Jobs {
         project: &ProjectId,
         ids: &str,
     ) -> Result<BulkResult, AppError> {
-        let jobs = self.store.unarchive_here(project, &chosen(ids)?, &caller.user, self.clock.now()).await?;
+        let jobs =
+            self.store.unarchive_here(project, &chosen(ids)?, &caller.actor(), self.clock.now()).await?;
         Ok(BulkResult { jobs })
     }
 
@@ -76,14 +77,28 @@ impl Jobs {
         Ok(BulkResult { jobs })
     }
 
-    pub async fn tag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<BulkResult, AppError> {
+    pub async fn tag(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+        tag: &str,
+    ) -> Result<BulkResult, AppError> {
         let tag = tag.parse().map_err(AppError::bad_input)?;
-        Ok(BulkResult { jobs: self.store.tag(project, &chosen(ids)?, &tag).await? })
+        let (by, now) = (caller.actor(), self.clock.now());
+        Ok(BulkResult { jobs: self.store.tag(project, &chosen(ids)?, &tag, &by, now).await? })
     }
 
-    pub async fn untag(&self, project: &ProjectId, ids: &str, tag: &str) -> Result<BulkResult, AppError> {
+    pub async fn untag(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ids: &str,
+        tag: &str,
+    ) -> Result<BulkResult, AppError> {
         let tag = tag.parse().map_err(AppError::bad_input)?;
-        Ok(BulkResult { jobs: self.store.untag(project, &chosen(ids)?, &tag).await? })
+        let (by, now) = (caller.actor(), self.clock.now());
+        Ok(BulkResult { jobs: self.store.untag(project, &chosen(ids)?, &tag, &by, now).await? })
     }
 }
 

@@ -33,14 +33,19 @@ async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response
     let Some(id) = cookie::get(request.headers(), COOKIE.at(&state.public_url)) else {
         return next.run(request).await;
     };
-    let person = person(&request);
-    let pending = state.flash.take(person.as_deref(), &id).await.map(PendingFlash::new);
+    let (mut pending, mut owner) = (None, None);
+    for candidate in Owners::of(&request).all() {
+        if let Some(message) = state.flash.take(candidate.as_deref(), &id).await {
+            (pending, owner) = (Some(PendingFlash::new(message)), candidate);
+            break;
+        }
+    }
     if let Some(pending) = &pending {
         request.extensions_mut().insert(pending.clone());
     }
     let mut response = next.run(request).await;
     match pending.and_then(|pending| pending.unshown()) {
-        Some(message) => state.flash.put(person.as_deref(), &id, message).await,
+        Some(message) => state.flash.put(owner.as_deref(), &id, message).await,
         None => set_cookie(&mut response, "", 0, &state.public_url),
     }
     response
@@ -48,7 +53,7 @@ async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response
 
 /// Stores the outcome of a form, and redirects to the page it was on.
 async fn collect(state: &AppState, request: Request, next: Next) -> Response {
-    let person = person(&request);
+    let owners = Owners::of(&request);
     let (mut parts, body) = request.into_parts();
     // Already complete, with limited size.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
@@ -61,19 +66,36 @@ async fn collect(state: &AppState, request: Request, next: Next) -> Response {
         let typed =
             form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.into_owned()));
         response = (StatusCode::SEE_OTHER, [(header::LOCATION, came_from)]).into_response();
-        (Err(error), kept(person.is_some(), typed))
+        (Err(error), kept(owners.person.is_some(), typed))
     } else {
         let Some(confirmation) = slot.take() else { return response };
         (Ok(confirmation), Vec::new())
     };
-    let id = state.flash.keep(person.as_deref(), FlashMessage { form, outcome, typed }).await;
+    let has_secret = outcome.as_ref().is_ok_and(|said| said.secret.is_some());
+    let owner = owners.session.filter(|_| has_secret).or(owners.person);
+    let id = state.flash.keep(owner.as_deref(), FlashMessage { form, outcome, typed }).await;
     set_cookie(&mut response, &id, KEPT_FOR.as_secs() as i64, &state.public_url);
     response
 }
 
-/// The id of the signed-in person.
-fn person(request: &Request) -> Option<String> {
-    request.extensions().get::<Caller>().map(|caller| caller.user.id.clone())
+/// Whose messages a request may get. One with a secret is of the session in which the form was posted: another session of the same
+/// person does not show it. The others are of the person, since a changed password begins a new session.
+struct Owners {
+    session: Option<String>,
+    person: Option<String>,
+}
+
+impl Owners {
+    fn of(request: &Request) -> Self {
+        let caller = request.extensions().get::<Caller>();
+        let session = caller.and_then(|caller| caller.session.clone());
+        Self { session, person: caller.map(|caller| caller.user.id.clone()) }
+    }
+
+    /// `None` is nobody who is signed in.
+    fn all(self) -> impl Iterator<Item = Option<String>> {
+        self.session.map(Some).into_iter().chain([self.person])
+    }
 }
 
 /// Whether a person navigates to a page. Requests by scripts and prefetches leave the message pending.

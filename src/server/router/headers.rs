@@ -15,17 +15,46 @@ const SECURITY: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
-/// HSTS for a year, if the public address uses https.
-const INSIST_ON_HTTPS: &str = "max-age=31536000";
+/// The value of HSTS, a year, if the public address uses https.
+pub(super) fn insist_on_https(public_url: &PublicUrl, subdomains: bool) -> Option<HeaderValue> {
+    let value = if subdomains { "max-age=31536000; includeSubDomains" } else { "max-age=31536000" };
+    public_url.is_https().then(|| HeaderValue::from_static(value))
+}
 
-pub(super) async fn security(State(public_url): State<PublicUrl>, request: Request, next: Next) -> Response {
+/// `hsts`: the value of [`insist_on_https`].
+pub(super) async fn security(
+    State(hsts): State<Option<HeaderValue>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in SECURITY {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
-    if public_url.is_https() {
-        let value = HeaderValue::from_static(INSIST_ON_HTTPS);
+    if let Some(value) = hsts {
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
+    response
+}
+
+/// Marks every cookie as `Secure` if the public address uses https. The session layer leaves it out where it removes the session's
+/// cookie, and browsers ignore that for a name with `__Host-`.
+pub(super) async fn secure_cookies(
+    State(public_url): State<PublicUrl>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = next.run(request).await;
+    if !public_url.is_https() || !response.headers().contains_key(header::SET_COOKIE) {
+        return response;
+    }
+    let cookies: Vec<HeaderValue> = response.headers().get_all(header::SET_COOKIE).iter().cloned().collect();
+    response.headers_mut().remove(header::SET_COOKIE);
+    for cookie in cookies {
+        let is_secure = cookie.as_bytes().windows(8).any(|part| part.eq_ignore_ascii_case(b"; secure"));
+        let whole = HeaderValue::from_bytes(&[cookie.as_bytes(), b"; Secure"].concat());
+        let whole = whole.ok().filter(|_| !is_secure).unwrap_or(cookie);
+        response.headers_mut().append(header::SET_COOKIE, whole);
     }
     response
 }

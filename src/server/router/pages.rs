@@ -16,11 +16,14 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 use super::last_project;
 use crate::api::flash::PendingFlash;
 use crate::app::{App, Look, shell};
+use crate::model::links;
 use crate::server::auth::guard::Caller;
+use crate::server::auth::one_time_link;
 use crate::server::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::pages::login::{Provider, TakesPasskeys};
+use crate::ui::pages::set_up::KeptLink;
 
 /// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere, and
 /// a page being rendered at the same time would never finish.
@@ -62,6 +65,11 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
                 let session = caller.session();
                 provide_context(last_project::of(&parts, caller, &session.projects));
                 provide_context(session);
+            }
+            if parts.uri.path() == links::SET_UP {
+                provide_context(KeptLink(
+                    one_time_link::keeping(&parts.headers, &state.public_url).is_some(),
+                ));
             }
             if let Some(pending) = parts.extensions.get::<PendingFlash>() {
                 provide_context(pending.clone());

@@ -1,8 +1,9 @@
 //! Writing the team's notes on days. They are read with the history.
 
-use sqlx::Row;
+use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, history_queries, new_id};
+use super::{Store, StoreError, audit, history_queries, new_id};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::Day;
 use crate::model::history::Annotation;
 use crate::model::id::ProjectId;
@@ -13,12 +14,13 @@ impl Store {
     pub async fn add_annotation(
         &self,
         project: &ProjectId,
-        author_id: &str,
         day: Day,
         text: &str,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<String, StoreError> {
         let id = new_id();
+        let mut tx = self.begin().await?;
         sqlx::query(
             "INSERT INTO annotations (id, project, day, text, author_id, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $6)",
@@ -27,10 +29,11 @@ impl Store {
         .bind(project.as_str())
         .bind(day.to_string())
         .bind(text)
-        .bind(author_id)
+        .bind(&by.id)
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(&mut *tx)
         .await?;
+        record(tx, Action::AnnotationAdd, (project, &id, day), by, now).await?;
         Ok(id)
     }
 
@@ -51,25 +54,62 @@ impl Store {
         row.map(|row| Ok((history_queries::annotation(&row)?, row.try_get("author_id")?))).transpose()
     }
 
+    /// Changes a note's day and text, unless it is gone.
     pub async fn change_annotation(
         &self,
+        project: &ProjectId,
         id: &str,
-        day: Day,
-        text: &str,
+        (day, text): (Day, &str),
+        by: &Actor,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        sqlx::query("UPDATE annotations SET day = $2, text = $3, updated_at = $4 WHERE id = $1")
-            .bind(id)
-            .bind(day.to_string())
-            .bind(text)
-            .bind(now.as_millis())
-            .execute(&self.pool)
-            .await?;
-        Ok(())
+        let mut tx = self.begin().await?;
+        let changed = sqlx::query(
+            "UPDATE annotations SET day = $2, text = $3, updated_at = $4 WHERE id = $1 AND project = $5",
+        )
+        .bind(id)
+        .bind(day.to_string())
+        .bind(text)
+        .bind(now.as_millis())
+        .bind(project.as_str())
+        .execute(&mut *tx)
+        .await?;
+        match changed.rows_affected() {
+            0 => Ok(()),
+            _ => record(tx, Action::AnnotationChange, (project, id, day), by, now).await,
+        }
     }
 
-    pub async fn remove_annotation(&self, id: &str) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM annotations WHERE id = $1").bind(id).execute(&self.pool).await?;
-        Ok(())
+    /// Removes a note, unless it is gone.
+    pub async fn remove_annotation(
+        &self,
+        project: &ProjectId,
+        note: &Annotation,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let removed = sqlx::query("DELETE FROM annotations WHERE id = $1 AND project = $2")
+            .bind(&note.id)
+            .bind(project.as_str())
+            .execute(&mut *tx)
+            .await?;
+        match removed.rows_affected() {
+            0 => Ok(()),
+            _ => record(tx, Action::AnnotationRemove, (project, &note.id, note.day), by, now).await,
+        }
     }
+}
+
+/// Commits a change together with its audit row, which has the day and not the text.
+async fn record(
+    mut tx: Transaction<'static, Any>,
+    action: Action,
+    (project, id, day): (&ProjectId, &str, Day),
+    by: &Actor,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let event = AuditEvent::new(action).in_project(project).on(id).with_detail(day);
+    audit::record_often(&mut tx, by, &event, now).await?;
+    Ok(tx.commit().await?)
 }

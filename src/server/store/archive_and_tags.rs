@@ -10,7 +10,6 @@ use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::tag::Tag;
 use crate::model::time::Timestamp;
-use crate::server::store::users::User;
 
 /// The maximum number of tags per job.
 pub const TAGS_MAX: i64 = 50;
@@ -21,7 +20,7 @@ impl Store {
         &self,
         project: &ProjectId,
         ids: &[JobId],
-        by: &User,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
         let mut tx = self.begin().await?;
@@ -33,6 +32,7 @@ impl Store {
         let query = sqlx::query(AssertSqlSafe(sql)).bind(now.as_millis()).bind(&by.id).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
         record(&mut tx, &changed, "archived here", by, now).await?;
+        audited(&mut tx, project, &changed, (Action::Archive, None), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -42,7 +42,7 @@ impl Store {
         &self,
         project: &ProjectId,
         ids: &[JobId],
-        by: &User,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
         let mut tx = self.begin().await?;
@@ -54,6 +54,7 @@ impl Store {
         let query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
         record(&mut tx, &changed, "brought back here", by, now).await?;
+        audited(&mut tx, project, &changed, (Action::Unarchive, None), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -102,7 +103,14 @@ impl Store {
     }
 
     /// Tags those jobs of the project that lack the tag and have room for one, and returns them.
-    pub async fn tag(&self, project: &ProjectId, ids: &[JobId], tag: &Tag) -> Result<Vec<JobId>, StoreError> {
+    pub async fn tag(
+        &self,
+        project: &ProjectId,
+        ids: &[JobId],
+        tag: &Tag,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
         let mut tx = self.begin().await?;
         let sql = format!(
             "INSERT INTO job_tags (job_id, folded, tag) SELECT j.id, $1, $2 FROM jobs j
@@ -116,6 +124,7 @@ impl Store {
             .bind(project.as_str())
             .bind(TAGS_MAX);
         let changed = changed(&mut tx, query, ids).await?;
+        audited(&mut tx, project, &changed, (Action::Tag, Some(tag)), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -126,6 +135,8 @@ impl Store {
         project: &ProjectId,
         ids: &[JobId],
         tag: &Tag,
+        by: &Actor,
+        now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
         let mut tx = self.begin().await?;
         let sql = format!(
@@ -135,6 +146,7 @@ impl Store {
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(tag.folded()).bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
+        audited(&mut tx, project, &changed, (Action::Untag, Some(tag)), by, now).await?;
         tx.commit().await?;
         Ok(changed)
     }
@@ -170,11 +182,32 @@ async fn record_audited(
     Ok(())
 }
 
+/// Records one event for all jobs that an action changed, since it can be repeated without limit.
+async fn audited(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    changed: &[JobId],
+    (action, tag): (Action, Option<&Tag>),
+    by: &Actor,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let event = AuditEvent::new(action).in_project(project);
+    let event = match changed {
+        [] => return Ok(()),
+        [job] => event.on(job).with_detail(tag.map(ToString::to_string).unwrap_or_default()),
+        jobs => {
+            let tag = tag.map(|tag| format!("{tag}, ")).unwrap_or_default();
+            event.with_detail(format!("{tag}{} jobs", jobs.len()))
+        }
+    };
+    audit::record_often(tx, by, &event, now).await
+}
+
 async fn record(
     tx: &mut Transaction<'static, Any>,
     changed: &[JobId],
     what: &str,
-    by: &User,
+    by: &Actor,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     for job in changed {

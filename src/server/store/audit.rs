@@ -16,6 +16,7 @@ use super::{Store, StoreError};
 use crate::model::audit::{Actor, AuditEvent, Record};
 use crate::model::time::Timestamp;
 
+pub(super) use counted::record_often;
 pub use listed::AuditFilter;
 
 /// The number and the hash of a row.

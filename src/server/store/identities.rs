@@ -4,7 +4,7 @@ use super::users::{self, User};
 use super::{Store, StoreError, audit};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
-use crate::model::user::Role;
+use crate::model::user::{GivenProjects, Role};
 
 /// A person's identity at their provider.
 #[derive(Debug, Clone, Copy)]
@@ -26,16 +26,32 @@ impl Store {
         row.as_ref().map(users::user).transpose()
     }
 
+    /// Adds a person without a password whom a proxy names; `false` if the name is taken.
+    pub async fn add_vouched_user(
+        &self,
+        name: &str,
+        (role, projects): (Role, &GivenProjects),
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let Some(id) = users::insert(&mut tx, name, role, None, "", now).await? else { return Ok(false) };
+        users::give_by_groups(&mut tx, &id, projects).await?;
+        let event = AuditEvent::new(Action::UserAdd).on(name).with_detail(format!("{role}, by the proxy"));
+        audit::commit(tx, &Actor::docket(), &event, now).await?;
+        Ok(true)
+    }
+
     /// Adds a person with their identity and without a password; `false` if the name is taken or the identity exists.
     pub async fn add_user_of(
         &self,
         identity: Identity<'_>,
         name: &str,
-        role: Role,
+        (role, projects): (Role, &GivenProjects),
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let Some(id) = users::insert(&mut tx, name, role, None, "", now).await? else { return Ok(false) };
+        users::give_by_groups(&mut tx, &id, projects).await?;
         let known = sqlx::query(
             "INSERT INTO identities (issuer, subject, user_id) VALUES ($1, $2, $3)
              ON CONFLICT (issuer, subject) DO NOTHING",

@@ -1,9 +1,11 @@
 //! Saved views: filters of the list of jobs or of the analytics page, stored under a name.
 
-use sqlx::Row;
-use sqlx::any::AnyRow;
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, Row};
 
-use super::{Store, StoreError, new_id};
+use super::{Store, StoreError, audit, new_id};
+use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 use crate::model::time::Timestamp;
@@ -17,6 +19,11 @@ pub struct SavedViewScope<'a> {
     pub project: &'a ProjectId,
     pub of: SavedViewPage,
     pub user_id: &'a str,
+}
+
+/// Whether others see a view, for the audit log, which has no names of views.
+const fn visibility(shared: bool) -> &'static str {
+    if shared { "shared" } else { "private" }
 }
 
 /// A boolean as a database integer.
@@ -50,6 +57,7 @@ impl Store {
         name: &SavedViewName,
         query: &str,
         shared: bool,
+        by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let saved = sqlx::query(
@@ -57,7 +65,8 @@ impl Store {
              SELECT $1, $2, $3, $4, $5, $6, $7, $9 WHERE
                  EXISTS (SELECT 1 FROM saved_views WHERE project = $2 AND owner_id = $3 AND page = $9 AND name = $4)
                  OR (SELECT COUNT(*) FROM saved_views WHERE project = $2 AND owner_id = $3 AND page = $9) < $8
-             ON CONFLICT (project, owner_id, page, name) DO UPDATE SET query = excluded.query, shared = excluded.shared",
+             ON CONFLICT (project, owner_id, page, name) DO UPDATE SET query = excluded.query, shared = excluded.shared
+             RETURNING id, shared",
         )
         .bind(new_id())
         .bind(project.as_str())
@@ -67,10 +76,8 @@ impl Store {
         .bind(flag(shared))
         .bind(now.as_millis())
         .bind(SAVED_VIEWS_MAX)
-        .bind(of.as_str())
-        .execute(&self.pool)
-        .await?;
-        Ok(saved.rows_affected() == 1)
+        .bind(of.as_str());
+        self.change_view(saved, (Action::SavedViewSave, project), by, now).await
     }
 
     /// Renames or shares a person's own view; `None` keeps the value. `false` if there is no such view.
@@ -80,20 +87,20 @@ impl Store {
         id: &str,
         name: Option<&SavedViewName>,
         shared: Option<bool>,
+        by: &Actor,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let updated = sqlx::query(
             "UPDATE saved_views SET name = COALESCE($4, name), shared = COALESCE($5, shared)
-             WHERE project = $1 AND owner_id = $2 AND id = $3 AND page = $6",
+             WHERE project = $1 AND owner_id = $2 AND id = $3 AND page = $6 RETURNING id, shared",
         )
         .bind(project.as_str())
         .bind(user_id)
         .bind(id)
         .bind(name.map(SavedViewName::to_string))
         .bind(shared.map(flag))
-        .bind(of.as_str())
-        .execute(&self.pool)
-        .await?;
-        Ok(updated.rows_affected() == 1)
+        .bind(of.as_str());
+        self.change_view(updated, (Action::SavedViewChange, project), by, now).await
     }
 
     /// Removes a person's own view or, if the person `administers`, any shared one. `false` if there is no such view.
@@ -102,18 +109,37 @@ impl Store {
         SavedViewScope { project, of, user_id }: SavedViewScope<'_>,
         id: &str,
         administers: bool,
+        by: &Actor,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let removed = sqlx::query(
-            "DELETE FROM saved_views WHERE project = $1 AND page = $5 AND id = $3 AND (owner_id = $2 OR (shared = 1 AND $4 = 1))",
+            "DELETE FROM saved_views WHERE project = $1 AND page = $5 AND id = $3 AND (owner_id = $2 OR (shared = 1 AND $4 = 1))
+             RETURNING id, shared",
         )
         .bind(project.as_str())
         .bind(user_id)
         .bind(id)
         .bind(flag(administers))
-        .bind(of.as_str())
-        .execute(&self.pool)
-        .await?;
-        Ok(removed.rows_affected() == 1)
+        .bind(of.as_str());
+        self.change_view(removed, (Action::SavedViewRemove, project), by, now).await
+    }
+
+    /// Makes a change of one view, and records it in the same transaction; `false` if there is no such view.
+    async fn change_view(
+        &self,
+        change: Query<'_, Any, AnyArguments>,
+        (action, project): (Action, &ProjectId),
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let Some(row) = change.fetch_optional(&mut *tx).await? else { return Ok(false) };
+        let id: String = row.try_get("id")?;
+        let shared = row.try_get::<i64, _>("shared")? == 1;
+        let event = AuditEvent::new(action).in_project(project).on(id).with_detail(visibility(shared));
+        audit::record_often(&mut tx, by, &event, now).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 }
 

@@ -111,6 +111,49 @@ impl Store {
         Ok(spent.rows_affected() == 1)
     }
 
+    /// Counts a code that is about to be checked as wrong; `false` if `most` were wrong in a row already.
+    pub async fn count_code(&self, user: &str, most: i64) -> Result<bool, StoreError> {
+        let counted = sqlx::query(
+            "UPDATE second_factors SET wrong_in_row = wrong_in_row + 1, wrong_untold = wrong_untold + 1
+             WHERE user_id = $1 AND wrong_in_row < $2",
+        )
+        .bind(user)
+        .bind(most)
+        .execute(&self.pool)
+        .await?;
+        Ok(counted.rows_affected() == 1)
+    }
+
+    /// Ends the row of wrong codes with one that was right.
+    pub async fn note_right_code(&self, user: &str) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE second_factors SET wrong_in_row = 0, wrong_untold = wrong_untold - 1
+             WHERE user_id = $1 AND wrong_untold > 0",
+        )
+        .bind(user)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// How many codes were wrong since their owner was last told.
+    pub async fn take_wrong_codes(&self, user: &str) -> Result<i64, StoreError> {
+        let mut tx = self.begin().await?;
+        let wrong: Option<i64> =
+            sqlx::query_scalar("SELECT wrong_untold FROM second_factors WHERE user_id = $1")
+                .bind(user)
+                .fetch_optional(&mut *tx)
+                .await?;
+        if wrong.is_some_and(|wrong| wrong > 0) {
+            sqlx::query("UPDATE second_factors SET wrong_untold = 0 WHERE user_id = $1")
+                .bind(user)
+                .execute(&mut *tx)
+                .await?;
+        }
+        tx.commit().await?;
+        Ok(wrong.unwrap_or_default())
+    }
+
     /// Deletes a recovery code; `false` if there is none with this hash.
     pub async fn spend_recovery_code(&self, user: &str, code_hash: &str) -> Result<bool, StoreError> {
         let spent = sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2")
@@ -289,5 +332,17 @@ pub(super) async fn put_recovery_codes(
             .execute(&mut *connection)
             .await?;
     }
+    Ok(())
+}
+
+/// Lets a person enter codes again after too many wrong ones.
+pub(super) async fn forget_wrong_codes(
+    connection: &mut sqlx::AnyConnection,
+    user: &str,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE second_factors SET wrong_in_row = 0 WHERE user_id = $1")
+        .bind(user)
+        .execute(connection)
+        .await?;
     Ok(())
 }

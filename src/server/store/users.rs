@@ -1,13 +1,18 @@
 //! People: their roles, projects, passwords and last use. Also the set-up links that create the first of them.
 
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
 
-use super::{Store, StoreError, audit, held, new_id, word};
+use super::{Store, StoreError, audit, held, new_id, second_factors, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
 use crate::model::time::Timestamp;
-use crate::model::user::Role;
+use crate::model::user::{GivenProjects, Role};
+
+/// Whether the person `$1` may get the role `$2`: an administrator must be left.
+const STAYS_ADMINISTERED: &str = "($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
+     SELECT 1 FROM users other WHERE other.id <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
+     AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))";
 
 /// A stored person. `Debug` omits the password hash.
 #[derive(Clone)]
@@ -15,8 +20,10 @@ pub struct User {
     pub id: String,
     pub name: String,
     pub role: Role,
-    /// The only projects they may see; `None` for all.
+    /// The projects that an administrator gave; `None` for all of them, or for none where groups decide.
     pub projects: Option<Vec<ProjectId>>,
+    /// What their groups give; `None` where groups do not decide.
+    pub group_projects: Option<GivenProjects>,
     /// Empty without a password.
     pub password_hash: String,
     /// Sessions with another stamp are invalid.
@@ -74,7 +81,8 @@ impl Store {
         rows.iter().map(user).collect()
     }
 
-    /// Sets a new password and ends the person's sessions; `false` if the name does not exist.
+    /// Sets a new password and ends the person's sessions; `false` if the name does not exist. One that somebody else sets lets them
+    /// enter codes again after too many wrong ones.
     pub async fn set_password_hash(
         &self,
         name: &str,
@@ -82,13 +90,21 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let change = sqlx::query_scalar(
-            "UPDATE users SET password_hash = $2, session_stamp = $3 WHERE name = $1 RETURNING name",
+        let mut tx = self.begin().await?;
+        let id: Option<String> = sqlx::query_scalar(
+            "UPDATE users SET password_hash = $2, session_stamp = $3 WHERE name = $1 RETURNING id",
         )
         .bind(name)
         .bind(password_hash)
-        .bind(new_id());
-        self.audited(change, by, |name| AuditEvent::new(Action::UserPassword).on(name), now).await
+        .bind(new_id())
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(id) = id else { return Ok(false) };
+        if id != by.id {
+            second_factors::forget_wrong_codes(&mut tx, &id).await?;
+        }
+        audit::commit(tx, by, &AuditEvent::new(Action::UserPassword).on(name), now).await?;
+        Ok(true)
     }
 
     /// Stores the same password hashed with other parameters, unless another one was set meanwhile. Sessions stay
@@ -117,12 +133,9 @@ impl Store {
         let before =
             sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *tx).await?;
         let Some(before) = before.as_ref().map(user).transpose()? else { return Ok(false) };
-        let changed = sqlx::query(
-            "UPDATE users SET role = $2, projects = $3, session_stamp = $4
-             WHERE id = $1 AND ($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
-                 SELECT 1 FROM users other WHERE other.id <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
-                 AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))",
-        )
+        let changed = sqlx::query(AssertSqlSafe(format!(
+            "UPDATE users SET role = $2, projects = $3, session_stamp = $4 WHERE id = $1 AND {STAYS_ADMINISTERED}"
+        )))
         .bind(id)
         .bind(role.as_str())
         .bind(written(projects))
@@ -136,10 +149,56 @@ impl Store {
             format!("{} → {}", access(before.role, before.projects.as_deref()), access(role, projects));
         if role < before.role || role < Role::Operator {
             held::hold(&mut tx, id, None, now).await?;
-        } else if role < Role::Admin && projects.is_some() {
-            held::hold(&mut tx, id, projects, now).await?;
+        } else if role < Role::Admin {
+            let after = User { projects: projects.map(<[_]>::to_vec), ..before.clone() };
+            if let Some(limits) = after.limits() {
+                held::hold(&mut tx, id, Some(&limits), now).await?;
+            }
         }
         let event = AuditEvent::new(Action::UserAccess).on(&before.name).with_detail(change);
+        audit::commit(tx, by, &event, now).await?;
+        Ok(true)
+    }
+
+    /// Sets role and projects (`None`: unchanged) as a person's groups give them. A change ends their sessions and is recorded;
+    /// `false` if no administrator would be left.
+    pub async fn follow_groups(
+        &self,
+        user: &User,
+        role: Role,
+        projects: Option<&GivenProjects>,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let group_projects = projects.or(user.group_projects.as_ref()).cloned();
+        let after = User { role, group_projects, ..user.clone() };
+        if after.role == user.role && after.group_projects == user.group_projects {
+            return Ok(true);
+        }
+        let mut tx = self.begin().await?;
+        let changed = sqlx::query(AssertSqlSafe(format!(
+            "UPDATE users SET role = $2, group_projects = $3, session_stamp = $4 WHERE id = $1 AND {STAYS_ADMINISTERED}"
+        )))
+        .bind(&user.id)
+        .bind(role.as_str())
+        .bind(after.group_projects.as_ref().map(ToString::to_string))
+        .bind(new_id())
+        .execute(&mut *tx)
+        .await?;
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        if role < user.role || role < Role::Operator {
+            held::hold(&mut tx, &user.id, None, now).await?;
+        } else if let Some(limits) = after.limits().filter(|_| role < Role::Admin) {
+            held::hold(&mut tx, &user.id, Some(&limits), now).await?;
+        }
+        let said = |user: &User| access(user.role, user.limits().as_deref());
+        let event = AuditEvent::new(Action::UserAccess).on(&user.name).with_detail(format!(
+            "{} → {}, by groups",
+            said(user),
+            said(&after)
+        ));
         audit::commit(tx, by, &event, now).await?;
         Ok(true)
     }
@@ -222,7 +281,28 @@ impl Store {
 impl User {
     /// Whether this person may see a project. Administrators see all of them.
     pub fn may_see(&self, project: &ProjectId) -> bool {
-        self.role == Role::Admin || self.projects.as_ref().is_none_or(|projects| projects.contains(project))
+        let given = self.projects.as_ref().map(|projects| projects.contains(project));
+        let of_groups = self.group_projects.as_ref().map(|given| given.contains(project));
+        self.role == Role::Admin
+            || match (given, of_groups) {
+                (None, None) => true,
+                (given, of_groups) => given.unwrap_or_default() || of_groups.unwrap_or_default(),
+            }
+    }
+
+    /// The only projects they may see; `None` for all.
+    pub fn limits(&self) -> Option<Vec<ProjectId>> {
+        match (&self.projects, &self.group_projects) {
+            (_, Some(GivenProjects::All)) => None,
+            (given, Some(of_groups)) => {
+                let given = GivenProjects::These(given.clone().unwrap_or_default());
+                match given.and(of_groups) {
+                    GivenProjects::All => None,
+                    GivenProjects::These(ids) => Some(ids),
+                }
+            }
+            (given, None) => given.clone(),
+        }
     }
 }
 
@@ -258,14 +338,30 @@ pub(super) async fn insert(
     Ok((added.rows_affected() == 1).then_some(id))
 }
 
+/// Sets what the groups of a new person give.
+pub(super) async fn give_by_groups(
+    connection: &mut sqlx::AnyConnection,
+    id: &str,
+    projects: &GivenProjects,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE users SET group_projects = $2 WHERE id = $1")
+        .bind(id)
+        .bind(projects.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 pub(super) fn user(row: &AnyRow) -> Result<User, StoreError> {
     let projects: Option<String> = row.try_get("projects")?;
+    let group_projects: Option<String> = row.try_get("group_projects")?;
     let last_seen_at: Option<i64> = row.try_get("last_seen_at")?;
     Ok(User {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         role: word(row, "role")?,
         projects: projects.map(|projects| read(&projects)).transpose()?,
+        group_projects: group_projects.map(|projects| read_given(&projects)).transpose()?,
         password_hash: row.try_get("password_hash")?,
         session_stamp: row.try_get("session_stamp")?,
         last_seen_at: last_seen_at.map(Timestamp::from_millis),
@@ -280,6 +376,13 @@ pub(super) fn access(role: Role, projects: Option<&[ProjectId]>) -> String {
 
 fn written(projects: Option<&[ProjectId]>) -> Option<String> {
     projects.map(|projects| projects.iter().map(ProjectId::as_str).collect::<Vec<_>>().join(","))
+}
+
+fn read_given(projects: &str) -> Result<GivenProjects, StoreError> {
+    match projects {
+        "*" => Ok(GivenProjects::All),
+        ids => Ok(GivenProjects::These(read(ids)?)),
+    }
 }
 
 fn read(projects: &str) -> Result<Vec<ProjectId>, StoreError> {

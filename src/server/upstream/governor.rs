@@ -288,6 +288,7 @@ impl Governor {
             limits,
             key_refused_at: self.health.key_refused_at(),
             tasks: Vec::new(),
+            unknown_proxy: None,
         })
     }
 

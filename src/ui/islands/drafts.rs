@@ -26,6 +26,9 @@ use copy::{LocalCopy, ServerCopy};
 /// Prefix of the drafts' keys in `localStorage`.
 const PREFIX: &str = "docket.draft/";
 
+/// The attribute of the frame that has the id of the signed-in person.
+pub const PERSON: &str = "data-person";
+
 /// Pause in typing before the text is saved on the server, in milliseconds.
 const PAUSE: u32 = 1_000;
 
@@ -76,6 +79,8 @@ pub struct DraftStart {
 pub struct Draft(Rc<State>);
 
 struct State {
+    /// The account whose text it is: the next person at this browser must not get it.
+    person: String,
     project: String,
     /// The job of a follow-up; `None` for a new job.
     job: Option<String>,
@@ -99,7 +104,10 @@ impl Draft {
     pub fn of(project: &str, job: Option<&str>, field: &str, start: &DraftStart) -> Option<Self> {
         let field: HtmlTextAreaElement = browser::by_id(field)?.dyn_into().ok()?;
         let may_be_there = start.saved_at.is_some();
+        // Drafts of earlier versions, which say nothing of their author. The server has those it was sent.
+        browser::store(&[PREFIX, project, "/", job.unwrap_or("new")].concat(), "");
         let draft = Self(Rc::new(State {
+            person: browser::find(&["[", PERSON, "]"].concat())?.get_attribute(PERSON)?,
             project: project.to_owned(),
             job: job.map(str::to_owned),
             form: field.form()?,
@@ -400,7 +408,8 @@ impl Draft {
     }
 
     fn key(&self) -> String {
-        [PREFIX, &self.0.project, "/", self.0.job.as_deref().unwrap_or("new")].concat()
+        let State { person, project, job, .. } = &*self.0;
+        [PREFIX, person, "/", project, "/", job.as_deref().unwrap_or("new")].concat()
     }
 
     /// The field for pages.

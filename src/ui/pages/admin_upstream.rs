@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::upstream::upstream_status;
 use crate::model::time::Timestamp;
-use crate::model::upstream::{LimitStatus, Operation, OperationStatus, TaskStatus};
+use crate::model::upstream::{ForwardingPeer, LimitStatus, Operation, OperationStatus, TaskStatus};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
 use crate::ui::components::time::{ago, ahead};
@@ -27,6 +27,7 @@ pub fn AdminUpstream() -> impl IntoView {
         Ok(view! {
             {page_head("Platform", "The state of the platform behind Docket.", refresh)}
             {status.key_refused_at.map(key_refused)}
+            {status.unknown_proxy.map(unknown_proxy)}
             <section class="group">
                 <h2>"Operations"</h2>
                 {table("Operations", &OPERATIONS, operations)}
@@ -54,6 +55,16 @@ fn key_refused(at: Timestamp) -> AnyView {
         <p>
             "The platform refused Docket’s key " {ago(at)}
             ". The key may have expired, be read-only, or not be allowed from this address. Set a new one in DOCKET_API_KEY or DOCKET_API_KEY_FILE."
+        </p>
+    };
+    notice(Tone::Bad, text).into_any()
+}
+
+fn unknown_proxy(peer: ForwardingPeer) -> AnyView {
+    let text = view! {
+        <p>
+            {peer.address} " sent X-Forwarded-For " {ago(peer.at)}
+            " and was not believed. If it is your proxy, add its address to DOCKET_TRUSTED_PROXIES and restart Docket: until then all people share one address, and a few wrong passwords keep everybody out."
         </p>
     };
     notice(Tone::Bad, text).into_any()

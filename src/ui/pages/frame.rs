@@ -10,6 +10,7 @@ use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
+use crate::api::flash::WRONG_CODES;
 use crate::api::upstream::budgets;
 use crate::error::ErrorCode;
 use crate::model::links;
@@ -19,6 +20,7 @@ use crate::ui::components::meters;
 use crate::ui::islands::live::{self, Live};
 use crate::ui::islands::meters::Meters;
 use crate::ui::islands::shortcuts::{self, Shortcuts};
+use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, AskedBudgets};
 
@@ -45,6 +47,7 @@ pub fn Frame() -> impl IntoView {
     let asked = asked.boxed().shared();
     provide_context(AskedBudgets(asked.clone()));
     let palette = palette::dialog(&project, &session);
+    let wrong_codes = outcome_of(&[WRONG_CODES]);
     let notice = {
         let asked = asked.clone();
         Suspend::new(async move {
@@ -63,11 +66,12 @@ pub fn Frame() -> impl IntoView {
     view! {
         <a class="skip-link" href="#content">"Skip to content"</a>
         <Live project=project.clone()>
-            <div class="frame">
+            <div class="frame" data-person=session.id.clone()>
                 {rail::top(&project, &session, false)}
                 <main id="content" class="page" tabindex="-1">
                     <p class="print-only">{name}</p>
                     <div id=live::CONNECTION_PROBLEM role="status"></div>
+                    {wrong_codes}
                     <div data-region="platform">{notice}</div>
                     <Outlet />
                 </main>
@@ -90,6 +94,7 @@ pub fn SettingsFrame() -> impl IntoView {
     let project = use_context::<LastProject>().map(|LastProject(project)| project).unwrap_or_default();
     let may_start = session.can_start_jobs();
     let palette = palette::dialog(&project, &session);
+    let wrong_codes = outcome_of(&[WRONG_CODES]);
     view! {
         <a class="skip-link" href="#content">"Skip to content"</a>
         <Live project=String::new()>
@@ -97,6 +102,7 @@ pub fn SettingsFrame() -> impl IntoView {
                 {rail::top(&project, &session, true)}
                 <main id="content" class="page" tabindex="-1" data-plain="">
                     <div id=live::CONNECTION_PROBLEM role="status"></div>
+                    {wrong_codes}
                     <Outlet />
                 </main>
                 <footer class="rail-foot">{account::account(&session)}</footer>

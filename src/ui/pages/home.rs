@@ -8,7 +8,8 @@ use crate::model::links;
 use crate::ui::components::failure::page_failure;
 use crate::ui::pages::request;
 
-const NO_PROJECT: &str = "None of your projects is configured here. Ask an administrator.";
+const NO_PROJECT: &str =
+    "You cannot see any project yet. Ask an administrator for access, then sign in again.";
 
 #[component]
 pub fn Home() -> impl IntoView {

@@ -74,6 +74,7 @@ pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
 /// The signed-in person. The gate admits no one else to the pages that call this.
 pub(super) fn session() -> CurrentSession {
     use_context().unwrap_or_else(|| CurrentSession {
+        id: String::new(),
         username: String::new(),
         role: Role::Viewer,
         projects: Vec::new(),

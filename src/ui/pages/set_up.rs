@@ -1,11 +1,15 @@
-//! `/setup?token=…`: what a one-time link is for. The first administrator chooses a name and a password; the link is in the
-//! server's log. An invited person chooses a password.
+//! `/setup`: what a one-time link is for. The first administrator chooses a name and a password; the link is in the server's log. An
+//! invited person chooses a password.
+//!
+//! The token stands in the fragment of the link. A script posts it, so that the browser keeps it in a cookie; without scripts, people
+//! paste the link.
 
+use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::flash::FlashMessage;
-use crate::api::session::{SetUp as CreateAdministrator, read_link};
+use crate::api::session::{OpenLink, SetUp as CreateAdministrator, read_link};
 use crate::model::user::LinkPurpose;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
@@ -14,19 +18,29 @@ use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, page};
 
+/// Whether this browser keeps the token of a link. The router provides it.
+#[derive(Clone, Copy)]
+pub struct KeptLink(pub bool);
+
+/// Removes the token from the address, and posts it. An address typed into the same tab changes the fragment alone.
+const OPEN: &str = r#"{const take=()=>{const token=new URLSearchParams(location.hash.slice(1)).get("token");if(token){history.replaceState(null,"",location.pathname);const form=document.querySelector("[data-open-link]");form.elements.token.value=token;form.submit()}};addEventListener("hashchange",take);take()}"#;
+
 #[component]
 pub fn SetUp() -> impl IntoView {
-    let token = request::query().get("token").unwrap_or_default();
+    let is_kept = use_context::<KeptLink>().is_some_and(|KeptLink(is_kept)| is_kept);
     let refused = request::flash(CreateAdministrator::PATH);
+    let pasted = request::flash(OpenLink::PATH);
+    let nonce = use_nonce();
     let content = page(async move {
-        let purpose = read_link(token.clone()).await?;
+        let purpose = if is_kept { read_link(None).await? } else { None };
         let refused = refused.as_ref();
-        Ok(match purpose {
-            None => not_valid(refused),
+        let content = match purpose {
+            None if !is_kept && refused.is_none() => open_link(pasted.as_ref()),
+            None => view! { {not_valid(refused)} {open_another(pasted.as_ref())} }.into_any(),
             Some(LinkPurpose::Invitation { name }) => {
                 let what =
                     ("Welcome to Docket", "Choose your password. This link works once.", "Save and sign in");
-                form(what, token, name, true, refused)
+                view! { {form(what, name, true, refused)} {open_another(pasted.as_ref())} }.into_any()
             }
             Some(LinkPurpose::FirstAdministrator) => {
                 let typed = refused.map(|refused| refused.typed("username")).filter(|name| !name.is_empty());
@@ -35,9 +49,11 @@ pub fn SetUp() -> impl IntoView {
                     "Create the first administrator. This link works once.",
                     "Create and sign in",
                 );
-                form(what, token, typed.unwrap_or("admin").to_owned(), false, refused)
+                let name = typed.unwrap_or("admin").to_owned();
+                view! { {form(what, name, false, refused)} {open_another(pasted.as_ref())} }.into_any()
             }
-        })
+        };
+        Ok(view! { {content} <script nonce=nonce inner_html=OPEN></script> }.into_any())
     });
     view! {
         {title("Set up")}
@@ -49,7 +65,6 @@ pub fn SetUp() -> impl IntoView {
 
 fn form(
     (heading, sentence, button): (&'static str, &'static str, &'static str),
-    token: String,
     name: String,
     is_invited: bool,
     refused: Option<&FlashMessage>,
@@ -59,7 +74,6 @@ fn form(
         <p class="soft">{sentence}</p>
         {refused.and_then(outcome)}
         <form class="stack" method="post" action=CreateAdministrator::PATH>
-            <input type="hidden" name="token" value=token />
             <label class="field-label" for="username">"Username"</label>
             <input
                 id="username"
@@ -75,6 +89,51 @@ fn form(
             <label class="field-label" for="password">"Password"</label>
             <input id="password" class="field" type="password" name="password" autocomplete="new-password" required />
             {submit_button(button)}
+        </form>
+    }
+    .into_any()
+}
+
+/// The page without a link: scripts post its token at once.
+fn open_link(pasted: Option<&FlashMessage>) -> AnyView {
+    view! {
+        <h1>"Open your link"</h1>
+        <p class="soft">"Paste the one-time link that you were sent, or the one in the log of the server."</p>
+        {pasted.and_then(outcome)}
+        {link_form()}
+        <p class="faint">
+            "You have a password already? " <a href="/login">"Go to the sign-in page"</a>
+        </p>
+    }
+    .into_any()
+}
+
+fn open_another(pasted: Option<&FlashMessage>) -> AnyView {
+    let is_refused = pasted.is_some();
+    view! {
+        <details open=is_refused>
+            <summary>"Open another link"</summary>
+            {pasted.and_then(outcome)}
+            {link_form()}
+        </details>
+    }
+    .into_any()
+}
+
+fn link_form() -> AnyView {
+    view! {
+        <form class="stack" method="post" action=OpenLink::PATH data-open-link="">
+            <label class="field-label" for="token">"Link"</label>
+            <input
+                id="token"
+                class="field"
+                name="token"
+                autocomplete="off"
+                autocapitalize="none"
+                spellcheck="false"
+                required
+            />
+            {submit_button("Continue")}
         </form>
     }
     .into_any()

@@ -3,5 +3,6 @@
 pub mod account;
 pub mod audit;
 mod passkeys;
+pub mod required_factor;
 mod second_factor;
 pub mod users;

@@ -145,7 +145,8 @@ async fn whatever_a_record_holds_is_text_on_the_page() {
         store.record(&by, &event, app.clock().now()).await.unwrap();
     }
     let page = ada.get("/admin/audit").await;
-    assert_eq!(shown(&page.text).len(), Action::all().count() + 5);
+    // As many as a page has.
+    assert_eq!(shown(&page.text).len(), (Action::all().count() + 5).min(50));
     assert!(!page.text.contains("<script>alert"), "{}", page.text);
 }
 

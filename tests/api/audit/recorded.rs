@@ -17,9 +17,9 @@ use crate::helpers::{
 use crate::second_factor;
 
 /// Contained in everything that people type in these tests.
-const TYPED: &str = "pineapple";
+pub(super) const TYPED: &str = "pineapple";
 
-fn settings() -> Settings {
+pub(super) fn settings() -> Settings {
     let mut settings = Settings {
         clock: Clock::frozen("2026-11-20T12:00:00Z".parse::<Timestamp>().unwrap()),
         webhooks: WebhookConfig { private: true },
@@ -34,12 +34,12 @@ fn summary(record: &Record) -> (&str, &str, &str) {
     (&record.actor, &record.action, &record.project)
 }
 
-async fn ask(person: &Browser, endpoint: &str, fields: &[(&str, &str)]) -> Value {
+pub(super) async fn ask(person: &Browser, endpoint: &str, fields: &[(&str, &str)]) -> Value {
     let fields = [&[("project", "docs")], fields].concat();
     person.ask(endpoint, &fields).await
 }
 
-fn id(value: &Value) -> &str {
+pub(super) fn id(value: &Value) -> &str {
     value["id"].as_str().unwrap()
 }
 
@@ -357,7 +357,7 @@ async fn what_is_older_than_it_is_kept_is_removed_and_that_is_a_record() {
     assert_eq!((check.fault, check.removed.number), (None, 5));
 }
 
-async fn is_whole_and_tells_nothing(app: &TestApp) {
+pub(super) async fn is_whole_and_tells_nothing(app: &TestApp) {
     assert_eq!(app.state().store.verify_audit().await.unwrap().fault, None);
     let all = format!("{:?}", records(app).await);
     assert!(!all.contains(TYPED) && secrets_in(&all).is_empty(), "{all}");

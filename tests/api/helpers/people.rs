@@ -47,6 +47,6 @@ impl Browser {
 /// The token in a link.
 pub(crate) fn token(said: &Value) -> String {
     let link = said["secret"].as_str().unwrap();
-    let (_, query) = link.split_once("/setup?token=").unwrap();
-    query.split('&').next().unwrap().to_owned()
+    let (_, token) = link.split_once("/setup#token=").unwrap();
+    token.to_owned()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use docket::server::config::{GroupRoles, IdentityConfig, SingleSignOnConfig};
+use docket::server::config::{GroupProjects, GroupRoles, IdentityConfig, SingleSignOnConfig, parse_projects};
 use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -124,6 +124,8 @@ pub(crate) fn config(issuer: &str) -> IdentityConfig {
         client_secret: SecretString::from(CLIENT_SECRET),
         groups_claim: "groups".to_owned(),
         roles: GroupRoles::parse("writers=operator,leads=admin").unwrap(),
+        projects: GroupProjects::parse("leads=*,writers=docs", &parse_projects("docs=Docs").unwrap())
+            .unwrap(),
         scopes: ["email", "groups"].map(str::to_owned).to_vec(),
         name: "Example Account".to_owned(),
     };

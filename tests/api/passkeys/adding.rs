@@ -152,7 +152,7 @@ async fn whom_another_service_signs_in_adds_none() {
     let user = app.state().store.user_by_name("vera").await.unwrap().unwrap();
     let (state, address) = (app.state().clone(), [127, 0, 0, 1].into());
     let vera = Caller { user, state, session: None, address, is_refresh: false };
-    let begun = app.state().passkeys.begin_adding(&vera, "").await;
+    let begun = app.state().passkeys.begin_adding(&vera, "".to_owned()).await;
     let message = begun.err().unwrap().message;
     assert!(message.contains("Another service signs you in"), "{message}");
 }

@@ -222,4 +222,15 @@ async fn strangers_cannot_fill_the_database_with_challenges() {
     for (browser, asked) in [second, other] {
         assert_eq!(answer(&browser, &device.sign(&asked)).await.status, 200);
     }
+    let options = "/api/session/passkey-options";
+    let given = async || app.stranger_from(crowded).post(options, &[]).await;
+    let mut more = 0;
+    while more < 100 && given().await.status == 200 {
+        more += 1;
+    }
+    assert_eq!(more, 11, "sixty at once, and one a second");
+    let refused = given().await;
+    refused.refused(429, "too_many_attempts");
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(app.stranger_from(quiet).post(options, &[]).await.status, 200);
 }

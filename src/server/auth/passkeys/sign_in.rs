@@ -35,6 +35,7 @@ impl Passkeys {
 
     /// Begins a sign-in with a passkey alone.
     pub async fn begin_sign_in(&self) -> Result<Asked, AppError> {
+        self.attempts.challenge(address::current()).map_err(sign_in::too_often)?;
         let begun = self.relying_party()?.start_discoverable_authentication();
         let (mut asked, state) = begun.map_err(PasskeyError::not_begun)?;
         // A button asks for it; the library expects a list of suggestions.
@@ -45,6 +46,7 @@ impl Passkeys {
 
     /// Begins the second step with a passkey: after the right password, the passkeys of its person are asked for.
     pub async fn begin_second_step(&self, step: &str) -> Result<Asked, AppError> {
+        self.attempts.challenge(address::current()).map_err(sign_in::too_often)?;
         let (user, _) = self.second_factors.person_of_step(step).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         let known = known.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;

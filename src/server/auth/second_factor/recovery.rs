@@ -7,7 +7,7 @@ use super::token;
 /// The number of codes per person.
 const COUNT: usize = 10;
 /// Characters of a code, of five bits each, and of a group of them.
-const LENGTH: usize = 20;
+const LENGTH: usize = 25;
 const GROUP: usize = 5;
 
 /// New codes in the form people see.
@@ -15,7 +15,7 @@ pub(in crate::server::auth) fn new_codes() -> Vec<String> {
     (0..COUNT).map(|_| new_code()).collect()
 }
 
-/// The stored hashes: 100 random bits need no salt.
+/// The stored hashes: 125 random bits need no salt.
 pub(in crate::server::auth) fn hashes(codes: &[String]) -> Vec<String> {
     codes.iter().map(|code| token::hash(&super::written(code))).collect()
 }
@@ -36,7 +36,7 @@ mod tests {
         let mut stored = hashes(&codes);
         stored.sort();
         stored.dedup();
-        assert_eq!((codes.len(), stored.len(), codes[0].len()), (10, 10, 23));
+        assert_eq!((codes.len(), stored.len(), codes[0].len()), (10, 10, 29));
         let typed = codes[0].to_uppercase().replace('-', " ");
         assert_eq!(token::hash(&super::super::written(&typed)), hashes(&codes)[0]);
     }

@@ -1,7 +1,7 @@
 //! The second step of signing in. After the right password and until the right code there is no session, only a token that is
 //! valid for this step.
 
-use super::{SecondFactors, address, sign_in, token};
+use super::{SecondFactors, Spent, address, sign_in, token, too_many_wrong};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::auth::sign_in::own_path;
@@ -61,11 +61,15 @@ impl SecondFactors {
         if !self.store.count_try(&hash, MOST_TRIES, now).await? {
             return Err(over());
         }
-        if !self.spend(&user.id, code).await? {
+        let spent = self.spend(&user.id, code).await?;
+        if !matches!(spent, Spent::Right) {
             tracing::warn!(user = user.name, "a second factor was refused");
             let by = user.actor(&address::current().to_string());
             let event = AuditEvent::new(Action::SignIn).refused().with_detail("second factor");
             self.store.record_often(&by, &event, now).await?;
+            if matches!(spent, Spent::TooOften) {
+                return Err(too_many_wrong());
+            }
             if !self.waits(token).await? {
                 return Err(over());
             }

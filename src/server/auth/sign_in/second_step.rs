@@ -5,11 +5,13 @@ use axum::http::{HeaderValue, header};
 use leptos::prelude::{expect_context, use_context};
 use leptos_axum::ResponseOptions;
 
-use crate::error::AppError;
+use crate::api::flash::{FlashMessage, WRONG_CODES};
+use crate::error::{AppError, ErrorCode};
 use crate::server::auth::second_factor::STEP_SECONDS;
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
 use crate::server::store::users::User;
+use crate::server::{cookie, flash};
 
 /// The path of the page for the code.
 pub const CODE_PAGE: &str = "/login/code";
@@ -38,6 +40,23 @@ pub async fn with_code(code: &str) -> Result<String, AppError> {
 /// Removes the cookie of a step that has ended.
 pub(super) fn forget(state: &AppState) {
     keep(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
+}
+
+/// Has the next page tell a person who signed in how many codes were wrong since the last time.
+pub(super) async fn tell_wrong_codes(state: &AppState, user: &User) -> Result<(), AppError> {
+    let what = match state.store.take_wrong_codes(&user.id).await? {
+        ..=0 => return Ok(()),
+        1 => "1 wrong code was".to_owned(),
+        wrong => format!("{wrong} wrong codes were"),
+    };
+    let sentence = format!(
+        "{what} entered for your account since you last signed in. If that was not you, somebody knows your password: change it at once."
+    );
+    let outcome = Err(AppError::new(ErrorCode::Forbidden, sentence));
+    let message = FlashMessage { form: WRONG_CODES.to_owned(), outcome, typed: Vec::new() };
+    let id = state.flash.keep(Some(&user.id), message).await;
+    keep(cookie::set(flash::COOKIE, &id, flash::KEPT_FOR.as_secs() as i64, &state.public_url));
+    Ok(())
 }
 
 fn keep(cookie: HeaderValue) {

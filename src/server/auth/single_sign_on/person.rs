@@ -5,8 +5,8 @@ use super::provider::Claims;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::Actor;
 use crate::model::time::Timestamp;
-use crate::model::user::Role;
-use crate::server::auth::sign_in::check_username;
+use crate::model::user::{GivenProjects, Role};
+use crate::server::auth::username;
 use crate::server::store::Store;
 use crate::server::store::identities::Identity;
 use crate::server::store::users::User;
@@ -29,31 +29,37 @@ impl SingleSignOn {
                 "None of your groups may use Docket. Ask an administrator to add you to one that may.",
             ));
         };
+        let projects = config.projects.given_to(claims.groups.iter().map(String::as_str));
         let identity = Identity { issuer: &config.issuer, subject: &claims.subject };
         match self.store.user_by_identity(identity).await? {
             Some(user) if user.disabled => {
                 Err(refused("Your account here is disabled. Ask an administrator to enable it."))
             }
             Some(user) => {
-                follow(&self.store, &user, role, self.clock.now()).await?;
+                follow(&self.store, &user, role, Some(&projects), self.clock.now()).await?;
                 Ok(self.store.user_by_id(&user.id).await?.unwrap_or(user))
             }
-            None => self.added(identity, email, role).await,
+            None => self.added(identity, email, (role, &projects)).await,
         }
     }
 
     /// Creates an account named by the e-mail address, with a number if that name is taken.
-    async fn added(&self, identity: Identity<'_>, email: &str, role: Role) -> Result<User, AppError> {
+    async fn added(
+        &self,
+        identity: Identity<'_>,
+        email: &str,
+        access: (Role, &GivenProjects),
+    ) -> Result<User, AppError> {
         for number in 1..=NAMESAKES {
             let name = if number == 1 { email.to_owned() } else { format!("{email} ({number})") };
-            check_username(&name).map_err(|_| {
+            username::check(&name).map_err(|_| {
                 refused(
-                    "Your e-mail address cannot be a username: it is too long or has unsupported characters.",
+                    "Your e-mail address cannot be a username: it is too long, reserved, or has unsupported characters.",
                 )
             })?;
             let now = self.clock.now();
-            if self.store.add_user_of(identity, &name, role, now).await? {
-                tracing::info!(user = name, %role, "added by single sign-on");
+            if self.store.add_user_of(identity, &name, access, now).await? {
+                tracing::info!(user = name, role = %access.0, "added by single sign-on");
             }
             // A concurrent sign-in of the same person may have created it.
             if let Some(user) = self.store.user_by_identity(identity).await? {
@@ -64,22 +70,19 @@ impl SingleSignOn {
     }
 }
 
-/// Sets the role from the person's groups; a change ends their sessions.
+/// Sets the role, and the projects if they follow groups, from the person's groups; a change ends their sessions.
 pub(in crate::server::auth) async fn follow(
     store: &Store,
     user: &User,
     role: Role,
+    projects: Option<&GivenProjects>,
     now: Timestamp,
 ) -> Result<(), AppError> {
-    if user.role == role {
-        return Ok(());
-    }
-    if !store.set_access(&user.id, role, user.projects.as_deref(), &Actor::docket(), now).await? {
+    if !store.follow_groups(user, role, projects, &Actor::docket(), now).await? {
         return Err(refused(
             "You are the last administrator, and your groups would take that role from you. Add another administrator first.",
         ));
     }
-    tracing::info!(user = user.name, %role, "role changed by groups");
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Events that can occur without limit: the first ones of an hour get a row each; the others are counted, and the count
 //! becomes one row for each project and address. So they cannot fill the disk, and none goes unrecorded.
 
-use sqlx::Row;
+use sqlx::{Any, Row, Transaction};
 
 use super::record;
 use crate::model::audit::{Actor, AuditEvent, CountedEvents, Outcome, ROWS_OF_AN_HOUR};
@@ -24,43 +24,8 @@ impl Store {
         event: &AuditEvent,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let (action, outcome) = (event.action.as_str(), event.outcome.as_str());
         let mut tx = self.begin().await?;
-        let rows: i64 = sqlx::query_scalar(
-            "SELECT COUNT(*) FROM audit WHERE action = $1 AND actor_id = $2 AND outcome = $3 AND at > $4 AND at <= $5",
-        )
-        .bind(action)
-        .bind(&by.id)
-        .bind(outcome)
-        .bind(now.as_millis() - HOUR_MILLIS)
-        .bind(now.as_millis())
-        .fetch_one(&mut *tx)
-        .await?;
-        if rows < ROWS_AN_HOUR {
-            record(&mut tx, by, event, now).await?;
-        } else {
-            // A count of its own for each project and address, except when there are very many.
-            sqlx::query(
-                "INSERT INTO audit_counts (actor_id, actor, action, outcome, project, address, since, count)
-                 SELECT $1, $2, $3, $4, CASE WHEN c.places < $8 THEN $5 ELSE '' END,
-                     CASE WHEN c.places < $8 THEN $6 ELSE '' END, $7, 1
-                 FROM (SELECT COUNT(*) AS places FROM audit_counts WHERE actor_id = $1 AND action = $3 AND outcome = $4
-                     AND NOT (project = $5 AND address = $6)) c
-                 WHERE true
-                 ON CONFLICT (actor_id, action, outcome, project, address)
-                 DO UPDATE SET count = audit_counts.count + 1",
-            )
-            .bind(&by.id)
-            .bind(&by.name)
-            .bind(action)
-            .bind(outcome)
-            .bind(event.project.as_ref().map_or("", |project| project.as_str()))
-            .bind(&by.address)
-            .bind(now.as_millis())
-            .bind(PLACES)
-            .execute(&mut *tx)
-            .await?;
-        }
+        record_often(&mut tx, by, event, now).await?;
         Ok(tx.commit().await?)
     }
 
@@ -132,4 +97,50 @@ impl Store {
         }
         Ok(tx.commit().await?)
     }
+}
+
+/// As [`Store::record_often`], in the transaction of the change.
+pub(in crate::server::store) async fn record_often(
+    tx: &mut Transaction<'static, Any>,
+    by: &Actor,
+    event: &AuditEvent,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (action, outcome) = (event.action.as_str(), event.outcome.as_str());
+    let rows: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM audit WHERE action = $1 AND actor_id = $2 AND outcome = $3 AND at > $4 AND at <= $5",
+        )
+        .bind(action)
+        .bind(&by.id)
+        .bind(outcome)
+        .bind(now.as_millis() - HOUR_MILLIS)
+        .bind(now.as_millis())
+        .fetch_one(&mut **tx)
+        .await?;
+    if rows < ROWS_AN_HOUR {
+        record(tx, by, event, now).await?;
+    } else {
+        // A count of its own for each project and address, except when there are very many.
+        sqlx::query(
+                "INSERT INTO audit_counts (actor_id, actor, action, outcome, project, address, since, count)
+                 SELECT $1, $2, $3, $4, CASE WHEN c.places < $8 THEN $5 ELSE '' END,
+                     CASE WHEN c.places < $8 THEN $6 ELSE '' END, $7, 1
+                 FROM (SELECT COUNT(*) AS places FROM audit_counts WHERE actor_id = $1 AND action = $3 AND outcome = $4
+                     AND NOT (project = $5 AND address = $6)) c
+                 WHERE true
+                 ON CONFLICT (actor_id, action, outcome, project, address)
+                 DO UPDATE SET count = audit_counts.count + 1",
+            )
+            .bind(&by.id)
+            .bind(&by.name)
+            .bind(action)
+            .bind(outcome)
+            .bind(event.project.as_ref().map_or("", |project| project.as_str()))
+            .bind(&by.address)
+            .bind(now.as_millis())
+            .bind(PLACES)
+            .execute(&mut **tx)
+            .await?;
+    }
+    Ok(())
 }

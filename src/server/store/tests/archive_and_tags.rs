@@ -25,44 +25,47 @@ async fn only_what_changes_is_said_to_have_changed() {
         ledger.commit(intent, intent).await.unwrap();
     }
     let ids = ledger.ids().await;
-    let ada = ledger.store.user_by_name("ada").await.unwrap().unwrap();
+    let by = ledger.store.user_by_name("ada").await.unwrap().unwrap().actor("");
     let (store, project) = (&ledger.store, &ledger.project);
-    assert_eq!(store.archive_here(project, &ids[..1], &ada, NOON).await.unwrap(), ids[..1]);
-    assert_eq!(store.archive_here(project, &ids, &ada, NOON).await.unwrap(), ids[1..]);
-    assert_eq!(store.archive_here(project, &[], &ada, NOON).await.unwrap(), []);
+    assert_eq!(store.archive_here(project, &ids[..1], &by, NOON).await.unwrap(), ids[..1]);
+    assert_eq!(store.archive_here(project, &ids, &by, NOON).await.unwrap(), ids[1..]);
+    assert_eq!(store.archive_here(project, &[], &by, NOON).await.unwrap(), []);
     let elsewhere = "api".parse().unwrap();
-    assert_eq!(store.unarchive_here(&elsewhere, &ids, &ada, NOON).await.unwrap(), []);
-    assert_eq!(store.unarchive_here(project, &ids, &ada, NOON).await.unwrap().len(), 2);
-    assert_eq!(store.tag(&elsewhere, &ids, &tag("sdk")).await.unwrap(), []);
-    assert_eq!(store.tag(project, &ids[..1], &tag("SDK")).await.unwrap().len(), 1);
-    assert_eq!(store.tag(project, &ids, &tag("sdk")).await.unwrap(), ids[1..]);
-    assert_eq!(store.untag(&elsewhere, &ids, &tag("sdk")).await.unwrap(), []);
-    assert_eq!(store.untag(project, &ids, &tag("Sdk")).await.unwrap().len(), 2);
+    assert_eq!(store.unarchive_here(&elsewhere, &ids, &by, NOON).await.unwrap(), []);
+    assert_eq!(store.unarchive_here(project, &ids, &by, NOON).await.unwrap().len(), 2);
+    assert_eq!(store.tag(&elsewhere, &ids, &tag("sdk"), &by, NOON).await.unwrap(), []);
+    assert_eq!(store.tag(project, &ids[..1], &tag("SDK"), &by, NOON).await.unwrap().len(), 1);
+    assert_eq!(store.tag(project, &ids, &tag("sdk"), &by, NOON).await.unwrap(), ids[1..]);
+    assert_eq!(store.untag(&elsewhere, &ids, &tag("sdk"), &by, NOON).await.unwrap(), []);
+    assert_eq!(store.untag(project, &ids, &tag("Sdk"), &by, NOON).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn a_job_has_no_more_tags_than_people_can_read() {
     let ledger = Ledger::new().await;
     ledger.commit("a", "a").await.unwrap();
-    let ids = ledger.ids().await;
+    let (ids, by) = (ledger.ids().await, ledger.author.clone());
     for n in 0..TAGS_MAX {
-        assert_eq!(ledger.store.tag(&ledger.project, &ids, &tag(&format!("t{n}"))).await.unwrap().len(), 1);
+        assert_eq!(
+            ledger.store.tag(&ledger.project, &ids, &tag(&format!("t{n}")), &by, NOON).await.unwrap().len(),
+            1
+        );
     }
-    assert_eq!(ledger.store.tag(&ledger.project, &ids, &tag("one-more")).await.unwrap(), []);
+    assert_eq!(ledger.store.tag(&ledger.project, &ids, &tag("one-more"), &by, NOON).await.unwrap(), []);
 }
 
 #[tokio::test]
 async fn a_person_keeps_no_more_views_than_fit_a_menu_and_may_still_replace_them() {
     let ledger = Ledger::new().await;
-    let store = &ledger.store;
+    let (store, by) = (&ledger.store, ledger.author.clone());
     let scope =
         SavedViewScope { project: &ledger.project, of: SavedViewPage::Jobs, user_id: &ledger.author.id };
     for n in 0..SAVED_VIEWS_MAX {
         let name = format!("view {n}").parse().unwrap();
-        assert!(store.save_view(scope, &name, "q=a", false, NOON).await.unwrap());
+        assert!(store.save_view(scope, &name, "q=a", false, &by, NOON).await.unwrap());
     }
-    assert!(!store.save_view(scope, &"another".parse().unwrap(), "q=a", false, NOON).await.unwrap());
-    assert!(store.save_view(scope, &"view 1".parse().unwrap(), "q=b", true, NOON).await.unwrap());
+    assert!(!store.save_view(scope, &"another".parse().unwrap(), "q=a", false, &by, NOON).await.unwrap());
+    assert!(store.save_view(scope, &"view 1".parse().unwrap(), "q=b", true, &by, NOON).await.unwrap());
     let kept = store.saved_views(scope).await.unwrap();
     let replaced = kept.iter().find(|view| view.name == "view 1").unwrap();
     assert_eq!((kept.len() as i64, replaced.query.as_str(), replaced.shared), (SAVED_VIEWS_MAX, "q=b", true));

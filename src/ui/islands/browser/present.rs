@@ -12,6 +12,7 @@ use leptos::web_sys::{
 };
 use wasm_bindgen_futures::JsFuture;
 
+use super::choice_cookie;
 use crate::model::time::Timestamp;
 
 /// The element with this id.
@@ -238,7 +239,7 @@ pub fn toggle_theme() {
     let theme = if is_dark() { "light" } else { "dark" };
     set_on_document("data-theme", theme);
     if let Some(page) = document().dyn_ref::<HtmlDocument>() {
-        let _ = page.set_cookie(&format!("theme={theme}; Path=/; SameSite=Lax; Max-Age=31536000"));
+        let _ = page.set_cookie(&choice_cookie("theme", theme, &protocol()));
     }
 }
 
@@ -251,7 +252,7 @@ pub fn toggle_density() {
     }
     if let Some(page) = document().dyn_ref::<HtmlDocument>() {
         let density = if is_comfortable { "" } else { "comfortable" };
-        let _ = page.set_cookie(&format!("density={density}; Path=/; SameSite=Lax; Max-Age=31536000"));
+        let _ = page.set_cookie(&choice_cookie("density", density, &protocol()));
     }
 }
 
@@ -401,6 +402,10 @@ pub fn store_for_tab(key: &str, value: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
         let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };
     }
+}
+
+fn protocol() -> String {
+    window().location().protocol().unwrap_or_default()
 }
 
 fn is_dark() -> bool {

@@ -97,12 +97,20 @@ fn held_prompts(person: &Person) -> Option<AnyView> {
 }
 
 fn seen_projects(person: &Person, projects: &[Project]) -> String {
-    let Some(ids) = person.projects.as_ref().filter(|_| person.role != Role::Admin) else {
+    let of_groups = person.group_projects.as_deref();
+    let sees_all = of_groups == Some("*") || (of_groups.is_none() && person.projects.is_none());
+    if sees_all || person.role == Role::Admin {
         return "All".to_owned();
-    };
-    let named = projects.iter().filter(|project| ids.iter().any(|id| id == project.id.as_str()));
+    }
+    let given = person.projects.iter().flatten().map(String::as_str);
+    let ids: Vec<&str> = given.chain(of_groups.unwrap_or_default().split(',')).collect();
+    let named = projects.iter().filter(|project| ids.contains(&project.id.as_str()));
     let names: Vec<&str> = named.map(|project| project.name.as_str()).collect();
-    if names.is_empty() { "None that still exists".to_owned() } else { names.join(", ") }
+    match (names.is_empty(), of_groups) {
+        (false, _) => names.join(", "),
+        (true, Some(_)) => "None yet".to_owned(),
+        (true, None) => "None that still exists".to_owned(),
+    }
 }
 
 /// The actions for a person, in a disclosure.
@@ -124,7 +132,7 @@ fn actions(person: &Person, projects: &[Project]) -> AnyView {
     };
     let chosen: Vec<&str> = person.projects.iter().flatten().map(String::as_str).collect();
     let fields = view! {
-        {access_fields(&format!("of-{}", person.id), person.role.as_str(), &chosen, projects)}
+        {access_fields(&format!("of-{}", person.id), person.role.as_str(), &chosen, projects, person.group_projects.is_some())}
         {submit_button("Save")}
         <p class="hint">"They have to sign in again."</p>
     };
@@ -156,7 +164,7 @@ fn invitation(last: Option<&FlashMessage>, projects: &[Project]) -> AnyView {
             autocapitalize="none"
             spellcheck="false"
         />
-        {access_fields("new", role, &chosen, projects)}
+        {access_fields("new", role, &chosen, projects, false)}
         {submit_button("Create invite link")}
         <p class="hint">"They choose their own password. The link expires after 48 hours."</p>
     };
@@ -171,7 +179,14 @@ fn invitation(last: Option<&FlashMessage>, projects: &[Project]) -> AnyView {
 }
 
 /// The role and the projects of a person. `of` makes the ids of one form unique.
-fn access_fields(of: &str, role: &str, chosen: &[&str], projects: &[Project]) -> AnyView {
+fn access_fields(of: &str, role: &str, chosen: &[&str], projects: &[Project], has_groups: bool) -> AnyView {
+    let (legend, hint) = match has_groups {
+        false => ("Only these projects", "Select none to give access to all. Administrators always see all."),
+        true => (
+            "Besides what their groups give",
+            "Their groups decide at each sign-in; what you select here is added. Administrators always see all.",
+        ),
+    };
     let id = format!("role-{of}");
     let options = ROLES.map(|(each, meaning)| {
         view! { <option value=each.as_str() selected=each.as_str() == role>{meaning}</option> }
@@ -191,9 +206,9 @@ fn access_fields(of: &str, role: &str, chosen: &[&str], projects: &[Project]) ->
         <label class="field-label" for=id.clone()>"Role"</label>
         <select id=id class="field" name="role">{options.into_iter().collect_view()}</select>
         <fieldset>
-            <legend class="field-label">"Only these projects"</legend>
+            <legend class="field-label">{legend}</legend>
             {boxes.collect_view()}
-            <p class="hint">"Select none to give access to all. Administrators always see all."</p>
+            <p class="hint">{hint}</p>
         </fieldset>
     }
     .into_any()

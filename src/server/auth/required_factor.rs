@@ -1,0 +1,43 @@
+//! Where a second factor is required: until a person who signs in with a password has one, nothing answers but the page that sets it
+//! up, and signing out.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+
+use super::roles::{self, Access};
+use crate::error::{AppError, ErrorCode};
+use crate::model::links;
+use crate::server::state::AppState;
+use crate::server::store::users::User;
+
+const OPEN: &[&str] = &[
+    links::SECOND_FACTOR,
+    "/api/account/get",
+    "/api/passkeys/add",
+    "/api/passkeys/begin",
+    "/api/second-factor/begin",
+    "/api/second-factor/confirm",
+    "/api/session/current",
+    "/api/session/logout",
+];
+
+/// The answer to a person who has to set up a second factor before they can have `path`; `None` for everybody else.
+pub(super) async fn first(state: &AppState, user: &User, path: &str, wants_html: bool) -> Option<Response> {
+    let is_open = OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody);
+    if !state.access.require_second_factor || is_open {
+        return None;
+    }
+    match state.second_factors.is_missing(user).await {
+        Ok(false) => None,
+        Ok(true) if wants_html => Some(Redirect::to(links::SECOND_FACTOR).into_response()),
+        Ok(true) => Some(refused(AppError::new(
+            ErrorCode::SecondFactorRequired,
+            "Set up a second factor first: Docket requires one of everybody. Open Docket in a browser to do that.",
+        ))),
+        Err(error) => Some(refused(error.into())),
+    }
+}
+
+fn refused(error: AppError) -> Response {
+    (StatusCode::from(error.code), axum::Json(error)).into_response()
+}

@@ -1,0 +1,118 @@
+//! Which usernames people may have. Pure.
+
+use crate::model::name::is_plain;
+
+/// The names under which the audit log has what no person did.
+const RESERVED: [&str; 2] = ["Docket", "command line"];
+
+/// Checks a username: 1 to 64 visible characters without spaces at the ends, and not one that reads like a reserved name.
+pub fn check(name: &str) -> Result<(), &'static str> {
+    let seems = skeleton(name);
+    if RESERVED.iter().any(|reserved| skeleton(reserved) == seems) {
+        return Err("This username is reserved. Choose another one.");
+    }
+    check_form(name)
+}
+
+/// Checks a name as the audit log may have it: a username, or one that is reserved.
+pub fn check_form(name: &str) -> Result<(), &'static str> {
+    let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
+    if good { Ok(()) } else { Err("A username has 1 to 64 visible characters.") }
+}
+
+/// The letters that a name seems to consist of: without case, spaces, punctuation and accents, and with the Latin letter in place of
+/// characters that look like it. Only the letters of the reserved names matter.
+fn skeleton(name: &str) -> String {
+    name.chars().flat_map(char::to_lowercase).filter_map(latin).collect()
+}
+
+/// The Latin letter that a character looks like; `None` for characters that add nothing to how a name reads.
+fn latin(c: char) -> Option<char> {
+    let like = match c {
+        '0' | 'о' | 'ο' | 'ө' | 'օ' | 'ø' | 'ò'..='ö' | 'ō' | 'ŏ' | 'ő' | 'ơ' => 'o',
+        '1'
+        | '|'
+        | 'ı'
+        | 'і'
+        | 'ι'
+        | 'ì'..='ï'
+        | 'ĩ'
+        | 'ī'
+        | 'ĭ'
+        | 'į'
+        | 'ӏ'
+        | 'ł'
+        | 'ĺ'
+        | 'ļ'
+        | 'ľ'
+        | 'ŀ'
+        | 'l'
+        | 'i' => 'l',
+        'с' | 'ϲ' | 'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => 'c',
+        'к' | 'κ' | 'ķ' | 'ĸ' => 'k',
+        'е' | 'ё' | 'є' | 'ε' | 'è'..='ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' | '3' => 'e',
+        'т' | 'τ' | 'ţ' | 'ť' | 'ŧ' | 'ț' => 't',
+        'ԁ' | 'ď' | 'đ' | 'ɗ' => 'd',
+        'м' | 'μ' | 'ṃ' => 'm',
+        'а' | 'α' | 'à'..='å' | 'ā' | 'ă' | 'ą' | '4' | '@' => 'a',
+        'п' | 'η' | 'ո' | 'ñ' | 'ń' | 'ņ' | 'ň' => 'n',
+        // Full width, and the styles of mathematics, which repeat both cases of the alphabet.
+        'ａ'..='ｚ' => return latin(offset('a', c as u32 - 'ａ' as u32)),
+        '\u{1D400}'..='\u{1D6A3}' => return latin(offset('a', (c as u32 - 0x1D400) % 26)),
+        'ⓐ'..='ⓩ' => return latin(offset('a', c as u32 - 'ⓐ' as u32)),
+        c if c.is_alphanumeric() => c,
+        _ => return None,
+    };
+    Some(if like == 'i' { 'l' } else { like })
+}
+
+fn offset(from: char, by: u32) -> char {
+    char::from_u32(from as u32 + by).unwrap_or(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::audit::Actor;
+
+    #[test]
+    fn nobody_is_called_as_docket_itself_is_in_the_audit_log() {
+        for fine in
+            ["olga", "docket fan", "Dock", "commander", "Dörte", "ada@example.com", "line", "Олег", "山田"]
+        {
+            assert!(check(fine).is_ok(), "{fine}");
+        }
+        for reserved in [
+            "Docket",
+            "docket",
+            "DOCKET",
+            "Command Line",
+            "command line",
+            "command  line",
+            "command-line",
+            "commandline",
+            "Command\u{a0}Line",
+            " docket ",
+            "d ocket",
+            "Docket.",
+            "D0cket",
+            "Dоcket",
+            "Dοcket",
+            "Dосkеt",
+            "Docкet",
+            "dockét",
+            "doc\u{301}ket",
+            "Ｄｏｃｋｅｔ",
+            "\u{1d403}\u{1d428}\u{1d41c}\u{1d424}\u{1d41e}\u{1d42d}",
+            "ⓓⓞⓒⓚⓔⓣ",
+            "command 1ine",
+            "command |ine",
+            "соmmаnd linе",
+        ] {
+            assert!(check(reserved).is_err(), "{reserved}");
+        }
+        for actor in [Actor::docket(), Actor::command_line()] {
+            assert!(check(&actor.name).is_err() && check_form(&actor.name).is_ok(), "{}", actor.name);
+        }
+    }
+}

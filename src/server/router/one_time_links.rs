@@ -1,0 +1,28 @@
+//! One-time links whose token stands in the query, as they were before: the browser is sent on at once to an address without it.
+
+use axum::extract::{Request, State};
+use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use url::form_urlencoded;
+
+use crate::model::links;
+use crate::server::auth::one_time_link;
+use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::state::AppState;
+
+pub(super) async fn exchange(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let query = request.uri().query().unwrap_or_default();
+    let mut fields = form_urlencoded::parse(query.as_bytes());
+    let sent = fields.find(|(name, _)| name == "token").map(|(_, token)| token.into_owned());
+    let Some(sent) = sent.filter(|_| reads && request.uri().path() == links::SET_UP) else {
+        return next.run(request).await;
+    };
+    let cookie: HeaderValue = match one_time_link::token_in(&sent) {
+        Some(token) => one_time_link::kept(token, &state.public_url),
+        None => step_cookie::set(Purpose::OneTimeLink, "", 0, &state.public_url),
+    };
+    ([(SET_COOKIE, cookie)], Redirect::to(links::SET_UP)).into_response()
+}

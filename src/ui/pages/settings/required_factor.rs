@@ -1,0 +1,46 @@
+//! `/account/second-factor`: where a second factor is required, the one page that people see until they have one. Without the frame,
+//! which leads to pages that do not answer yet.
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+use leptos_router::components::Redirect;
+
+use super::{passkeys, second_factor};
+use crate::api::account::account;
+use crate::api::session::Logout;
+use crate::model::account::SecondFactor;
+use crate::model::links;
+use crate::ui::components::form::post_form;
+use crate::ui::components::icon::mark;
+use crate::ui::pages::page_head::title;
+use crate::ui::pages::request::page;
+
+#[component]
+pub fn RequiredFactor() -> impl IntoView {
+    let (outcome, of_passkeys) = (second_factor::last_outcome(), passkeys::last_outcome());
+    let content = page(async move {
+        let account = account().await?;
+        let factor = account.second_factor;
+        let has_passkeys = !account.passkeys.list.is_empty();
+        if has_passkeys || matches!(factor, SecondFactor::On { .. } | SecondFactor::NoPassword) {
+            return Ok(view! { <Redirect path=links::ACCOUNT /> }.into_any());
+        }
+        let sign_out = view! { <button class="button" type="submit">"Sign out"</button> };
+        Ok(view! {
+            <h1>"Set up a second factor"</h1>
+            <p>
+                "Docket requires a second factor of everybody who signs in with a password. You need an authenticator app or a passkey; nothing else is available before that."
+            </p>
+            {second_factor::second_factor(factor, has_passkeys, outcome)}
+            {passkeys::passkeys(account.passkeys, of_passkeys)}
+            {post_form("", Logout::PATH, Vec::new(), sign_out)}
+        }
+        .into_any())
+    });
+    view! {
+        {title("Set up a second factor")}
+        <main class="lone">
+            <div class="card">{mark()} {content}</div>
+        </main>
+    }
+}

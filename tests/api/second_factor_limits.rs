@@ -1,0 +1,130 @@
+//! The second factor: a ceiling for wrong codes, what their owner is told, the strength of recovery codes, and where one is required.
+
+use std::time::Duration;
+
+use docket::model::audit::Actor;
+use docket::server::clock::Clock;
+use docket::server::config::AccessConfig;
+
+use crate::helpers::{PASSWORD, Settings, TestApp};
+use crate::second_factor::{self, NOON, enter, first_step, next_code, switch_on};
+
+#[tokio::test]
+async fn a_hundred_wrong_codes_in_a_row_end_the_second_step_until_an_administrator_sets_a_password() {
+    let app = second_factor::app().await;
+    let olga = app.operator().await;
+    let (secret, codes) = switch_on(&app, &olga).await;
+    let spend = async |wrong: usize| {
+        for _ in 0..wrong {
+            olga.post("/api/second-factor/renew", &[("code", "000000")]).await.refused(400, "bad_input");
+            app.clock().advance(Duration::from_secs(60));
+        }
+    };
+    spend(99).await;
+    // The row ends with a code that is right.
+    assert_eq!(enter(&first_step(&app, "olga").await, &codes[0]).await.status, 200);
+    spend(100).await;
+    let browser = first_step(&app, "olga").await;
+    for code in [next_code(&app, &secret), codes[1].clone()] {
+        let message = enter(&browser, &code).await.refused(403, "forbidden");
+        assert!(message.contains("docket user passwd"), "{message}");
+        olga.post("/api/second-factor/renew", &[("code", &code)]).await.refused(403, "forbidden");
+    }
+    // A password of their own is no way around it.
+    let change = [("old", PASSWORD), ("new", "quite another sentence")];
+    assert_eq!(olga.post("/api/account/password", &change).await.status, 200);
+    olga.post("/api/second-factor/renew", &[("code", &codes[1])]).await.refused(403, "forbidden");
+
+    app.set_password("olga", PASSWORD).await;
+    assert_eq!(enter(&first_step(&app, "olga").await, &next_code(&app, &secret)).await.status, 200);
+}
+
+#[tokio::test]
+async fn whoever_signs_in_reads_how_many_codes_were_wrong_since_the_last_time() {
+    let app = second_factor::app().await;
+    let (secret, _) = switch_on(&app, &app.operator().await).await;
+    let thief = first_step(&app, "olga").await;
+    for _ in 0..3 {
+        enter(&thief, "000000").await.refused(401, "unauthenticated");
+    }
+    let olga = first_step(&app, "olga").await;
+    assert_eq!(enter(&olga, &next_code(&app, &secret)).await.status, 200);
+    olga.get("/").await;
+    let (first, second) = (olga.get("/p/docs/jobs").await.text, olga.get("/p/docs/jobs").await.text);
+    assert!(first.contains("3 wrong codes were entered for your account"), "{first}");
+    assert!(!second.contains("wrong codes"), "it is said again");
+    let again = first_step(&app, "olga").await;
+    assert_eq!(enter(&again, &next_code(&app, &secret)).await.status, 200);
+    assert!(!again.get("/account").await.text.contains("wrong code"));
+}
+
+#[tokio::test]
+async fn a_recovery_code_has_at_least_112_bits_and_older_ones_stay_good() {
+    let app = second_factor::app().await;
+    let olga = app.operator().await;
+    let (_, codes) = switch_on(&app, &olga).await;
+    for code in &codes {
+        let bits = code.chars().filter(char::is_ascii_alphanumeric).count() * 5;
+        assert!(bits >= 112, "{code} has {bits}");
+    }
+    let old = "abcde-fghij-klmno-pqrst";
+    let pool =
+        sqlx::SqlitePool::connect(&format!("sqlite://{}", app.database_file().display())).await.unwrap();
+    sqlx::query("INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)")
+        .bind(app.id_of("olga").await)
+        .bind(docket::server::auth::token::hash(&old.replace('-', "")))
+        .execute(&pool)
+        .await
+        .unwrap();
+    assert_eq!(enter(&first_step(&app, "olga").await, old).await.status, 200);
+}
+
+#[tokio::test]
+async fn where_a_second_factor_is_required_nothing_else_answers_before_there_is_one() {
+    let access = AccessConfig { require_second_factor: true, ..AccessConfig::default() };
+    let app = TestApp::with(Settings { clock: Clock::frozen(NOON), access, ..Settings::default() }).await;
+    let olga = app.operator().await;
+    for path in ["/", "/p/docs", "/p/docs/jobs?q=x", "/account", "/admin/users", "/nowhere"] {
+        let answer = olga.get(path).await;
+        assert_eq!((answer.status, answer.location()), (303, "/account/second-factor"), "{path}");
+    }
+    let open = [
+        "/api/account/get",
+        "/api/second-factor/begin",
+        "/api/second-factor/confirm",
+        "/api/session/current",
+        "/api/session/logout",
+    ];
+    let asked = crate::gate::endpoints()
+        .into_iter()
+        .filter(|path| !open.contains(path) && !crate::gate::OPEN.contains(path));
+    for path in asked {
+        let message = olga.post(path, &[("project", "docs")]).await.refused(403, "second_factor_required");
+        assert!(message.contains("second factor"), "{path}: {message}");
+    }
+    let file =
+        olga.request(reqwest::Method::GET, "/p/docs/analytics/export.csv").header("accept", "text/csv");
+    olga.send(file).await.refused(403, "second_factor_required");
+
+    let page = olga.get("/account/second-factor").await;
+    assert!(page.status == 200 && page.text.contains("Set up a second factor"), "{}", page.text);
+    assert!(!page.text.contains("API reference"), "it tells of projects");
+    let from = format!("{}/account/second-factor", app.origin());
+    let begun = olga.submit("/api/second-factor/begin", &[("password", "wrong")], Some(&from)).await;
+    assert_eq!(begun.location(), "/account/second-factor");
+    assert!(olga.get("/account/second-factor").await.text.contains("Incorrect current password"));
+    olga.submit("/api/second-factor/begin", &[("password", PASSWORD)], Some(&from)).await;
+    let page = olga.get("/account/second-factor").await.text;
+    let secret = page.split_once("?secret=").unwrap().1.split('&').next().unwrap().to_owned();
+    let confirmed =
+        olga.submit("/api/second-factor/confirm", &[("code", &next_code(&app, &secret))], Some(&from)).await;
+    assert_eq!((confirmed.status, confirmed.location()), (302, "/account"));
+    assert!(olga.get("/account").await.text.contains(r#"aria-label="Recovery codes""#), "the codes are lost");
+    assert_eq!(olga.get("/p/docs/jobs").await.status, 200);
+    assert_eq!(olga.get("/account/second-factor").await.location(), "/account");
+
+    // Without it again, one starts again.
+    app.state().store.remove_second_factor(&app.id_of("olga").await, &Actor::docket(), NOON).await.unwrap();
+    assert_eq!(olga.get("/p/docs/jobs").await.location(), "/account/second-factor");
+    assert_eq!(olga.post("/api/session/logout", &[]).await.status, 200);
+}
