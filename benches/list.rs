@@ -34,7 +34,8 @@ const FILL: &str = "
         'accepted', created_at, 0 FROM jobs;
     INSERT INTO job_paths SELECT id, '/guides/page-' || (created_at % 20) FROM jobs;
     INSERT INTO job_tags SELECT id, 'sdk', 'SDK' FROM jobs WHERE created_at % 20 = 3;
-    UPDATE jobs SET archived_here_at = 1 WHERE created_at % 10 = 7;";
+    UPDATE jobs SET archived_here_at = 1 WHERE created_at % 10 = 7;
+    UPDATE listed_jobs SET attention = 1 WHERE archived = 0 AND (state = 'failed' OR (state = 'completed' AND has_pr = 0));";
 
 /// A case: its name, its filter, and the minimum query for its counts, as a condition on `listed_jobs l`.
 type Case = (&'static str, JobFilter, &'static str);

@@ -18,6 +18,7 @@ pub mod history;
 pub mod id;
 pub mod job;
 pub mod job_query;
+pub mod lifecycle;
 pub mod links;
 pub mod name;
 pub mod page_path;

@@ -13,7 +13,6 @@ use crate::model::{id::JobId, user::Role};
 #[cfg(feature = "ssr")]
 use crate::server::{
     analytics::{
-        Analytics,
         question::{TableQuestion, word},
         report,
     },
@@ -87,7 +86,7 @@ pub async fn pages(
     let question = TableQuestion::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
     let question = question.compared(word(compare.as_deref())?, word(tab.as_deref())?);
     let _turn = caller.turn().await?;
-    Analytics::of(&caller.state).pages(&question).await
+    caller.state.analytics.pages(&question).await
 }
 
 /// Views by day, or by week above 120 days, with job markers and annotations: of the whole project, of the page `path`,
@@ -104,7 +103,7 @@ pub async fn trend(
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
     let _turn = caller.turn().await?;
-    Analytics::of(&caller.state).trend(&project, (range, word(compare.as_deref())?), path.as_deref()).await
+    caller.state.analytics.trend(&project, (range, word(compare.as_deref())?), path.as_deref()).await
 }
 
 /// The pages with the largest changes against the previous period.
@@ -114,7 +113,7 @@ pub async fn movers(project: String, from: String, to: String) -> Result<Movers,
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
     let _turn = caller.turn().await?;
-    Analytics::of(&caller.state).movers(&project, range).await
+    caller.state.analytics.movers(&project, range).await
 }
 
 /// One page (or a folder, `/guides/*`): its row, its trend and the jobs about it.
@@ -130,7 +129,7 @@ pub async fn page(
     let project = caller.project(&project)?;
     let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
     let _turn = caller.turn().await?;
-    Analytics::of(&caller.state).page(&project, (range, word(compare.as_deref())?), &path).await
+    caller.state.analytics.page(&project, (range, word(compare.as_deref())?), &path).await
 }
 
 /// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state.
@@ -140,5 +139,5 @@ pub async fn job_effects(project: String, job: String) -> Result<Vec<PageEffect>
     let project = caller.project(&project)?;
     let job: JobId = job.parse().map_err(AppError::bad_input)?;
     let _turn = caller.turn().await?;
-    Analytics::of(&caller.state).job_effects(&project, &job).await
+    caller.state.analytics.job_effects(&project, &job).await
 }

@@ -36,7 +36,7 @@ pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(),
 #[server(prefix = "/api", endpoint = "passkeys/begin")]
 pub async fn begin_passkey(password: String) -> Result<String, AppError> {
     let caller = guard::of::<BeginPasskey>()?;
-    let asked = caller.state.passkeys.begin_adding(&caller, password).await?;
+    let asked = caller.state.passkeys.begin_adding(&caller.user, password).await?;
     Ok(browser::keep(asked, &caller.state.public_url))
 }
 
@@ -73,7 +73,7 @@ pub async fn remove_passkey(
 ) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemovePasskey>()?;
     let code = code.unwrap_or_default();
-    let removed = caller.state.passkeys.remove(&caller, &passkey, password, &code).await;
+    let removed = caller.state.passkeys.remove(&caller.user, &passkey, password, &code).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new(
             "The passkey was removed. It no longer signs you in; remove it from your device too.",

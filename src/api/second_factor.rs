@@ -16,7 +16,7 @@ const KEEP: &str = "Keep these recovery codes where you can find them without yo
 #[server(prefix = "/api", endpoint = "second-factor/begin")]
 pub async fn begin_second_factor(password: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<BeginSecondFactor>()?;
-    let begun = caller.state.second_factors.begin(&caller, password).await;
+    let begun = caller.state.second_factors.begin(&caller.user, password).await;
     let confirmation = begun
         .map(|()| Confirmation::new("Add the secret to your authenticator, then enter the code it shows."));
     flash::respond(ACCOUNT, confirmation)
@@ -50,7 +50,7 @@ pub async fn renew_recovery_codes(code: String) -> Result<Confirmation, AppError
 #[server(prefix = "/api", endpoint = "second-factor/remove")]
 pub async fn remove_second_factor(password: String, code: String) -> Result<Confirmation, AppError> {
     let caller = guard::of::<RemoveSecondFactor>()?;
-    let removed = caller.state.second_factors.remove(&caller, password, &code).await;
+    let removed = caller.state.second_factors.remove(&caller.user, password, &code).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new("From now on, signing in asks for your password and a passkey."),
         false => Confirmation::new("From now on, your password is enough to sign in."),

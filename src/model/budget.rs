@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::time::Timestamp;
-use crate::model::upstream::Notice;
 
 /// One budget over a rolling hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +27,16 @@ pub struct Budgets {
     /// The number of queued prompts of this project.
     pub waiting: u32,
     pub notice: Option<Notice>,
+}
+
+/// A notice about the upstream on top of pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// Its circuit breaker is open.
+    Failing,
+    /// It refuses the key. Only for administrators.
+    KeyRefused,
 }
 
 impl Meter {

@@ -78,13 +78,3 @@ pub struct LimitStatus {
     /// The upstream asked for a pause until then.
     pub paused_until: Option<Timestamp>,
 }
-
-/// A notice about the upstream on top of pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Notice {
-    /// Its circuit breaker is open.
-    Failing,
-    /// It refuses the key. Only for administrators.
-    KeyRefused,
-}

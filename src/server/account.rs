@@ -6,7 +6,6 @@ use crate::api::flash::Confirmation;
 use crate::error::AppError;
 use crate::model::account::{Account, SignedIn};
 use crate::model::id::SessionId;
-use crate::server::auth::current_password::check_current;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::hashing::Asker;
 use crate::server::auth::password;
@@ -37,7 +36,7 @@ pub async fn account(caller: &Caller) -> Result<Account, AppError> {
 /// Changes the password, given the old one. Ends all sessions and starts a new one for the caller.
 pub async fn change_password(caller: &Caller, old: String, new: String) -> Result<Confirmation, AppError> {
     let Caller { state, user, .. } = caller;
-    check_current(caller, old).await?;
+    state.current_password.check(user, old).await?;
     let new = SecretString::from(new);
     password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
     let hash = match state.passwords.hash(new, Asker::new(caller.address, true)).await {

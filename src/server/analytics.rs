@@ -25,7 +25,6 @@ use crate::model::history::{
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::Selection;
-use crate::server::state::AppState;
 use crate::server::store::Store;
 use crate::server::store::history_queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
 
@@ -39,10 +38,6 @@ pub struct Analytics {
 impl Analytics {
     pub fn new(store: Store) -> Self {
         Self { store, known: KnownFiguresCache::new() }
-    }
-
-    pub fn of(state: &AppState) -> Self {
-        state.analytics.clone()
     }
 
     /// The table of pages, with the trend of the same pages.

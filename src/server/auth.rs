@@ -2,6 +2,7 @@
 //! Must not know what a request is about.
 
 pub mod address;
+pub mod arrivals;
 pub mod attempts;
 pub mod backend;
 pub mod current_password;
@@ -12,9 +13,11 @@ pub mod guard;
 pub mod hashing;
 pub mod one_time_link;
 pub mod origin;
+pub mod own_path;
 pub mod passkeys;
 pub mod password;
 pub mod presence;
+pub mod refusal;
 mod required_factor;
 pub mod roles;
 pub mod second_factor;

@@ -39,6 +39,11 @@ use crate::server::state::AppState;
 
 /// The whole application as a service.
 pub fn router(state: &AppState) -> Router {
+    let forwarding = address::Forwarding {
+        access: state.access.clone(),
+        unknown_proxy: state.unknown_proxy.clone(),
+        clock: state.clock.clone(),
+    };
     let behind_the_gate = Router::new()
         .merge(pages::routes(state))
         .merge(export::routes())
@@ -62,7 +67,7 @@ pub fn router(state: &AppState) -> Router {
             .build(),
         )
         .layer(from_fn(with_owner))
-        .layer(from_fn_with_state(state.clone(), address::find_out))
+        .layer(from_fn_with_state(forwarding, address::find_out))
         .layer(from_fn_with_state(state.clone(), outage::explain))
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))

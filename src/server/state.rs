@@ -12,13 +12,14 @@ use crate::model::user::Project;
 use crate::server::analytics::Analytics;
 use crate::server::assets;
 use crate::server::auth::address::UnknownProxy;
+use crate::server::auth::arrivals::Arrivals;
 use crate::server::auth::attempts::Attempts;
+use crate::server::auth::current_password::CurrentPassword;
 use crate::server::auth::passkeys::Passkeys;
 use crate::server::auth::password::Passwords;
 use crate::server::auth::presence::Presence;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
-use crate::server::auth::trusted_header::Arrivals;
 use crate::server::clock::Clock;
 use crate::server::config::{
     AccessConfig, Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
@@ -62,6 +63,7 @@ pub struct Shared {
     pub arrivals: Arrivals,
     pub unknown_proxy: UnknownProxy,
     pub access: Arc<AccessConfig>,
+    pub current_password: CurrentPassword,
     pub second_factors: SecondFactors,
     pub passkeys: Passkeys,
     /// `None`: people sign in with passwords.
@@ -117,12 +119,21 @@ impl AppState {
         );
         let attempts = Attempts::new(clock.clone());
         let passwords = Passwords::default();
-        let second_factors = SecondFactors::new(store.clone(), clock.clone(), attempts.clone(), &public_url);
+        let current_password =
+            CurrentPassword::new(store.clone(), clock.clone(), attempts.clone(), passwords.clone());
+        let second_factors = SecondFactors::new(
+            store.clone(),
+            clock.clone(),
+            attempts.clone(),
+            current_password.clone(),
+            &public_url,
+        );
         let passkeys = Passkeys::new(
             store.clone(),
             clock.clone(),
             attempts.clone(),
             second_factors.clone(),
+            current_password.clone(),
             &public_url,
         );
         let authorities = &upstream.certificate_authorities;
@@ -142,6 +153,7 @@ impl AppState {
                 clock.clone(),
                 tasks.clone(),
             ),
+            current_password,
             second_factors,
             passkeys,
             single_sign_on: single_sign_on.transpose()?,

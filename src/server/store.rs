@@ -23,8 +23,10 @@ pub mod invitations;
 mod job_filter;
 pub mod job_list;
 pub mod jobs;
+mod lifecycle;
 mod listed_job;
 pub mod looked_at;
+mod messages;
 pub mod passkeys;
 pub mod polls;
 mod questions;
@@ -160,6 +162,11 @@ impl Store {
     /// of a concurrent write.
     async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
         Ok(self.pool.begin_with("BEGIN IMMEDIATE").await?)
+    }
+
+    /// A transaction that only reads, and sees one moment.
+    async fn begin_to_read(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        Ok(self.pool.begin().await?)
     }
 }
 

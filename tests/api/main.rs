@@ -44,6 +44,7 @@ mod key_file;
 mod kill;
 mod limits;
 mod list;
+mod modules;
 mod movers;
 mod notifications;
 mod odd_requests;

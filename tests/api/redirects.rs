@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docket::server::auth::sign_in::{is_own_path, own_path};
+use docket::server::auth::own_path::{is_own_path, own_path};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderValue, REFERER};
 use url::Url;

@@ -8,7 +8,9 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::model::ParseError;
 
 /// The state of delivering one prompt to the upstream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_delivery_state)]
 pub enum DeliveryState {

@@ -96,7 +96,7 @@ impl ReportRequest<'_> {
     }
 
     fn analytics(&self) -> Analytics {
-        Analytics::of(&self.caller.state)
+        self.caller.state.analytics.clone()
     }
 
     fn table_question(&self) -> Result<TableQuestion, AppError> {

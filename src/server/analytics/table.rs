@@ -1,10 +1,9 @@
-//! Table rows from summed views: search, folders and order. Pure.
+//! Table rows from summed views: search, folders, tabs and order. Pure.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::movers;
 use crate::model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::{Folder, FolderEntry};
@@ -80,7 +79,7 @@ impl<'a> Table<'a> {
         };
         if question.tab != Tab::All {
             let is_compared = figures.previous.is_some();
-            rows.retain(|row: &Row| is_compared && movers::belongs(question.tab, row));
+            rows.retain(|row: &Row| is_compared && belongs(question.tab, row));
         }
         let matching = rows.iter().map(|row: &Row| row.counts).sum();
         Self { rows, matching }
@@ -90,7 +89,7 @@ impl<'a> Table<'a> {
         match (question.order, question.tab) {
             (Some(order), _) => self.rows.sort_unstable_by(|a, b| compare(order, a, b)),
             (None, Tab::All) => self.rows.sort_unstable_by(|a, b| compare(Order::default(), a, b)),
-            (None, tab) => self.rows.sort_unstable_by(|a, b| movers::largest_first(tab, a, b)),
+            (None, tab) => self.rows.sort_unstable_by(|a, b| largest_first(tab, a, b)),
         }
     }
 
@@ -170,6 +169,44 @@ fn content<'a>(
     let read = folders.into_iter().filter(|(_, row)| holds_gone || row.pages > Some(0));
     rows.extend(read.map(|(name, row)| Row { path: Cow::Owned(format!("{name}/*")), ..row }));
     rows
+}
+
+/// Whether a row is on a tab. Pages with few views in both periods are on none; the AI share needs enough views in both.
+pub(super) fn belongs(tab: Tab, row: &Row) -> bool {
+    let is_known = before(row) > 0 && now(row) > 0;
+    before(row).max(now(row)) >= VIEWS_MIN
+        && match tab {
+            Tab::All => true,
+            Tab::Rising => is_known && now(row) > before(row),
+            Tab::Falling => is_known && now(row) < before(row),
+            Tab::Share => before(row).min(now(row)) >= VIEWS_MIN && shift(row) > 0,
+            Tab::New => before(row) == 0,
+            Tab::Gone => row.counts().total == 0,
+        }
+}
+
+/// The order of a tab: the largest change first, then by path.
+pub(super) fn largest_first(tab: Tab, a: &Row, b: &Row) -> Ordering {
+    let size = |row: &Row| match tab {
+        Tab::Share => shift(row),
+        Tab::All | Tab::Rising | Tab::Falling | Tab::New | Tab::Gone => now(row).abs_diff(before(row)),
+    };
+    size(b).cmp(&size(a)).then_with(|| a.path().cmp(b.path()))
+}
+
+fn before(row: &Row) -> u64 {
+    row.previous().total
+}
+
+fn now(row: &Row) -> u64 {
+    row.compared().total
+}
+
+/// The change of the AI share, in millionths.
+fn shift(row: &Row) -> u64 {
+    let share = |ai, total| Fraction::of(ai, total).map_or(0.0, Fraction::value);
+    let [now, before] = [row.compared(), row.previous()].map(|counts| share(counts.ai, counts.total));
+    ((now - before).abs() * 1e6).round() as u64
 }
 
 /// Rows without a sort key come last in both directions, for the AI share also those with too few views; equal rows are sorted by path.

@@ -13,7 +13,8 @@ use leptos::prelude::use_context;
 
 use crate::model::time::Timestamp;
 use crate::model::upstream::ForwardingPeer;
-use crate::server::state::AppState;
+use crate::server::clock::Clock;
+use crate::server::config::AccessConfig;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
@@ -43,15 +44,22 @@ impl UnknownProxy {
     }
 }
 
+/// Whose forwarding headers count.
+#[derive(Clone)]
+pub struct Forwarding {
+    pub access: Arc<AccessConfig>,
+    pub unknown_proxy: UnknownProxy,
+    pub clock: Clock,
+}
+
 /// Determines the client address, for all inner layers.
-pub async fn find_out(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+pub async fn find_out(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
+    let trusted = &forwarding.access.trusted_proxies;
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
-        if request.headers().contains_key(FORWARDED_FOR)
-            && !is_trusted(peer.ip().to_canonical(), &state.access.trusted_proxies)
-        {
-            state.unknown_proxy.note(peer.ip().to_canonical(), state.clock.now());
+        if request.headers().contains_key(FORWARDED_FOR) && !is_trusted(peer.ip().to_canonical(), trusted) {
+            forwarding.unknown_proxy.note(peer.ip().to_canonical(), forwarding.clock.now());
         }
-        let address = client(peer.ip(), request.headers(), &state.access.trusted_proxies);
+        let address = client(peer.ip(), request.headers(), trusted);
         request.extensions_mut().insert(ClientAddress(address));
     }
     next.run(request).await

@@ -3,31 +3,49 @@
 
 use secrecy::SecretString;
 
-use super::guard::Caller;
+use super::attempts::Attempts;
 use super::hashing::Asker;
-use super::password::PasswordCheck;
-use super::sign_in;
+use super::password::{PasswordCheck, Passwords};
+use super::{address, refusal};
 use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
+use crate::server::clock::Clock;
+use crate::server::store::Store;
+use crate::server::store::users::User;
 
-/// Checks the caller's password; a wrong one counts as an attempt to sign in, and is recorded.
-pub async fn check_current(caller: &Caller, password: String) -> Result<(), AppError> {
-    let Caller { state, user, address, .. } = caller;
-    let attempt = state.attempts.begin(&user.name, *address).map_err(sign_in::too_often)?;
-    let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
-    let asker = Asker::new(*address, true);
-    let check = match state.passwords.verify(SecretString::from(password), stored, asker).await {
-        Ok(check) => check,
-        Err(error) => {
-            attempt.passed();
-            return Err(sign_in::unchecked(error).await);
-        }
-    };
-    if check == PasswordCheck::Wrong {
-        let event = AuditEvent::new(Action::UserPassword).refused();
-        state.store.record_often(&caller.actor(), &event, state.clock.now()).await?;
-        return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
+/// Cloning gives another handle.
+#[derive(Clone)]
+pub struct CurrentPassword {
+    store: Store,
+    clock: Clock,
+    attempts: Attempts,
+    passwords: Passwords,
+}
+
+impl CurrentPassword {
+    pub fn new(store: Store, clock: Clock, attempts: Attempts, passwords: Passwords) -> Self {
+        Self { store, clock, attempts, passwords }
     }
-    attempt.succeeded().await;
-    Ok(())
+
+    /// Checks a person's password; a wrong one counts as an attempt to sign in, and is recorded.
+    pub async fn check(&self, user: &User, password: String) -> Result<(), AppError> {
+        let from = address::current();
+        let attempt = self.attempts.begin(&user.name, from).map_err(refusal::too_often)?;
+        let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
+        let check =
+            match self.passwords.verify(SecretString::from(password), stored, Asker::new(from, true)).await {
+                Ok(check) => check,
+                Err(error) => {
+                    attempt.passed();
+                    return Err(refusal::unchecked(error, &self.attempts, &self.store, &self.clock).await);
+                }
+            };
+        if check == PasswordCheck::Wrong {
+            let event = AuditEvent::new(Action::UserPassword).refused();
+            self.store.record_often(&user.actor(&from.to_string()), &event, self.clock.now()).await?;
+            return Err(AppError::bad_input("Incorrect current password. Nothing was changed."));
+        }
+        attempt.succeeded().await;
+        Ok(())
+    }
 }

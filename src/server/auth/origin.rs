@@ -6,7 +6,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::backend::AuthSession;
-use super::sign_in::own_path;
+use super::own_path::own_path;
 use super::{address, roles};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};

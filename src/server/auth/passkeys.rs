@@ -14,8 +14,7 @@ use webauthn_rs::prelude::{CredentialID, Passkey, RegisterPublicKeyCredential, U
 use self::challenge::Purpose;
 use self::error::PasskeyError;
 use super::attempts::Attempts;
-use super::current_password::check_current;
-use super::guard::Caller;
+use super::current_password::CurrentPassword;
 use super::second_factor::{SecondFactors, recovery};
 use super::{address, device};
 use crate::error::AppError;
@@ -42,6 +41,7 @@ pub struct Passkeys {
     clock: Clock,
     attempts: Attempts,
     second_factors: SecondFactors,
+    current_password: CurrentPassword,
     /// `None`: browsers have no passkeys for the public address.
     relying_party: Option<Webauthn>,
     address: String,
@@ -53,6 +53,7 @@ impl Passkeys {
         clock: Clock,
         attempts: Attempts,
         second_factors: SecondFactors,
+        current_password: CurrentPassword,
         public_url: &PublicUrl,
     ) -> Self {
         let relying_party = relying_party::of(public_url);
@@ -61,6 +62,7 @@ impl Passkeys {
             clock,
             attempts,
             second_factors,
+            current_password,
             relying_party,
             address: public_url.origin().to_owned(),
         }
@@ -100,12 +102,12 @@ impl Passkeys {
     }
 
     /// Begins adding a passkey: what to ask the browser for.
-    pub async fn begin_adding(&self, caller: &Caller, password: String) -> Result<Asked, AppError> {
-        let (user, relying_party) = (&caller.user, self.relying_party()?);
+    pub async fn begin_adding(&self, user: &User, password: String) -> Result<Asked, AppError> {
+        let relying_party = self.relying_party()?;
         if user.password_hash.is_empty() {
             return Err(PasskeyError::NoPassword.into());
         }
-        check_current(caller, password).await?;
+        self.current_password.check(user, password).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         if known.len() as i64 >= MOST {
             return Err(PasskeyError::TooMany.into());
@@ -178,15 +180,14 @@ impl Passkeys {
     /// too.
     pub async fn remove(
         &self,
-        caller: &Caller,
+        user: &User,
         passkey: &str,
         password: String,
         code: &str,
     ) -> Result<bool, AppError> {
-        let user = &caller.user;
         let id: PasskeyId = passkey.parse().map_err(AppError::bad_input)?;
-        check_current(caller, password).await?;
-        let by = caller.actor();
+        self.current_password.check(user, password).await?;
+        let by = user.actor(&address::current().to_string());
         let mut removed = self.store.remove_passkey(&by, id.as_str(), false, self.clock.now()).await?;
         if removed == Removed::IsLast {
             self.second_factors.check_code(user, code).await?;

@@ -5,9 +5,8 @@ pub(super) mod recovery;
 mod step;
 
 use super::attempts::Attempts;
-use super::current_password::check_current;
-use super::guard::Caller;
-use super::{address, sign_in, token, totp};
+use super::current_password::CurrentPassword;
+use super::{address, refusal, token, totp};
 use crate::error::{AppError, ErrorCode};
 use crate::model::account::SecondFactor as State;
 use crate::server::clock::Clock;
@@ -30,13 +29,20 @@ pub struct SecondFactors {
     store: Store,
     clock: Clock,
     attempts: Attempts,
+    current_password: CurrentPassword,
     /// The name under which authenticators list the secret.
     issuer: String,
 }
 
 impl SecondFactors {
-    pub fn new(store: Store, clock: Clock, attempts: Attempts, public_url: &PublicUrl) -> Self {
-        Self { store, clock, attempts, issuer: totp::issuer(public_url.origin()) }
+    pub fn new(
+        store: Store,
+        clock: Clock,
+        attempts: Attempts,
+        current_password: CurrentPassword,
+        public_url: &PublicUrl,
+    ) -> Self {
+        Self { store, clock, attempts, current_password, issuer: totp::issuer(public_url.origin()) }
     }
 
     /// Whether a person's sign-in asks for more than the password: a code or a passkey.
@@ -71,9 +77,8 @@ impl SecondFactors {
     }
 
     /// Proposes a new secret, which takes effect once a code of it was entered.
-    pub async fn begin(&self, caller: &Caller, password: String) -> Result<(), AppError> {
-        let user = &caller.user;
-        check_current(caller, password).await?;
+    pub async fn begin(&self, user: &User, password: String) -> Result<(), AppError> {
+        self.current_password.check(user, password).await?;
         let secret = totp::new_secret();
         if !self.store.propose_second_factor(&user.id, &secret, self.clock.now()).await? {
             return Err(AppError::conflict("Your second factor is on already. Reload the page."));
@@ -110,9 +115,8 @@ impl SecondFactors {
     }
 
     /// Removes the authenticator, and returns whether something else than the password is still asked for.
-    pub async fn remove(&self, caller: &Caller, password: String, code: &str) -> Result<bool, AppError> {
-        let user = &caller.user;
-        check_current(caller, password).await?;
+    pub async fn remove(&self, user: &User, password: String, code: &str) -> Result<bool, AppError> {
+        self.current_password.check(user, password).await?;
         self.check_code(user, code).await?;
         let by = user.actor(&address::current().to_string());
         self.store.remove_second_factor(&user.id, &by, self.clock.now()).await?;
@@ -125,7 +129,7 @@ impl SecondFactors {
     }
 
     pub(super) async fn check_code(&self, user: &User, code: &str) -> Result<(), AppError> {
-        let attempt = self.attempts.begin(&user.name, address::current()).map_err(sign_in::too_often)?;
+        let attempt = self.attempts.begin(&user.name, address::current()).map_err(refusal::too_often)?;
         match self.spend(&user.id, code).await? {
             Spent::Right => attempt.passed(),
             Spent::Wrong => return Err(not_right()),

@@ -3,9 +3,6 @@
 mod passkey;
 mod second_step;
 
-use std::time::Duration;
-
-use axum::http::header::RETRY_AFTER;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
 use leptos::prelude::{expect_context, use_context};
@@ -14,10 +11,12 @@ use secrecy::SecretString;
 
 use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::hashing::Asker;
+use super::own_path::own_path;
 use super::password::PasswordError;
-use super::{address, device, one_time_link, password, session_store, token, username};
+use super::refusal::{internal, too_often};
+use super::{address, device, one_time_link, password, refusal, session_store, token, username};
 use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::LinkPurpose;
 use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
@@ -27,9 +26,6 @@ pub use passkey::{ask_for_passkey, with_passkey};
 pub use second_step::{CODE_PAGE, with_code};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
-
-/// How long somebody waits who was turned away because of many others.
-const BUSY_SECONDS: u64 = 5;
 
 /// Opens a session for the person with this name and password, or begins the second step. Returns where to go:
 /// to `next`, if that is a path of ours, or to the page for the code.
@@ -43,7 +39,7 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
         // The password was not checked, so it does not count.
         Err(axum_login::Error::Backend(BackendError::Password(PasswordError::Busy))) => {
             attempt.passed();
-            return Err(too_many(&state).await);
+            return Err(refusal::too_many(&state.attempts, &state.store, &state.clock).await);
         }
         user => user.map_err(not_possible)?,
     };
@@ -183,57 +179,8 @@ fn link_is_over() -> AppError {
 
 /// The error for a password that could not be checked.
 pub async fn unchecked(error: PasswordError) -> AppError {
-    match error {
-        PasswordError::Busy => too_many(&expect_context()).await,
-        PasswordError::Hash(_) => internal(error),
-    }
-}
-
-/// The error when too many passwords wait to be checked. Written to the log and the audit log once an hour.
-async fn too_many(state: &AppState) -> AppError {
-    if state.attempts.is_new_overload() {
-        tracing::warn!("too many passwords wait to be checked; some sign-ins are turned away");
-        let event = AuditEvent::new(Action::SignIn).refused().with_detail("Too many sign-ins at once");
-        let by = Actor::unknown(&address::current().to_string());
-        if let Err(error) = state.store.record(&by, &event, state.clock.now()).await {
-            tracing::error!(%error, "an overload could not be recorded");
-        }
-    }
-    retry_after(BUSY_SECONDS);
-    AppError::new(
-        ErrorCode::Busy,
-        "Too many people are signing in at the moment. Nothing was checked. Try again in a few seconds.",
-    )
-}
-
-fn retry_after(seconds: u64) {
-    if let Some(response) = use_context::<ResponseOptions>() {
-        response.insert_header(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-}
-
-/// The error for somebody who has to wait before the next attempt.
-pub fn too_often(wait: Duration) -> AppError {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    retry_after(seconds);
-    AppError::new(
-        ErrorCode::TooManyAttempts,
-        format!("Too many tries. Wait {seconds} seconds, then try again."),
-    )
-}
-
-/// `next` if it is a path of this server, else `/`.
-pub fn own_path(next: Option<&str>) -> String {
-    next.filter(|next| is_own_path(next)).unwrap_or("/").to_owned()
-}
-
-/// Whether a path cannot be read as another host's address by any browser, and is not an endpoint.
-pub fn is_own_path(path: &str) -> bool {
-    let mut bytes = path.bytes();
-    bytes.next() == Some(b'/')
-        && !matches!(bytes.next(), Some(b'/' | b'\\'))
-        && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
-        && !path.starts_with("/api/")
+    let state: AppState = expect_context();
+    refusal::unchecked(error, &state.attempts, &state.store, &state.clock).await
 }
 
 fn parts() -> Result<Parts, AppError> {
@@ -253,37 +200,5 @@ fn not_possible(error: axum_login::Error<Backend>) -> AppError {
             tracing::error!(%error, "session store failed");
             AppError::database_unavailable()
         }
-    }
-}
-
-fn internal(error: impl std::fmt::Display) -> AppError {
-    tracing::error!(%error, "sign-in failed");
-    AppError::new(ErrorCode::Internal, "Sign-in is unavailable right now. Try again in a moment.")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_own_paths_are_gone_to_after_signing_in() {
-        assert_eq!(own_path(Some("/p/docs/jobs?status=active")), "/p/docs/jobs?status=active");
-        for hostile in [
-            "//evil.example",
-            "/\\evil.example",
-            "https://evil.example",
-            "javascript:alert(1)",
-            "",
-            "p/docs",
-            "/a\\b",
-            "/\t/evil.example",
-            "/a\r\nSet-Cookie: x",
-            "\\\\evil",
-            "/api/session/logout",
-            "/é",
-        ] {
-            assert_eq!(own_path(Some(hostile)), "/", "{hostile:?}");
-        }
-        assert_eq!(own_path(None), "/");
     }
 }

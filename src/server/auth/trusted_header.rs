@@ -1,14 +1,13 @@
 //! An authenticating proxy names the signed-in user in a header. Only the configured proxies are trusted: the header is
 //! removed from every request, whoever sent it, so that no later code can trust it.
 
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::net::SocketAddr;
 
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderName, HeaderValue, header::Entry};
-use moka::future::Cache;
 use secrecy::ExposeSecret;
 
+use super::arrivals::BY;
 use super::single_sign_on::follow;
 use super::{address, token, username};
 use crate::error::{AppError, ErrorCode};
@@ -16,36 +15,7 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::{GivenProjects, Role};
 use crate::server::config::{SECRET_HEADER, TrustedHeaderConfig};
 use crate::server::state::AppState;
-use crate::server::store::StoreError;
 use crate::server::store::users::User;
-
-/// The detail of these sign-ins in the audit log.
-const BY: &str = "trusted header";
-
-/// How many pairs of a person and an address are remembered as recorded.
-const KNOWN: u64 = 10_000;
-
-/// People whom the proxy named lately. They have no session, so the audit log has the first request after a while without any.
-#[derive(Clone)]
-pub struct Arrivals(Cache<(String, IpAddr), ()>);
-
-impl Arrivals {
-    /// `idle`: the time without a request after which the next one is recorded.
-    pub fn new(idle: Duration) -> Self {
-        Self(Cache::builder().max_capacity(KNOWN).time_to_idle(idle).build())
-    }
-
-    async fn note(&self, state: &AppState, user: &User, from: IpAddr) -> Result<(), StoreError> {
-        let arrival = (user.id.clone(), from);
-        if self.0.get(&arrival).await.is_some() {
-            return Ok(());
-        }
-        let event = AuditEvent::new(Action::SignIn).with_detail(BY);
-        state.store.record_often(&user.actor(&from.to_string()), &event, state.clock.now()).await?;
-        self.0.insert(arrival, ()).await;
-        Ok(())
-    }
-}
 
 /// The person named by a trusted proxy, if any. Removes its headers from the request.
 pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<User>, AppError> {
@@ -63,7 +33,7 @@ pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Us
     let from = address::of(request.extensions());
     match named(state, config, name, groups).await {
         Ok(user) => {
-            state.arrivals.note(state, &user, from).await?;
+            state.arrivals.note(&state.store, &user, from, state.clock.now()).await?;
             Ok(Some(user))
         }
         Err(error) => {

@@ -13,7 +13,6 @@ use serde::Deserialize;
 
 use crate::error::AppError;
 use crate::model::audit::{Action, AuditEvent};
-use crate::server::analytics::Analytics;
 use crate::server::analytics::export::ExportKind;
 use crate::server::analytics::question::{TableQuestion, word};
 use crate::server::auth::guard::Caller;
@@ -67,7 +66,7 @@ async fn export(asked: ExportRequest, format: Format) -> Result<Response, AppErr
         .transpose()
         .map_err(AppError::bad_input)?;
     let _turn = caller.turn().await?;
-    let export = Analytics::of(&caller.state).export(question, of.unwrap_or_default(), format).await?;
+    let export = caller.state.analytics.export(question, of.unwrap_or_default(), format).await?;
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
     caller.state.store.record_often(&caller.actor(), &event, caller.state.clock.now()).await?;
     Ok(file(&export.name, format, export.body))

@@ -5,7 +5,7 @@ use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::select::sql_placeholders;
-use super::{Store, StoreError, audit, jobs, word};
+use super::{Store, StoreError, audit, jobs, lifecycle, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::tag::Tag;
@@ -13,6 +13,57 @@ use crate::model::time::Timestamp;
 
 /// The maximum number of tags per job.
 pub const TAGS_MAX: i64 = 50;
+
+/// What people put on jobs and take off again: when, and by whom.
+struct Mark {
+    /// The columns of the instant and the person.
+    columns: (&'static str, &'static str),
+    /// Whether it is put on.
+    is_set: bool,
+    /// SQL that is true of the jobs that can change.
+    applies_to: &'static str,
+    /// The entry in the timeline.
+    entry: &'static str,
+    action: Action,
+    /// Whether each job leaves its own audit record. Otherwise one record tells of all of them.
+    each: bool,
+}
+
+const ARCHIVED: (&str, &str) = ("archived_here_at", "archived_by");
+const DISMISSED: (&str, &str) = ("dismissed_at", "dismissed_by");
+
+const ARCHIVE: Mark = Mark {
+    columns: ARCHIVED,
+    is_set: true,
+    applies_to: "archived_here_at IS NULL",
+    entry: "archived here",
+    action: Action::Archive,
+    each: false,
+};
+const RESTORE: Mark = Mark {
+    columns: ARCHIVED,
+    is_set: false,
+    applies_to: "archived_here_at IS NOT NULL",
+    entry: "brought back here",
+    action: Action::Unarchive,
+    each: false,
+};
+const DISMISS: Mark = Mark {
+    columns: DISMISSED,
+    is_set: true,
+    applies_to: "EXISTS (SELECT 1 FROM listed_jobs l WHERE l.job_id = jobs.id AND l.attention = 1)",
+    entry: "dismissed",
+    action: Action::Dismiss,
+    each: true,
+};
+const UNDISMISS: Mark = Mark {
+    columns: DISMISSED,
+    is_set: false,
+    applies_to: "dismissed_at IS NOT NULL",
+    entry: "dismissal undone",
+    action: Action::Undismiss,
+    each: true,
+};
 
 impl Store {
     /// Archives those jobs of the project that are not archived, and returns them.
@@ -23,18 +74,7 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
-        let mut tx = self.begin().await?;
-        let sql = format!(
-            "UPDATE jobs SET archived_here_at = $1, archived_by = $2
-             WHERE project = $3 AND archived_here_at IS NULL AND id IN ({}) RETURNING id",
-            sql_placeholders(4, ids.len())
-        );
-        let query = sqlx::query(AssertSqlSafe(sql)).bind(now.as_millis()).bind(&by.id).bind(project.as_str());
-        let changed = changed(&mut tx, query, ids).await?;
-        record(&mut tx, &changed, "archived here", by, now).await?;
-        audited(&mut tx, project, &changed, (Action::Archive, None), by, now).await?;
-        tx.commit().await?;
-        Ok(changed)
+        self.mark(&ARCHIVE, project, ids, by, now).await
     }
 
     /// Restores those jobs of the project that are archived, and returns them.
@@ -45,18 +85,7 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
-        let mut tx = self.begin().await?;
-        let sql = format!(
-            "UPDATE jobs SET archived_here_at = NULL, archived_by = NULL
-             WHERE project = $1 AND archived_here_at IS NOT NULL AND id IN ({}) RETURNING id",
-            sql_placeholders(2, ids.len())
-        );
-        let query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
-        let changed = changed(&mut tx, query, ids).await?;
-        record(&mut tx, &changed, "brought back here", by, now).await?;
-        audited(&mut tx, project, &changed, (Action::Unarchive, None), by, now).await?;
-        tx.commit().await?;
-        Ok(changed)
+        self.mark(&RESTORE, project, ids, by, now).await
     }
 
     /// Dismisses those jobs of the project that need attention, and returns them.
@@ -67,18 +96,7 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
-        let mut tx = self.begin().await?;
-        let sql = format!(
-            "UPDATE jobs SET dismissed_at = $1, dismissed_by = $2
-             WHERE project = $3 AND EXISTS (SELECT 1 FROM listed_jobs l WHERE l.job_id = jobs.id AND l.attention = 1)
-             AND id IN ({}) RETURNING id",
-            sql_placeholders(4, ids.len())
-        );
-        let query = sqlx::query(AssertSqlSafe(sql)).bind(now.as_millis()).bind(&by.id).bind(project.as_str());
-        let changed = changed(&mut tx, query, ids).await?;
-        record_audited(&mut tx, project, &changed, ("dismissed", Action::Dismiss), by, now).await?;
-        tx.commit().await?;
-        Ok(changed)
+        self.mark(&DISMISS, project, ids, by, now).await
     }
 
     /// Undoes the dismissal of those jobs of the project, and returns them.
@@ -89,15 +107,41 @@ impl Store {
         by: &Actor,
         now: Timestamp,
     ) -> Result<Vec<JobId>, StoreError> {
+        self.mark(&UNDISMISS, project, ids, by, now).await
+    }
+
+    /// Sets or clears a mark on those jobs of the project that it applies to, and returns them.
+    async fn mark(
+        &self,
+        mark: &Mark,
+        project: &ProjectId,
+        ids: &[JobId],
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let Mark { columns: (at, person), is_set, applies_to, entry, action, each } = mark;
         let mut tx = self.begin().await?;
         let sql = format!(
-            "UPDATE jobs SET dismissed_at = NULL, dismissed_by = NULL
-             WHERE project = $1 AND dismissed_at IS NOT NULL AND id IN ({}) RETURNING id",
-            sql_placeholders(2, ids.len())
+            "UPDATE jobs SET {at} = $1, {person} = $2 WHERE project = $3 AND {applies_to} AND id IN ({}) RETURNING id",
+            sql_placeholders(4, ids.len())
         );
-        let query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
+        let query = sqlx::query(AssertSqlSafe(sql))
+            .bind(is_set.then(|| now.as_millis()))
+            .bind(is_set.then(|| by.id.clone()))
+            .bind(project.as_str());
         let changed = changed(&mut tx, query, ids).await?;
-        record_audited(&mut tx, project, &changed, ("dismissal undone", Action::Undismiss), by, now).await?;
+        lifecycle::refresh_attention(&mut tx, &changed).await?;
+        for job in &changed {
+            let who = format!("by {}", by.name);
+            jobs::record_event(&mut tx, job.as_str(), 0, now, entry, Some(&who)).await?;
+            if *each {
+                let event = AuditEvent::new(*action).in_project(project).on(job);
+                audit::record(&mut tx, by, &event, now).await?;
+            }
+        }
+        if !each {
+            audited(&mut tx, project, &changed, (*action, None), by, now).await?;
+        }
         tx.commit().await?;
         Ok(changed)
     }
@@ -165,23 +209,6 @@ async fn changed(
     rows.iter().map(|row| word(row, "id")).collect()
 }
 
-/// Records the action in the timeline and in the audit log.
-async fn record_audited(
-    tx: &mut Transaction<'static, Any>,
-    project: &ProjectId,
-    changed: &[JobId],
-    (what, action): (&str, Action),
-    by: &Actor,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    for job in changed {
-        jobs::record_event(tx, job.as_str(), 0, now, what, Some(&format!("by {}", by.name))).await?;
-        let event = AuditEvent::new(action).in_project(project).on(job);
-        audit::record(tx, by, &event, now).await?;
-    }
-    Ok(())
-}
-
 /// Records one event for all jobs that an action changed, since it can be repeated without limit.
 async fn audited(
     tx: &mut Transaction<'static, Any>,
@@ -201,17 +228,4 @@ async fn audited(
         }
     };
     audit::record_often(tx, by, &event, now).await
-}
-
-async fn record(
-    tx: &mut Transaction<'static, Any>,
-    changed: &[JobId],
-    what: &str,
-    by: &Actor,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    for job in changed {
-        jobs::record_event(tx, job.as_str(), 0, now, what, Some(&format!("by {}", by.name))).await?;
-    }
-    Ok(())
 }

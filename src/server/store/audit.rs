@@ -11,7 +11,6 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::QueryScalar;
 use sqlx::{Any, Row, Transaction};
 
-use super::users::User;
 use super::{Store, StoreError};
 use crate::model::audit::{Actor, AuditEvent, Record};
 use crate::model::time::Timestamp;
@@ -50,12 +49,6 @@ impl Store {
         let Some(subject) = change.fetch_optional(&mut *tx).await? else { return Ok(false) };
         commit(tx, by, &event(subject), now).await?;
         Ok(true)
-    }
-}
-
-impl User {
-    pub fn actor(&self, address: &str) -> Actor {
-        Actor { id: self.id.clone(), name: self.name.clone(), address: address.to_owned() }
     }
 }
 

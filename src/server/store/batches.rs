@@ -123,7 +123,7 @@ impl Store {
                 template: batch.template_id.as_ref(),
                 queue_max,
             };
-            if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), now).await?.is_none() {
+            if insert(&mut tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await?.is_none() {
                 return Err(StoreError::Corrupt(format!("the intent {intent}")));
             }
         }

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, audit, intents, queue};
+use super::lifecycle::Taken;
+use super::{Store, StoreError, audit, lifecycle, messages};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::ProjectId;
+use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
 
 impl Store {
@@ -39,7 +41,7 @@ impl Store {
         Ok(released)
     }
 
-    /// Rejects a person's held prompts; returns how many there were.
+    /// Cancels a person's held prompts; returns how many there were.
     pub async fn cancel_held(
         &self,
         person: &str,
@@ -50,14 +52,15 @@ impl Store {
         let mut tx = self.begin().await?;
         let rows = sqlx::query(AssertSqlSafe(format!(
             "{} WHERE m.author_id = $1 AND m.state = 'queued' AND m.held_at IS NOT NULL ORDER BY m.id",
-            intents::SELECT_INTENT
+            messages::SELECT_INTENT
         )))
         .bind(person)
         .fetch_all(&mut *tx)
         .await?;
         let mut cancelled = 0;
         for row in &rows {
-            cancelled += u64::from(queue::cancel_one(&mut tx, &intents::from_row(row)?, reason, now).await?);
+            let taken = Taken::new(DeliveryStep::Cancel).because(reason);
+            cancelled += u64::from(lifecycle::take(&mut tx, &messages::intent(row)?, &taken, now).await?);
         }
         if cancelled > 0 {
             record(tx, Action::HeldCancel, person, cancelled, by, now).await?;

@@ -54,7 +54,7 @@ pub type Sums = Vec<Option<ViewCounts>>;
 impl Store {
     pub async fn snapshot(&self, project: &ProjectId) -> Result<Snapshot, StoreError> {
         let turn = self.questions.turn().await?;
-        Ok(Snapshot { tx: self.pool.begin().await?, project: project.clone(), _turn: turn })
+        Ok(Snapshot { tx: self.begin_to_read().await?, project: project.clone(), _turn: turn })
     }
 }
 

@@ -1,13 +1,14 @@
 //! One job: its row, its messages and its timeline.
 
 use sqlx::any::AnyRow;
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, AnyConnection, Row, Transaction};
 
 use super::{Store, StoreError, new_id, optional_word, word};
 use crate::model::id::{JobId, ProjectId, TemplateId};
 use crate::model::job::{
     DeliveryState, FollowUp, Job, JobState, LocalArchive, NO_CHANGES, RemoteJob, TimelineEntry,
 };
+use crate::model::saved_template::UsedTemplate;
 use crate::model::time::Timestamp;
 
 /// The usual time of a job is that of at most this many jobs.
@@ -32,49 +33,25 @@ impl Store {
         Ok(count == 1)
     }
 
-    /// A job with its follow-ups and timeline.
+    /// A job with its follow-ups and timeline, as they were at one moment.
     pub async fn job(&self, project: &ProjectId, id: &JobId) -> Result<Option<Job>, StoreError> {
+        let mut tx = self.begin_to_read().await?;
         let row =
             sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_JOB} WHERE j.id = $1 AND j.project = $2")))
                 .bind(id.as_str())
                 .bind(project.as_str())
-                .fetch_optional(&self.pool)
+                .fetch_optional(&mut *tx)
                 .await?;
         let Some(row) = row else { return Ok(None) };
         let mut job = job(&row)?;
-        job.follow_ups = self.follow_ups(id).await?;
-        job.paths = self.paths(id).await?;
-        job.template = self.template_of(id).await?;
-        job.tags = self.tags(id).await?;
-        job.history = self.timeline(id).await?;
+        job.follow_ups = follow_ups(&mut tx, id).await?;
+        job.paths = paths(&mut tx, id).await?;
+        job.template = template(&mut tx, id).await?;
+        job.tags = tags(&mut tx, id).await?;
+        job.history = timeline(&mut tx, id).await?;
         let template = job.template.as_ref().and_then(|template| template.id.as_ref());
-        job.usual_millis = self.usual_millis(project, template).await?;
+        job.usual_millis = usual_millis(&mut tx, project, template).await?;
         Ok(Some(job))
-    }
-
-    async fn follow_ups(&self, id: &JobId) -> Result<Vec<FollowUp>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
-             JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position",
-        )
-        .bind(id.as_str())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(follow_up).collect()
-    }
-
-    async fn paths(&self, id: &JobId) -> Result<Vec<String>, StoreError> {
-        Ok(sqlx::query_scalar("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path")
-            .bind(id.as_str())
-            .fetch_all(&self.pool)
-            .await?)
-    }
-
-    async fn tags(&self, id: &JobId) -> Result<Vec<String>, StoreError> {
-        Ok(sqlx::query_scalar("SELECT tag FROM job_tags WHERE job_id = $1 ORDER BY folded")
-            .bind(id.as_str())
-            .fetch_all(&self.pool)
-            .await?)
     }
 
     /// The median time that the last jobs of the same template took, or else those of the project.
@@ -83,58 +60,89 @@ impl Store {
         project: &ProjectId,
         template: Option<&TemplateId>,
     ) -> Result<Option<i64>, StoreError> {
-        let (runs, of) = match template {
-            Some(template) => {
-                ("job_templates u JOIN jobs j ON j.id = u.job_id WHERE u.template_id = $1", template.as_str())
-            }
-            None => ("jobs j WHERE j.project = $1", project.as_str()),
-        };
-        let sql = format!(
-            "WITH runs AS (
-                 SELECT (SELECT MIN(e.at) FROM job_events e
-                         WHERE e.job_id = j.id AND e.position = 0 AND e.state = 'accepted') AS began,
-                     (SELECT MIN(e.at) FROM job_events e
-                         WHERE e.job_id = j.id AND e.state IN ('completed', 'failed', 'archived')) AS ended
-                 FROM {runs} AND j.remote_id IS NOT NULL ORDER BY j.id DESC LIMIT {USUAL_OF}
-             ), times AS (
-                 SELECT ended - began AS took, ROW_NUMBER() OVER (ORDER BY ended - began) AS place,
-                     COUNT(*) OVER () AS places
-                 FROM runs WHERE ended >= began
-             )
-             SELECT CAST(AVG(took) AS BIGINT) FROM times WHERE place IN ((places + 1) / 2, (places + 2) / 2)"
-        );
-        Ok(sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(of).fetch_one(&self.pool).await?)
-    }
-
-    async fn timeline(&self, id: &JobId) -> Result<Vec<TimelineEntry>, StoreError> {
-        let rows =
-            sqlx::query("SELECT at, position, state, detail FROM job_events WHERE job_id = $1 ORDER BY id")
-                .bind(id.as_str())
-                .fetch_all(&self.pool)
-                .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(TimelineEntry {
-                    at: instant(row, "at")?,
-                    message: u32::try_from(row.try_get::<i64, _>("position")?).unwrap_or(u32::MAX),
-                    state: row.try_get("state")?,
-                    detail: row.try_get("detail")?,
-                })
-            })
-            .collect()
+        usual_millis(&mut *self.pool.acquire().await?, project, template).await
     }
 }
 
-/// Stores the upstream's answer to an accepted prompt, and starts tracking the job.
-pub(super) async fn track(
-    tx: &mut Transaction<'static, Any>,
-    job: &JobId,
-    remote: &RemoteJob,
-    next_poll_at: Timestamp,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    write_remote(tx, job, remote, now).await?;
-    track_from(tx, job, next_poll_at, now).await
+async fn follow_ups(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<FollowUp>, StoreError> {
+    let rows = sqlx::query(
+        "SELECT m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
+         JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position",
+    )
+    .bind(id.as_str())
+    .fetch_all(connection)
+    .await?;
+    rows.iter().map(follow_up).collect()
+}
+
+async fn paths(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path")
+        .bind(id.as_str())
+        .fetch_all(connection)
+        .await?)
+}
+
+async fn tags(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar("SELECT tag FROM job_tags WHERE job_id = $1 ORDER BY folded")
+        .bind(id.as_str())
+        .fetch_all(connection)
+        .await?)
+}
+
+/// The template that a job was created from.
+async fn template(connection: &mut AnyConnection, id: &JobId) -> Result<Option<UsedTemplate>, StoreError> {
+    let row = sqlx::query("SELECT template_id, name FROM job_templates WHERE job_id = $1")
+        .bind(id.as_str())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(UsedTemplate { id: optional_word(&row, "template_id")?, name: row.try_get("name")? }))
+}
+
+async fn timeline(connection: &mut AnyConnection, id: &JobId) -> Result<Vec<TimelineEntry>, StoreError> {
+    let rows =
+        sqlx::query("SELECT at, position, state, detail FROM job_events WHERE job_id = $1 ORDER BY id")
+            .bind(id.as_str())
+            .fetch_all(connection)
+            .await?;
+    rows.iter()
+        .map(|row| {
+            Ok(TimelineEntry {
+                at: instant(row, "at")?,
+                message: u32::try_from(row.try_get::<i64, _>("position")?).unwrap_or(u32::MAX),
+                state: row.try_get("state")?,
+                detail: row.try_get("detail")?,
+            })
+        })
+        .collect()
+}
+
+async fn usual_millis(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+    template: Option<&TemplateId>,
+) -> Result<Option<i64>, StoreError> {
+    let (runs, of) = match template {
+        Some(template) => {
+            ("job_templates u JOIN jobs j ON j.id = u.job_id WHERE u.template_id = $1", template.as_str())
+        }
+        None => ("jobs j WHERE j.project = $1", project.as_str()),
+    };
+    let sql = format!(
+        "WITH runs AS (
+             SELECT (SELECT MIN(e.at) FROM job_events e
+                     WHERE e.job_id = j.id AND e.position = 0 AND e.state = 'accepted') AS began,
+                 (SELECT MIN(e.at) FROM job_events e
+                     WHERE e.job_id = j.id AND e.state IN ('completed', 'failed', 'archived')) AS ended
+             FROM {runs} AND j.remote_id IS NOT NULL ORDER BY j.id DESC LIMIT {USUAL_OF}
+         ), times AS (
+             SELECT ended - began AS took, ROW_NUMBER() OVER (ORDER BY ended - began) AS place,
+                 COUNT(*) OVER () AS places
+             FROM runs WHERE ended >= began
+         )
+         SELECT CAST(AVG(took) AS BIGINT) FROM times WHERE place IN ((places + 1) / 2, (places + 2) / 2)"
+    );
+    Ok(sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(of).fetch_one(connection).await?)
 }
 
 /// Starts tracking a job.
@@ -150,35 +158,6 @@ pub(super) async fn track_from(
         .bind(now.as_millis())
         .execute(&mut **tx)
         .await?;
-    Ok(())
-}
-
-/// Stores the upstream's job object of an accepted job, and derives its state. A pull request that was opened stays: the
-/// upstream names none while a follow-up runs.
-pub(super) async fn write_remote(
-    tx: &mut Transaction<'static, Any>,
-    job: &JobId,
-    remote: &RemoteJob,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    sqlx::query(
-        "UPDATE jobs SET state = $2, reason = $12, changed_at = $3, remote_id = $4, remote_status = $5, model = $6,
-         repository = $7, git_ref = $8, pr_link = COALESCE($9, pr_link), remote_created_at = $10, remote_archived_at = $11 WHERE id = $1",
-    )
-    .bind(job.as_str())
-    .bind(JobState::of(DeliveryState::Accepted, Some(&remote.status)).as_str())
-    .bind(now.as_millis())
-    .bind(&remote.id)
-    .bind(&remote.status)
-    .bind(&remote.model)
-    .bind(&remote.repository)
-    .bind(&remote.git_ref)
-    .bind(&remote.pr_link)
-    .bind(remote.created_at.map(Timestamp::as_millis))
-    .bind(remote.archived_at.map(Timestamp::as_millis))
-    .bind(remote.error.as_ref().filter(|_| has_failed(&remote.status)))
-    .execute(&mut **tx)
-    .await?;
     Ok(())
 }
 

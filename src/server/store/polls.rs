@@ -3,9 +3,10 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, jobs, webhook_events, word};
+use super::lifecycle::Polled;
+use super::{Store, StoreError, jobs, lifecycle, word};
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
 
 /// A job that is due to be polled.
@@ -128,27 +129,19 @@ impl Store {
             .fetch_one(&mut *tx)
             .await?;
         let before = jobs::remote(&row)?;
-        let was_moving = word::<JobState>(&row, "state")?.is_moving();
-        // A pull request stays: see `jobs::write_remote`.
+        // A pull request stays: see `lifecycle::polled`.
         let link = remote.pr_link.as_ref().or(before.as_ref().and_then(|before| before.pr_link.as_ref()));
         let error = remote.error.clone().filter(|_| jobs::has_failed(&remote.status));
         let known = RemoteJob { pr_link: link.cloned(), error, ..remote.clone() };
-        let changed = before.as_ref() != Some(&known);
-        if changed {
-            jobs::write_remote(&mut tx, &due.job, remote, now).await?;
-        }
         let turn = last_turn(&mut tx, &due.job).await?;
         // A follow-up may be finished before any poll saw the agent work on it.
         let is_over = next_poll_at.is_none() && turn > 0 && !has_ended(&mut tx, &due.job, turn).await?;
-        if is_over || before.is_none_or(|before| before.status != remote.status) {
-            jobs::record_status(&mut tx, &due.job, turn, now, remote).await?;
-        }
-        let is_finished = !JobState::of(DeliveryState::Accepted, Some(&remote.status)).is_moving();
-        if is_finished && (was_moving || is_over) {
-            webhook_events::job_finished(&mut tx, &due.job, now).await?;
-        }
+        let is_changed = before.as_ref() != Some(&known);
+        let is_recorded = is_over || before.is_none_or(|before| before.status != remote.status);
+        let polled = Polled { remote, turn, is_changed, is_recorded, is_over };
+        lifecycle::polled(&mut tx, &due.job, word(&row, "state")?, &polled, now).await?;
         tx.commit().await?;
-        Ok(changed)
+        Ok(is_changed)
     }
 
     /// Records that the upstream does not know the job; the poll at `next` decides whether it is lost.
@@ -173,18 +166,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         if plan(&mut tx, due, None, None).await? {
-            sqlx::query(
-                "UPDATE jobs SET state = 'other', remote_status = $2, reason = $3, changed_at = $4 WHERE id = $1",
-            )
-            .bind(due.job.as_str())
-            .bind(status)
-            .bind(reason)
-            .bind(now.as_millis())
-            .execute(&mut *tx)
-            .await?;
             let turn = last_turn(&mut tx, &due.job).await?;
-            jobs::record_event(&mut tx, due.job.as_str(), turn, now, status, Some(reason)).await?;
-            webhook_events::job_finished(&mut tx, &due.job, now).await?;
+            lifecycle::give_up(&mut tx, &due.job, turn, (status, reason), now).await?;
         }
         Ok(tx.commit().await?)
     }

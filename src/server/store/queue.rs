@@ -2,29 +2,18 @@
 
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
-use super::{Store, StoreError, audit, budget, intents, jobs, optional_word, word};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use super::lifecycle::Taken;
+use super::messages::{Intent, NOTHING_BEFORE_IT};
+use super::{Store, StoreError, budget, jobs, lifecycle, messages, optional_word, word};
+use crate::model::audit::Actor;
 use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
-use crate::model::job::{DeliveryState, EXCERPT_CHARS, cut};
+use crate::model::job::{EXCERPT_CHARS, cut};
+use crate::model::lifecycle::DeliveryStep;
 use crate::model::queue::{Move, Pace};
 use crate::model::time::Timestamp;
-use crate::server::store::intents::Intent;
-
-/// SQL that is true of a row of `messages` if nothing of its own job is before it: a follow-up needs an accepted job
-/// and every earlier message of the job sent.
-pub(super) const NOTHING_BEFORE_IT: &str = "(messages.position = 0 OR (
-     EXISTS (SELECT 1 FROM jobs t WHERE t.id = messages.job_id AND t.remote_id IS NOT NULL)
-     AND NOT EXISTS (SELECT 1 FROM messages b WHERE b.job_id = messages.job_id
-         AND b.position < messages.position AND b.state IN ('queued', 'sending'))))";
-
-/// The rank after all queued messages, and after those that may be queued again.
-pub(super) const LAST_RANK: &str =
-    "(SELECT COALESCE(MAX(rank), 0) + 1 FROM messages WHERE state IN ('queued', 'sending'))";
 
 /// After this long, a prompt that left the queue no longer blocks those behind it. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;
-
-const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was not sent.";
 
 /// The next message of one queue.
 #[derive(Debug)]
@@ -56,11 +45,11 @@ impl Store {
     pub async fn queue_heads(&self) -> Result<Vec<QueueHead>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT q.id, q.project, q.position FROM (
-                 SELECT messages.id, j.project, messages.position, ROW_NUMBER() OVER (
-                     PARTITION BY j.project, CASE WHEN messages.position > 0 THEN 1 ELSE 0 END
-                     ORDER BY messages.rank, messages.id) AS place
-                 FROM messages JOIN jobs j ON j.id = messages.job_id
-                 WHERE messages.state = 'queued' AND messages.in_line = 1 AND messages.held_at IS NULL
+                 SELECT m.id, j.project, m.position, ROW_NUMBER() OVER (
+                     PARTITION BY j.project, CASE WHEN m.position > 0 THEN 1 ELSE 0 END
+                     ORDER BY m.rank, m.id) AS place
+                 FROM messages m JOIN jobs j ON j.id = m.job_id
+                 WHERE m.state = 'queued' AND m.in_line = 1 AND m.held_at IS NULL
                      AND {NOTHING_BEFORE_IT}) q
              WHERE q.place = 1"
         )))
@@ -174,28 +163,25 @@ impl Store {
     pub async fn cancel(
         &self,
         project: &ProjectId,
-        messages: &[MessageId],
+        chosen: &[MessageId],
         by: &Actor,
         reason: &str,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let mut tx = self.begin().await?;
         let mut cancelled = 0;
-        for message in messages {
+        for message in chosen {
             let row = sqlx::query(AssertSqlSafe(format!(
                 "{} WHERE m.id = $1 AND j.project = $2 AND m.state = 'queued'",
-                intents::SELECT_INTENT
+                messages::SELECT_INTENT
             )))
             .bind(message.as_str())
             .bind(project.as_str())
             .fetch_optional(&mut *tx)
             .await?;
             let Some(row) = row else { continue };
-            let intent = intents::from_row(&row)?;
-            cancel_one(&mut tx, &intent, reason, now).await?;
-            let event = AuditEvent::new(Action::Cancel).in_project(project).on(&intent.job);
-            audit::record(&mut tx, by, &event, now).await?;
-            cancelled += 1;
+            let taken = Taken::new(DeliveryStep::Cancel).because(reason).by(by);
+            cancelled += usize::from(lifecycle::take(&mut tx, &messages::intent(&row)?, &taken, now).await?);
         }
         tx.commit().await?;
         Ok(cancelled)
@@ -224,30 +210,14 @@ async fn pace(
 pub(super) fn queued_statement() -> String {
     let chars = EXCERPT_CHARS + 1;
     format!(
-        "SELECT messages.id, messages.job_id, messages.position, SUBSTR(messages.prompt, 1, {chars}) AS prompt, messages.created_at,
-                 messages.in_line, u.name AS author, j.batch_id, CASE WHEN messages.held_at IS NULL THEN 0 ELSE 1 END AS held,
+        "SELECT m.id, m.job_id, m.position, SUBSTR(m.prompt, 1, {chars}) AS prompt, m.created_at,
+                 m.in_line, u.name AS author, j.batch_id, CASE WHEN m.held_at IS NULL THEN 0 ELSE 1 END AS held,
                  CASE WHEN {NOTHING_BEFORE_IT} THEN 0 ELSE 1 END AS held_up
-             FROM messages JOIN jobs j ON j.id = messages.job_id JOIN users u ON u.id = messages.author_id
-             WHERE messages.state = 'queued' AND j.project = $1
-             ORDER BY messages.in_line DESC, CASE WHEN messages.position > 0 THEN 1 ELSE 0 END,
-                 messages.rank, messages.id"
+             FROM messages m JOIN jobs j ON j.id = m.job_id JOIN users u ON u.id = m.author_id
+             WHERE m.state = 'queued' AND j.project = $1
+             ORDER BY m.in_line DESC, CASE WHEN m.position > 0 THEN 1 ELSE 0 END,
+                 m.rank, m.id"
     )
-}
-
-/// Cancels a queued message; `false` if it is no longer queued.
-pub(super) async fn cancel_one(
-    tx: &mut Transaction<'static, Any>,
-    intent: &Intent,
-    reason: &str,
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    if !end(tx, intent, DeliveryState::Cancelled, reason, now).await? {
-        return Ok(false);
-    }
-    if intent.position == 0 {
-        reject_follow_ups(tx, &intent.job, now).await?;
-    }
-    Ok(true)
 }
 
 /// Lets a message whose call is counted leave its queue, if no other one is being sent and the pace allows it.
@@ -284,49 +254,6 @@ pub(super) async fn dequeue(
     .bind(pace.after(now, used).full_at)
     .execute(&mut **tx)
     .await?;
-    Ok(true)
-}
-
-/// Rejects queued follow-ups of a job that was not accepted.
-pub(super) async fn reject_follow_ups(
-    tx: &mut Transaction<'static, Any>,
-    job: &JobId,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let rows = sqlx::query(AssertSqlSafe(format!(
-        "{} WHERE m.job_id = $1 AND m.position > 0 AND m.state = 'queued' ORDER BY m.position",
-        intents::SELECT_INTENT
-    )))
-    .bind(job.as_str())
-    .fetch_all(&mut **tx)
-    .await?;
-    for row in &rows {
-        end(tx, &intents::from_row(row)?, DeliveryState::Rejected, NOTHING_TO_FOLLOW, now).await?;
-    }
-    Ok(())
-}
-
-/// Ends a queued message without sending it; `false` if it is no longer queued.
-async fn end(
-    tx: &mut Transaction<'static, Any>,
-    intent: &Intent,
-    state: DeliveryState,
-    reason: &str,
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    let ended = sqlx::query(
-        "UPDATE messages SET state = $4, reason = $2, settled_at = $3 WHERE id = $1 AND state = 'queued'",
-    )
-    .bind(&intent.message_id)
-    .bind(reason)
-    .bind(now.as_millis())
-    .bind(state.as_str())
-    .execute(&mut **tx)
-    .await?;
-    if ended.rows_affected() != 1 {
-        return Ok(false);
-    }
-    intents::record_state(tx, intent, state, Some(reason), now).await?;
     Ok(true)
 }
 

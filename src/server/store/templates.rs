@@ -3,10 +3,10 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use super::{Store, StoreError, audit, new_id, optional_word, parsed, word};
+use super::{Store, StoreError, audit, new_id, parsed, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::{JobId, ProjectId, TemplateId};
-use crate::model::saved_template::{SavedTemplate, Scorecard, UsedTemplate};
+use crate::model::id::{ProjectId, TemplateId};
+use crate::model::saved_template::{SavedTemplate, Scorecard};
 use crate::model::time::Timestamp;
 
 /// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces
@@ -144,16 +144,6 @@ impl Store {
         let event = AuditEvent::new(Action::TemplateRemove).in_project(project).on(id).with_detail(name);
         audit::commit(tx, by, &event, now).await?;
         Ok(true)
-    }
-
-    /// The template that a job was created from.
-    pub(super) async fn template_of(&self, job: &JobId) -> Result<Option<UsedTemplate>, StoreError> {
-        let row = sqlx::query("SELECT template_id, name FROM job_templates WHERE job_id = $1")
-            .bind(job.as_str())
-            .fetch_optional(&self.pool)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(UsedTemplate { id: optional_word(&row, "template_id")?, name: row.try_get("name")? }))
     }
 }
 

@@ -3,6 +3,7 @@
 mod archive_and_tags;
 mod audit;
 mod finding;
+mod lifecycle;
 mod passkeys;
 
 use tempfile::TempDir;

@@ -1,14 +1,16 @@
 //! People's decisions about deliveries with an unknown outcome. Each decision counts once: it names its attempt, and
 //! only sending again starts another one.
 
-use sqlx::{Any, AssertSqlSafe, Transaction};
+use sqlx::{AnyConnection, AssertSqlSafe};
 
-use super::{Store, StoreError, audit, intents, jobs, parsed, queue, webhook_events};
-use crate::model::audit::{Action, Actor, AuditEvent};
+use super::lifecycle::{Acceptance, Taken};
+use super::messages::{Intent, SELECT_INTENT};
+use super::{Store, StoreError, lifecycle, messages, parsed};
+use crate::model::audit::Actor;
 use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{DeliveryState, RemoteJob};
+use crate::model::job::RemoteJob;
+use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
-use crate::server::store::intents::Intent;
 
 /// A delivery with an unknown outcome, and who resolves it.
 pub struct UnresolvedDelivery<'a> {
@@ -34,16 +36,7 @@ impl Store {
         job: &JobId,
         position: i64,
     ) -> Result<Option<Intent>, StoreError> {
-        let row = sqlx::query(AssertSqlSafe(format!(
-            "{} WHERE j.project = $1 AND m.job_id = $2 AND m.position = $3",
-            intents::SELECT_INTENT
-        )))
-        .bind(project.as_str())
-        .bind(job.as_str())
-        .bind(position)
-        .fetch_optional(&self.pool)
-        .await?;
-        row.as_ref().map(intents::from_row).transpose()
+        find(&mut *self.pool.acquire().await?, project, job, position).await
     }
 
     /// Docket's job with the upstream's id, if any.
@@ -68,24 +61,7 @@ impl Store {
         note: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
-        let queued = format!(
-            "state = 'queued', reason = NULL, attempt = attempt + 1, in_line = 0, due_at = $4, sent_at = NULL,
-             settled_at = NULL, rank = {}",
-            queue::LAST_RANK
-        );
-        if !delivery.end(&mut tx, &queued, now).await? {
-            return Ok(false);
-        }
-        let intent = delivery.decided(DeliveryState::Queued);
-        intents::record_state(&mut tx, &intent, DeliveryState::Queued, Some(note), now).await?;
-        // The note belongs to the timeline, not to the job.
-        sqlx::query("UPDATE jobs SET reason = NULL WHERE id = $1 AND state = 'queued'")
-            .bind(delivery.job.as_str())
-            .execute(&mut *tx)
-            .await?;
-        audit::commit(tx, delivery.by, &delivery.event(Action::Resend), now).await?;
-        Ok(true)
+        self.resolve(delivery, Taken::new(DeliveryStep::SendAgain).because(note), now).await
     }
 
     /// Records that a message was accepted, and tracks its job; `false` if it was resolved already.
@@ -97,62 +73,46 @@ impl Store {
         next_poll_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let remote = match accepted_as {
+            AcceptedAs::Job(remote) => Some(remote),
+            AcceptedAs::FollowUp => None,
+        };
+        let taken = Taken::new(DeliveryStep::MarkAccepted).because(note);
+        self.resolve(delivery, taken.with(Acceptance { remote, next_poll_at }), now).await
+    }
+
+    async fn resolve(
+        &self,
+        delivery: &UnresolvedDelivery<'_>,
+        taken: Taken<'_>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        if !delivery.end(&mut tx, "state = 'accepted', reason = NULL, settled_at = $4", now).await? {
+        let found = find(&mut tx, delivery.project, delivery.job, delivery.position).await?;
+        let Some(intent) = found.filter(|intent| intent.attempt == delivery.attempt) else {
+            return Ok(false);
+        };
+        if !lifecycle::take(&mut tx, &intent, &taken.by(delivery.by), now).await? {
             return Ok(false);
         }
-        if let AcceptedAs::Job(remote) = accepted_as {
-            jobs::write_remote(&mut tx, delivery.job, remote, now).await?;
-        }
-        jobs::track_from(&mut tx, delivery.job, next_poll_at, now).await?;
-        let intent = delivery.decided(DeliveryState::Accepted);
-        intents::record_state(&mut tx, &intent, DeliveryState::Accepted, Some(note), now).await?;
-        if let AcceptedAs::Job(remote) = accepted_as
-            && !jobs::state(&mut tx, delivery.job).await?.is_moving()
-        {
-            jobs::record_status(&mut tx, delivery.job, delivery.position, now, remote).await?;
-            webhook_events::job_finished(&mut tx, delivery.job, now).await?;
-        }
-        audit::commit(tx, delivery.by, &delivery.event(Action::Resolve), now).await?;
+        tx.commit().await?;
         Ok(true)
     }
 }
 
-impl UnresolvedDelivery<'_> {
-    /// Updates the unresolved message with `set`, in which `$4` is now; `false` if it was resolved already.
-    async fn end(
-        &self,
-        tx: &mut Transaction<'static, Any>,
-        set: &str,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let sql = format!(
-            "UPDATE messages SET {set} WHERE job_id = $1 AND position = $2 AND attempt = $3 AND state = 'unknown'"
-        );
-        let ended = sqlx::query(AssertSqlSafe(sql))
-            .bind(self.job.as_str())
-            .bind(self.position)
-            .bind(self.attempt)
-            .bind(now.as_millis())
-            .execute(&mut **tx)
-            .await?;
-        Ok(ended.rows_affected() == 1)
-    }
-
-    fn event(&self, action: Action) -> AuditEvent {
-        AuditEvent::new(action).in_project(self.project).on(self.job)
-    }
-
-    fn decided(&self, state: DeliveryState) -> Intent {
-        Intent {
-            message_id: String::new(),
-            job: self.job.clone(),
-            project: self.project.clone(),
-            position: self.position,
-            prompt: String::new(),
-            state,
-            attempt: self.attempt,
-            in_queue: false,
-        }
-    }
+async fn find(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+    job: &JobId,
+    position: i64,
+) -> Result<Option<Intent>, StoreError> {
+    let row = sqlx::query(AssertSqlSafe(format!(
+        "{SELECT_INTENT} WHERE j.project = $1 AND m.job_id = $2 AND m.position = $3"
+    )))
+    .bind(project.as_str())
+    .bind(job.as_str())
+    .bind(position)
+    .fetch_optional(connection)
+    .await?;
+    row.as_ref().map(messages::intent).transpose()
 }

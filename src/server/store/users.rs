@@ -32,6 +32,12 @@ pub struct User {
     pub disabled: bool,
 }
 
+impl User {
+    pub fn actor(&self, address: &str) -> Actor {
+        Actor { id: self.id.clone(), name: self.name.clone(), address: address.to_owned() }
+    }
+}
+
 impl Store {
     /// Adds a person who may see every project; `false` if the name is taken.
     pub async fn add_user(

@@ -8,8 +8,9 @@ use strum::VariantArray;
 
 use super::UpstreamError;
 use super::breaker::Breaker;
+use crate::model::budget::Notice;
 use crate::model::time::Timestamp;
-use crate::model::upstream::{Failure, Notice, Operation, OperationStatus};
+use crate::model::upstream::{Failure, Operation, OperationStatus};
 use crate::server::clock::Clock;
 
 /// How long the queues wait after the key was refused: every attempt costs a call, and an administrator has to act

@@ -176,7 +176,7 @@ impl LiveState {
         statuses::restore(self);
         ages::tick();
         forms::listen(self);
-        news::listen(self);
+        refresh::listen(self);
         focus::keep();
         let live = self.clone();
         browser::every(1000, move || live.beat());

@@ -24,6 +24,7 @@ pub async fn with_passkey(credential: &str, next: Option<&str>) -> Result<String
     let token = browser::take(&state.public_url);
     let (user, next) = state.passkeys.finish(&token, &step(&state), credential, next).await?;
     super::open_by(&state, &super::parts()?, &user, "passkey").await?;
+    super::second_step::tell_wrong_codes(&state, &user).await?;
     super::second_step::forget(&state);
     Ok(next)
 }

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use crate::model::time::Timestamp;
-use crate::server::auth::sign_in::own_path;
+use crate::server::auth::own_path::own_path;
 use crate::server::auth::token;
 
 /// How long a sign-in at the provider may take.

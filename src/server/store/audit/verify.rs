@@ -38,7 +38,7 @@ pub enum ChainFault {
 impl Store {
     /// Verifies every row of the audit log, as of now.
     pub async fn verify_audit(&self) -> Result<ChainCheck, StoreError> {
-        let mut tx = self.pool.begin().await?;
+        let mut tx = self.begin_to_read().await?;
         let removed = end(&mut tx, REMOVED).await?.unwrap_or_else(beginning);
         let mut check = ChainCheck { last: removed.clone(), removed, fault: None };
         check.fault = walk(&mut tx, &mut check).await?;

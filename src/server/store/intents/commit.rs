@@ -1,13 +1,13 @@
 //! Committing intents: the row that exists before anything is sent.
 
-use sqlx::{Any, AssertSqlSafe, Transaction};
+use sqlx::{Any, Transaction};
 
-use crate::model::audit::{Action, Actor, AuditEvent};
+use crate::model::audit::Actor;
 use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
-use crate::model::job::{DeliveryState, JobState};
 use crate::model::page_path::PATHS_MAX;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, audit, jobs, new_id, queue, templates};
+use crate::server::store::lifecycle::{NewDelivery, NewJob};
+use crate::server::store::{Store, StoreError, lifecycle, templates};
 
 /// A prompt to commit: a new job, or (with `job`) a follow-up.
 pub struct NewIntent<'a> {
@@ -50,10 +50,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
         let mut tx = self.begin().await?;
-        let Some((message, job)) = insert(&mut tx, &new, scheduling, now).await? else { return Ok(None) };
-        let action = if new.job.is_some() { Action::FollowUp } else { Action::JobStart };
-        let event = AuditEvent::new(action).in_project(new.project).on(job);
-        audit::commit(tx, new.author, &event, now).await?;
+        let Some(message) = insert(&mut tx, &new, scheduling, true, now).await? else { return Ok(None) };
+        tx.commit().await?;
         Ok(Some(message))
     }
 }
@@ -66,14 +64,15 @@ pub(in crate::server::store) enum Scheduling<'a> {
     Queued(Option<&'a BatchId>),
 }
 
-/// As [`Store::insert_intent`], within a transaction, without an audit event; returns the ids of message and job. The
-/// transaction must not be committed if this returns `None`.
+/// As [`Store::insert_intent`], within a transaction, with an audit record of its own if `is_audited`. The transaction must
+/// not be committed if this returns `None`.
 pub(in crate::server::store) async fn insert(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,
     scheduling: Scheduling<'_>,
+    is_audited: bool,
     now: Timestamp,
-) -> Result<Option<(String, String)>, StoreError> {
+) -> Result<Option<String>, StoreError> {
     let queued: i64 =
         sqlx::query_scalar("SELECT COUNT(*) FROM messages WHERE author_id = $1 AND state = 'queued'")
             .bind(&new.author.id)
@@ -83,60 +82,36 @@ pub(in crate::server::store) async fn insert(
         return Err(StoreError::QueueFull(new.queue_max));
     }
     let (job, position) = match new.job {
-        Some(job) => (job.to_string(), next_position(tx, job).await?),
-        None => (insert_job(tx, new, scheduling, now).await?, 0),
+        Some(job) => (job.clone(), next_position(tx, job).await?),
+        None => (create_job(tx, new, scheduling, now).await?, 0),
     };
     add_paths(tx, &job, new.paths).await?;
-    let message_id = new_id();
-    let inserted = sqlx::query(AssertSqlSafe(format!(
-        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
-         SELECT $1, $2, $3, $4, $5, $6, 'queued', $7, $7, $8,
-             {}
-         WHERE NOT EXISTS (SELECT 1 FROM messages
-             WHERE job_id = $2 AND position = 0 AND state IN ('rejected', 'cancelled', 'unknown'))
-         ON CONFLICT (author_id, intent) DO NOTHING",
-        queue::LAST_RANK
-    )))
-    .bind(&message_id)
-    .bind(&job)
-    .bind(position)
-    .bind(&new.author.id)
-    .bind(new.intent.as_str())
-    .bind(new.prompt)
-    .bind(now.as_millis())
-    .bind(i64::from(matches!(scheduling, Scheduling::Queued(_))))
-    .execute(&mut **tx)
-    .await?;
-    if inserted.rows_affected() == 0 {
-        return Ok(None);
-    }
-    jobs::record_event(tx, &job, position, now, DeliveryState::Queued.as_str(), None).await?;
-    Ok(Some((message_id, job)))
+    let delivery = NewDelivery {
+        project: new.project,
+        job: &job,
+        position,
+        author: new.author,
+        intent: new.intent.as_str(),
+        prompt: new.prompt,
+        in_queue: matches!(scheduling, Scheduling::Queued(_)),
+        is_audited,
+    };
+    lifecycle::commit(tx, &delivery, now).await
 }
 
-async fn insert_job(
+async fn create_job(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent<'_>,
     scheduling: Scheduling<'_>,
     now: Timestamp,
-) -> Result<String, StoreError> {
-    let job = new_id();
+) -> Result<JobId, StoreError> {
     let batch = match scheduling {
-        Scheduling::Queued(batch) => batch.map(BatchId::as_str),
+        Scheduling::Queued(batch) => batch,
         Scheduling::Immediate => None,
     };
-    sqlx::query(
-        "INSERT INTO jobs (id, project, state, created_at, changed_at, batch_id) VALUES ($1, $2, $3, $4, $4, $5)",
-    )
-    .bind(&job)
-    .bind(new.project.as_str())
-    .bind(JobState::Queued.as_str())
-    .bind(now.as_millis())
-    .bind(batch)
-    .execute(&mut **tx)
-    .await?;
+    let job = lifecycle::create_job(tx, NewJob { project: new.project, batch }, now).await?;
     if let Some(template) = new.template {
-        templates::record_use(tx, &job, template).await?;
+        templates::record_use(tx, job.as_str(), template).await?;
     }
     Ok(job)
 }
@@ -144,7 +119,7 @@ async fn insert_job(
 /// Adds the pages that a prompt is about to those of its job, as far as there is room.
 async fn add_paths(
     tx: &mut Transaction<'static, Any>,
-    job: &str,
+    job: &JobId,
     paths: &[String],
 ) -> Result<(), StoreError> {
     for path in paths {
@@ -152,7 +127,7 @@ async fn add_paths(
             "INSERT INTO job_paths (job_id, path) SELECT $1, $2
              WHERE (SELECT COUNT(*) FROM job_paths WHERE job_id = $1) < $3 ON CONFLICT (job_id, path) DO NOTHING",
         )
-        .bind(job)
+        .bind(job.as_str())
         .bind(path)
         .bind(PATHS_MAX as i64)
         .execute(&mut **tx)

@@ -25,19 +25,19 @@ async fn only_what_changes_is_said_to_have_changed() {
         ledger.commit(intent, intent).await.unwrap();
     }
     let ids = ledger.ids().await;
-    let by = ledger.store.user_by_name("ada").await.unwrap().unwrap().actor("");
+    let ada = &ledger.author;
     let (store, project) = (&ledger.store, &ledger.project);
-    assert_eq!(store.archive_here(project, &ids[..1], &by, NOON).await.unwrap(), ids[..1]);
-    assert_eq!(store.archive_here(project, &ids, &by, NOON).await.unwrap(), ids[1..]);
-    assert_eq!(store.archive_here(project, &[], &by, NOON).await.unwrap(), []);
+    assert_eq!(store.archive_here(project, &ids[..1], ada, NOON).await.unwrap(), ids[..1]);
+    assert_eq!(store.archive_here(project, &ids, ada, NOON).await.unwrap(), ids[1..]);
+    assert_eq!(store.archive_here(project, &[], ada, NOON).await.unwrap(), []);
     let elsewhere = "api".parse().unwrap();
-    assert_eq!(store.unarchive_here(&elsewhere, &ids, &by, NOON).await.unwrap(), []);
-    assert_eq!(store.unarchive_here(project, &ids, &by, NOON).await.unwrap().len(), 2);
-    assert_eq!(store.tag(&elsewhere, &ids, &tag("sdk"), &by, NOON).await.unwrap(), []);
-    assert_eq!(store.tag(project, &ids[..1], &tag("SDK"), &by, NOON).await.unwrap().len(), 1);
-    assert_eq!(store.tag(project, &ids, &tag("sdk"), &by, NOON).await.unwrap(), ids[1..]);
-    assert_eq!(store.untag(&elsewhere, &ids, &tag("sdk"), &by, NOON).await.unwrap(), []);
-    assert_eq!(store.untag(project, &ids, &tag("Sdk"), &by, NOON).await.unwrap().len(), 2);
+    assert_eq!(store.unarchive_here(&elsewhere, &ids, ada, NOON).await.unwrap(), []);
+    assert_eq!(store.unarchive_here(project, &ids, ada, NOON).await.unwrap().len(), 2);
+    assert_eq!(store.tag(&elsewhere, &ids, &tag("sdk"), ada, NOON).await.unwrap(), []);
+    assert_eq!(store.tag(project, &ids[..1], &tag("SDK"), ada, NOON).await.unwrap().len(), 1);
+    assert_eq!(store.tag(project, &ids, &tag("sdk"), ada, NOON).await.unwrap(), ids[1..]);
+    assert_eq!(store.untag(&elsewhere, &ids, &tag("sdk"), ada, NOON).await.unwrap(), []);
+    assert_eq!(store.untag(project, &ids, &tag("Sdk"), ada, NOON).await.unwrap().len(), 2);
 }
 
 #[tokio::test]

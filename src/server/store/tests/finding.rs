@@ -249,9 +249,8 @@ async fn a_job_needs_attention_until_it_is_put_away() {
     let listed = ledger.listed(&needing).await;
     assert_eq!(prompts(&listed), ["endless", "lost", "failed", "no-changes"]);
     assert_eq!(listed.attention, 4);
-    let by = ledger.author.clone();
     let ids: Vec<_> = listed.jobs.iter().map(|job| job.id.clone()).collect();
-    ledger.store.archive_here(&ledger.project, &ids[..2], &by, NOON).await.unwrap();
+    ledger.store.archive_here(&ledger.project, &ids[..2], &ledger.author, NOON).await.unwrap();
     assert_eq!(prompts(&ledger.listed(&needing).await), ["failed", "no-changes"]);
     let all = JobFilter { archived: Some(true), ..JobFilter::default() };
     assert_eq!(ledger.listed(&all).await.attention, 0);

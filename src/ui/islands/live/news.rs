@@ -3,11 +3,9 @@
 
 use std::collections::HashSet;
 
-use leptos::web_sys::{Element, Event};
+use leptos::web_sys::Element;
 
-use super::LiveState;
-use super::refresh::{self, Reason};
-use crate::ui::components::list_news::{NEWS, SHOW, show_news};
+use crate::ui::components::list_news::{NEWS, show_news};
 use crate::ui::islands::{browser, morph};
 
 const FOLLOWS: &str = "data-follows";
@@ -15,15 +13,6 @@ const FOLLOWS: &str = "data-follows";
 /// The revision that this page shows; `None` if it follows nothing.
 pub(super) fn seen() -> Option<String> {
     browser::find("[data-follows]").and_then(|region| region.get_attribute(FOLLOWS))
-}
-
-pub(super) fn listen(live: &LiveState) {
-    let live = live.clone();
-    browser::on_window("click", move |event: Event| {
-        if browser::target(&event, &["[", SHOW, "]"].concat()).is_some() {
-            refresh::refresh(&live, Reason::Post);
-        }
-    });
 }
 
 /// Whether rows of `region` come and go only when its reader asks for it.

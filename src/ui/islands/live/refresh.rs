@@ -4,9 +4,10 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Function, Reflect};
-use leptos::web_sys::{Document, Element, HtmlElement};
+use leptos::web_sys::{Document, Element, Event, HtmlElement};
 
 use super::{LiveState, ages, news};
+use crate::ui::components::list_news::SHOW;
 use crate::ui::islands::browser;
 use crate::ui::islands::morph::morph;
 
@@ -41,6 +42,16 @@ pub(super) enum Progress {
     Fetching,
     /// There was another reason during the fetch: the page is fetched again.
     Outdated(Reason),
+}
+
+/// Refreshes everything when the reader asks for the news that wait behind a bar.
+pub(super) fn listen(live: &LiveState) {
+    let live = live.clone();
+    browser::on_window("click", move |event: Event| {
+        if browser::target(&event, &["[", SHOW, "]"].concat()).is_some() {
+            refresh(&live, Reason::Post);
+        }
+    });
 }
 
 /// The shortest `data-every` on the page, in seconds.

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::model::budget::Notice;
 use crate::model::links;
-use crate::model::upstream::Notice;
 use crate::ui::components::notice::{Tone, notice};
 
 pub(super) fn upstream_notice(what: Notice) -> AnyView {

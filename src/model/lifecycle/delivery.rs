@@ -1,0 +1,122 @@
+//! The steps of a delivery. A step also adds an entry to the timeline of the job: the word of the state it leads to.
+
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::model::audit::Action;
+use crate::model::job::DeliveryState::{self, Accepted, Cancelled, Queued, Rejected, Sending, Unknown};
+
+/// What happens to the delivery of one prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum DeliveryStep {
+    /// A person submitted it.
+    Commit,
+    /// A person imported a job that was started elsewhere.
+    Import,
+    /// One sender took it. Only this sender sends it, once.
+    Claim,
+    /// The platform accepted it.
+    Accept,
+    /// The platform certainly did not accept it.
+    Reject,
+    /// The platform certainly did not accept it yet; it is in its place in the queue again.
+    Requeue,
+    /// The platform may have accepted it.
+    LoseOutcome,
+    /// A person cancelled it before it was sent.
+    Cancel,
+    /// It follows up on a job whose first prompt was rejected or cancelled.
+    RejectFollowUp,
+    /// A person decided that the platform did not accept it.
+    SendAgain,
+    /// A person decided that the platform accepted it.
+    MarkAccepted,
+}
+
+/// A row of the table: what a step needs and does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryRow {
+    /// The states that it is possible in; empty for a step that creates the delivery.
+    pub from: &'static [DeliveryState],
+    pub to: DeliveryState,
+    pub text: Text,
+}
+
+/// What becomes of the text that comes with a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    /// The reason of the new state: it stays with the prompt, and is in the timeline.
+    Reason,
+    /// A note for the timeline only.
+    Note,
+}
+
+impl DeliveryStep {
+    /// The table. An outcome can follow `unknown`, because a sender may report after another process, when it started,
+    /// took it for dead.
+    pub const fn row(self) -> DeliveryRow {
+        match self {
+            Self::Commit => row(&[], Queued, Text::Note),
+            Self::Import => row(&[], Accepted, Text::Note),
+            Self::Claim => row(&[Queued], Sending, Text::Note),
+            Self::Accept => row(&[Sending, Unknown], Accepted, Text::Note),
+            Self::Reject => row(&[Sending, Unknown], Rejected, Text::Reason),
+            Self::Requeue => row(&[Sending, Unknown], Queued, Text::Reason),
+            Self::LoseOutcome => row(&[Sending, Unknown], Unknown, Text::Reason),
+            Self::Cancel => row(&[Queued], Cancelled, Text::Reason),
+            Self::RejectFollowUp => row(&[Queued], Rejected, Text::Reason),
+            Self::SendAgain => row(&[Unknown], Queued, Text::Note),
+            Self::MarkAccepted => row(&[Unknown], Accepted, Text::Note),
+        }
+    }
+
+    /// The state after the step; `None` if it is refused.
+    pub fn after(self, before: Option<DeliveryState>) -> Option<DeliveryState> {
+        let DeliveryRow { from, to, .. } = self.row();
+        before.map_or(from.is_empty(), |before| from.contains(&before)).then_some(to)
+    }
+
+    /// The audit record of the person who did it, of the prompt at `position`. Nobody did what has none.
+    pub const fn audit(self, position: i64) -> Option<Action> {
+        match self {
+            Self::Commit if position == 0 => Some(Action::JobStart),
+            Self::Commit => Some(Action::FollowUp),
+            Self::Import => Some(Action::Import),
+            Self::Cancel => Some(Action::Cancel),
+            Self::SendAgain => Some(Action::Resend),
+            Self::MarkAccepted => Some(Action::Resolve),
+            Self::Claim
+            | Self::Accept
+            | Self::Reject
+            | Self::Requeue
+            | Self::LoseOutcome
+            | Self::RejectFollowUp => None,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
+}
+
+const fn row(from: &'static [DeliveryState], to: DeliveryState, text: Text) -> DeliveryRow {
+    DeliveryRow { from, to, text }
+}
+
+impl DeliveryState {
+    /// Whether the delivery is over, if only as far as Docket knows.
+    pub const fn is_settled(self) -> bool {
+        !matches!(self, Queued | Sending)
+    }
+
+    /// Whether a job whose first prompt is in this state can be followed up. A follow-up of a prompt that is still to be
+    /// sent waits for it.
+    pub const fn takes_follow_ups(self) -> bool {
+        matches!(self, Queued | Sending | Accepted)
+    }
+
+    /// Whether queued follow-ups are rejected with the first prompt of their job.
+    pub const fn ends_follow_ups(self) -> bool {
+        matches!(self, Rejected | Cancelled)
+    }
+}

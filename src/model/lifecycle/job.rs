@@ -1,0 +1,56 @@
+//! The steps of a job. Its state is that of its first prompt until the platform accepted it, and follows the platform's
+//! status from then on.
+
+use super::DeliveryStep;
+use crate::model::job::{DeliveryState, JobState};
+
+/// What happens to a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobStep {
+    /// A step of its first prompt.
+    FirstPrompt(DeliveryStep),
+    /// The platform accepted a follow-up, and answered with the job.
+    Answer,
+    /// A poll returned the job.
+    Poll,
+    /// Docket stops tracking it: the platform does not know it any more, or it did not finish in time.
+    GiveUp,
+}
+
+impl JobStep {
+    /// The state after the step, with the platform's status if it has one; `None` if the step is refused.
+    pub fn after(self, before: Option<JobState>, status: Option<&str>) -> Option<JobState> {
+        match self {
+            Self::FirstPrompt(DeliveryStep::RejectFollowUp) => None,
+            Self::FirstPrompt(step) => {
+                let row = step.row();
+                let is_possible = before.map_or(row.from.is_empty(), |before| {
+                    row.from.iter().any(|delivery| JobState::of(*delivery, None) == before)
+                });
+                is_possible.then(|| JobState::of(row.to, status))
+            }
+            Self::Answer | Self::Poll => {
+                before.filter(|before| before.is_accepted())?;
+                Some(JobState::of(DeliveryState::Accepted, status))
+            }
+            Self::GiveUp => before.filter(|before| before.is_accepted()).map(|_| JobState::Other),
+        }
+    }
+
+    /// Whether webhooks report the new state: the job has finished by this step. That the outcome is unknown was reported
+    /// before a sender's late report; what a person knows of the job is news.
+    pub const fn is_reported(self, before: JobState, after: JobState) -> bool {
+        match self {
+            Self::GiveUp => true,
+            Self::FirstPrompt(DeliveryStep::MarkAccepted) => !after.is_moving(),
+            Self::FirstPrompt(_) | Self::Answer | Self::Poll => before.is_moving() && !after.is_moving(),
+        }
+    }
+}
+
+impl JobState {
+    /// Whether the platform accepted a job in this state.
+    pub const fn is_accepted(self) -> bool {
+        matches!(self, Self::Active | Self::Completed | Self::Archived | Self::Failed | Self::Other)
+    }
+}

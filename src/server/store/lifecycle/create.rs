@@ -1,0 +1,158 @@
+//! How deliveries and jobs come to be: committed by a person, or imported.
+
+use std::slice::from_ref;
+
+use sqlx::{Any, AssertSqlSafe, Transaction};
+use strum::VariantArray;
+
+use super::{refresh_attention, remote, words};
+use crate::model::audit::{Actor, AuditEvent};
+use crate::model::id::{BatchId, JobId, ProjectId};
+use crate::model::job::{DeliveryState, JobState, RemoteJob};
+use crate::model::lifecycle::{DeliveryStep, JobStep};
+use crate::model::time::Timestamp;
+use crate::server::store::messages::LAST_RANK;
+use crate::server::store::{StoreError, audit, jobs, new_id};
+
+/// A job to create.
+#[derive(Clone, Copy)]
+pub(in crate::server::store) struct NewJob<'a> {
+    pub(in crate::server::store) project: &'a ProjectId,
+    pub(in crate::server::store) batch: Option<&'a BatchId>,
+}
+
+/// A prompt to commit.
+pub(in crate::server::store) struct NewDelivery<'a> {
+    pub(in crate::server::store) project: &'a ProjectId,
+    pub(in crate::server::store) job: &'a JobId,
+    pub(in crate::server::store) position: i64,
+    pub(in crate::server::store) author: &'a Actor,
+    pub(in crate::server::store) intent: &'a str,
+    pub(in crate::server::store) prompt: &'a str,
+    pub(in crate::server::store) in_queue: bool,
+    /// Whether it has an audit record of its own.
+    pub(in crate::server::store) is_audited: bool,
+}
+
+/// Creates a job whose first prompt is about to be committed.
+pub(in crate::server::store) async fn create_job(
+    tx: &mut Transaction<'static, Any>,
+    new: NewJob<'_>,
+    now: Timestamp,
+) -> Result<JobId, StoreError> {
+    insert_job(tx, new, DeliveryStep::Commit, None, now).await.map(|(job, _)| job)
+}
+
+/// Commits a prompt and returns its id; `None` if the author's intent exists, or the job cannot be followed up.
+pub(in crate::server::store) async fn commit(
+    tx: &mut Transaction<'static, Any>,
+    new: &NewDelivery<'_>,
+    now: Timestamp,
+) -> Result<Option<String>, StoreError> {
+    let id = new_id();
+    let refusing = DeliveryState::VARIANTS.iter().filter(|state| !state.takes_follow_ups());
+    let inserted = sqlx::query(AssertSqlSafe(format!(
+        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
+         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {LAST_RANK}
+         WHERE NOT EXISTS (SELECT 1 FROM messages WHERE job_id = $2 AND position = 0 AND state IN ({}))
+         ON CONFLICT (author_id, intent) DO NOTHING",
+        DeliveryStep::Commit.row().to.as_str(),
+        words(refusing.map(|state| state.as_str())),
+    )))
+    .bind(&id)
+    .bind(new.job.as_str())
+    .bind(new.position)
+    .bind(&new.author.id)
+    .bind(new.intent)
+    .bind(new.prompt)
+    .bind(now.as_millis())
+    .bind(i64::from(new.in_queue))
+    .execute(&mut **tx)
+    .await?;
+    if inserted.rows_affected() == 0 {
+        return Ok(None);
+    }
+    created(tx, new, DeliveryStep::Commit, None, now).await?;
+    Ok(Some(id))
+}
+
+/// Creates a job that was started elsewhere, and tracks it. The text replaces its prompt, which is not known.
+pub(in crate::server::store) async fn import(
+    tx: &mut Transaction<'static, Any>,
+    (project, author, text): (&ProjectId, &Actor, &str),
+    remote: &RemoteJob,
+    note: &str,
+    next_poll_at: Timestamp,
+    now: Timestamp,
+) -> Result<JobId, StoreError> {
+    let new = NewJob { project, batch: None };
+    let (job, state) = insert_job(tx, new, DeliveryStep::Import, Some(&remote.status), now).await?;
+    sqlx::query(
+        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, settled_at)
+         VALUES ($1, $2, 0, $3, $2, $4, $5, $6, $6, $6)",
+    )
+    .bind(new_id())
+    .bind(job.as_str())
+    .bind(&author.id)
+    .bind(text)
+    .bind(DeliveryStep::Import.row().to.as_str())
+    .bind(now.as_millis())
+    .execute(&mut **tx)
+    .await?;
+    remote::write(tx, &job, (state, state), remote, now).await?;
+    jobs::track_from(tx, &job, next_poll_at, now).await?;
+    let new = NewDelivery {
+        project,
+        job: &job,
+        position: 0,
+        author,
+        intent: job.as_str(),
+        prompt: text,
+        in_queue: false,
+        is_audited: true,
+    };
+    created(tx, &new, DeliveryStep::Import, Some(note), now).await?;
+    Ok(job)
+}
+
+async fn insert_job(
+    tx: &mut Transaction<'static, Any>,
+    new: NewJob<'_>,
+    step: DeliveryStep,
+    status: Option<&str>,
+    now: Timestamp,
+) -> Result<(JobId, JobState), StoreError> {
+    let id = new_id();
+    let state = JobStep::FirstPrompt(step).after(None, status);
+    let state = state.ok_or_else(|| StoreError::Corrupt(format!("a job that begins with {step:?}")))?;
+    sqlx::query(
+        "INSERT INTO jobs (id, project, state, created_at, changed_at, batch_id) VALUES ($1, $2, $3, $4, $4, $5)",
+    )
+    .bind(&id)
+    .bind(new.project.as_str())
+    .bind(state.as_str())
+    .bind(now.as_millis())
+    .bind(new.batch.map(BatchId::as_str))
+    .execute(&mut **tx)
+    .await?;
+    let id: JobId = id.parse().map_err(|_| StoreError::Corrupt(format!("“{id}” as a new id")))?;
+    Ok((id, state))
+}
+
+/// Records that a delivery was created.
+async fn created(
+    tx: &mut Transaction<'static, Any>,
+    new: &NewDelivery<'_>,
+    step: DeliveryStep,
+    note: Option<&str>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let state = step.row().to.as_str();
+    jobs::record_event(tx, new.job.as_str(), new.position, now, state, note).await?;
+    refresh_attention(tx, from_ref(new.job)).await?;
+    if let Some(action) = step.audit(new.position).filter(|_| new.is_audited) {
+        let event = AuditEvent::new(action).in_project(new.project).on(new.job);
+        audit::record(tx, new.author, &event, now).await?;
+    }
+    Ok(())
+}

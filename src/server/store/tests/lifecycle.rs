@@ -1,0 +1,295 @@
+//! The one writer of states: nothing else writes them, its attention is that of the model, and a job is read at one moment.
+
+use std::path::Path;
+
+use sqlx::AssertSqlSafe;
+use sqlx::any::AnyPoolOptions;
+use sqlx::migrate::Migrator;
+
+use super::*;
+use crate::model::id::JobId;
+use crate::server::store::lifecycle::refresh_attention;
+use crate::server::store::unresolved::UnresolvedDelivery;
+
+/// The first migration without triggers for attention.
+const WITHOUT_TRIGGERS: i64 = 28;
+
+/// Clauses that a statement is assembled from, so that its columns are not in its text: where, the clause, and the columns.
+const ASSEMBLED: [(&str, &str, &str); 1] =
+    [("src/server/store/archive_and_tags.rs", "{at} = $1, {person} = $2", "archived_here_at, dismissed_at")];
+
+/// The statements of a source that write a state of a delivery or a job, or of which that cannot be told.
+fn writes_of_states(path: &str, source: &str) -> Vec<String> {
+    let source = source.replace("\\\n", " ");
+    let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut found = Vec::new();
+    for table in ["messages", "jobs"] {
+        for insert in [format!("INTO {table} "), format!("INTO {table}(")] {
+            found.extend(source.match_indices(&insert).map(|_| format!("inserts into {table}")));
+        }
+        for (at, update) in source.match_indices(&format!("UPDATE {table} ")) {
+            let rest = &source[at + update.len()..];
+            // A trigger that fires on an update is no update.
+            let Some(set) =
+                rest.strip_prefix("SET ").or_else(|| rest.split_once(" SET ").map(|(_, set)| set))
+            else {
+                continue;
+            };
+            let end = ["WHERE", "\"", ";"].iter().filter_map(|end| set.find(end)).min();
+            let set = set[..end.unwrap_or(set.len())].trim();
+            let is_listed = ASSEMBLED.iter().any(|(file, clause, _)| *file == path && *clause == set);
+            let names_state = set.split(',').any(|part| part.trim().starts_with("state ="));
+            if names_state || (set.contains('{') && !is_listed) {
+                found.push(format!("updates {table}: {set}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_statement_that_writes_a_state_is_recognized() {
+    for statement in [
+        "UPDATE jobs SET state = $2, reason = $3 WHERE id = $1",
+        "UPDATE messages SET reason = NULL,\n    state = 'queued'\n WHERE id = $1",
+        "UPDATE messages SET {set} WHERE id = $1",
+        "INSERT INTO messages (id) VALUES ($1)",
+        "INSERT INTO jobs(id) SELECT 1",
+    ] {
+        assert_eq!(writes_of_states("src/a.rs", statement).len(), 1, "{statement}");
+    }
+    for statement in [
+        "UPDATE jobs SET reason = $2 WHERE state = 'queued'",
+        "UPDATE listed_jobs SET state = new.state",
+        "AFTER UPDATE OF state ON jobs",
+        "SELECT state FROM jobs",
+        "INSERT INTO job_events (state) VALUES ($1)",
+    ] {
+        assert_eq!(writes_of_states("src/a.rs", statement), Vec::<String>::new(), "{statement}");
+    }
+}
+
+#[test]
+fn states_are_written_in_one_place() {
+    let (mut files, mut own) = (0, Vec::new());
+    for (path, source) in sources() {
+        let writes = writes_of_states(&path, &source);
+        files += 1;
+        if path.starts_with("src/server/store/lifecycle") {
+            own.extend(writes);
+        } else {
+            assert_eq!(writes, Vec::<String>::new(), "{path}: only store::lifecycle may write a state");
+        }
+        for (_, clause, columns) in ASSEMBLED.iter().filter(|(file, ..)| *file == path) {
+            assert!(source.contains(clause), "{path} does not contain {clause} any more");
+            assert!(columns.split(", ").all(|column| source.contains(&format!("\"{column}\""))), "{path}");
+            assert!(!source.contains("\"state\""), "{path}");
+        }
+    }
+    assert!(files > 200, "{files}");
+    own.sort();
+    own.dedup_by_key(|write| write.split(':').next().unwrap_or_default().to_owned());
+    let tables = own.iter().map(|write| write.split(':').next().unwrap_or_default());
+    let expected = ["inserts into jobs", "inserts into messages", "updates jobs", "updates messages"];
+    assert!(tables.eq(expected), "{own:?}");
+}
+
+/// The sources but for tests, and the migrations since states are written in one place.
+fn sources() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    let mut folders = vec!["src".to_owned(), "migrations".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(root.join(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            let path = format!("{folder}/{name}");
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let number = name.split('_').next().and_then(|number| number.parse::<i64>().ok());
+            let is_old = number.is_some_and(|number| number < WITHOUT_TRIGGERS);
+            let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
+            if !is_old && !is_test {
+                found.push((path, std::fs::read_to_string(entry.path()).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+/// Every job with its attention, as `number:attention`.
+async fn attention(pool: &sqlx::AnyPool) -> Vec<String> {
+    let rows: Vec<(String, i64)> =
+        sqlx::query_as("SELECT job_id, attention FROM listed_jobs ORDER BY job_id")
+            .fetch_all(pool)
+            .await
+            .unwrap();
+    rows.into_iter().map(|(job, attention)| format!("{job} {attention}")).collect()
+}
+
+/// Jobs of every state with every history that attention depends on, written to a database whose triggers compute it.
+async fn fill(pool: &sqlx::AnyPool) {
+    let follow_ups: [&[&str]; 6] =
+        [&[], &["unknown"], &["rejected"], &["rejected", "accepted"], &["cancelled"], &["unknown", "queued"]];
+    let mut statements = vec![
+        "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('u', 'ada', 'operator', 'h', 1)"
+            .to_owned(),
+    ];
+    let mut number = 0;
+    for state in JobState::ALL {
+        let first = match state {
+            JobState::Queued
+            | JobState::Sending
+            | JobState::Rejected
+            | JobState::Cancelled
+            | JobState::Unknown => state.as_str(),
+            _ => "accepted",
+        };
+        for link in ["NULL", "'https://git.example/1'"] {
+            for status in ["NULL", "'not found'"] {
+                for mark in ["", "archived_here_at", "dismissed_at"] {
+                    for later in follow_ups {
+                        let job = format!("01930000-0000-7000-8000-{number:012}");
+                        number += 1;
+                        statements.push(format!(
+                            "INSERT INTO jobs (id, project, state, created_at, changed_at, pr_link, remote_status)
+                             VALUES ('{job}', 'docs', '{state}', 1, 1, {link}, {status})"
+                        ));
+                        for (position, state) in [first].iter().chain(later).enumerate() {
+                            statements.push(format!(
+                                "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
+                                 VALUES ('{job}-{position}', '{job}', {position}, 'u', '{job}-{position}', 'text', '{state}', 1, 1)"
+                            ));
+                        }
+                        if !mark.is_empty() {
+                            statements.push(format!("UPDATE jobs SET {mark} = 1 WHERE id = '{job}'"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let mut tx = pool.begin().await.unwrap();
+    for statement in statements {
+        sqlx::query(AssertSqlSafe(statement)).execute(&mut *tx).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_whose_triggers_computed_attention_keeps_it_and_the_writer_agrees() {
+    let folder = TempDir::new().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("old.db").display());
+    sqlx::any::install_default_drivers();
+    let pool = AnyPoolOptions::new().max_connections(1).connect(&format!("{url}?mode=rwc")).await.unwrap();
+    let earlier = MIGRATIONS.iter().filter(|step| step.version < WITHOUT_TRIGGERS).cloned().collect();
+    Migrator::with_migrations(earlier).run(&pool).await.unwrap();
+    fill(&pool).await;
+    let before = attention(&pool).await;
+    let needing = before.iter().filter(|line| line.ends_with(" 1")).count();
+    assert_eq!((before.len(), needing > 100, needing < 400), (720, true, true), "{needing}");
+    pool.close().await;
+
+    let store = Store::open(&url).await.unwrap();
+    assert_eq!(attention(&store.pool).await, before);
+    let triggers: Vec<String> = sqlx::query_scalar("SELECT sql FROM sqlite_master WHERE type = 'trigger'")
+        .fetch_all(&store.pool)
+        .await
+        .unwrap();
+    assert!(!triggers.iter().any(|trigger| trigger.contains("SET attention")), "{triggers:?}");
+
+    // The writer finds nothing to change, and everything if all was wrong.
+    let ids: Vec<JobId> = before.iter().map(|line| line[..36].parse().unwrap()).collect();
+    let revision = "SELECT revision FROM project_changes WHERE project = 'docs'";
+    let revisions = async || -> i64 { sqlx::query_scalar(revision).fetch_one(&store.pool).await.unwrap() };
+    let seen = revisions().await;
+    let refresh = async || {
+        let mut tx = store.begin().await.unwrap();
+        refresh_attention(&mut tx, &ids).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    refresh().await;
+    assert_eq!((attention(&store.pool).await, revisions().await), (before.clone(), seen));
+    sqlx::query("UPDATE listed_jobs SET attention = 1 - attention").execute(&store.pool).await.unwrap();
+    assert_ne!(attention(&store.pool).await, before);
+    refresh().await;
+    assert_eq!(attention(&store.pool).await, before);
+}
+
+#[tokio::test]
+async fn a_step_from_another_state_changes_nothing() {
+    let ledger = Ledger::new().await;
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    let intent = ledger.claim(&message).await.unwrap();
+    let accepted = remote("r-1", "active");
+    ledger.store.record_outcome(&intent, &DeliveryOutcome::Accepted(&accepted, NOON), NOON).await.unwrap();
+    let before = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
+    for late in [
+        DeliveryOutcome::Rejected("late"),
+        DeliveryOutcome::Unknown("late"),
+        DeliveryOutcome::Requeued("late"),
+        DeliveryOutcome::Accepted(&remote("r-2", "failed"), NOON),
+    ] {
+        ledger.store.record_outcome(&intent, &late, NOON.plus_seconds(9)).await.unwrap();
+    }
+    assert!(ledger.claim(&message).await.is_none());
+    let message = message.parse().unwrap();
+    let cancelled = ledger.store.cancel(&ledger.project, &[message], &ledger.author, "late", NOON).await;
+    assert_eq!(cancelled.unwrap(), 0);
+    assert_eq!(ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap(), before);
+}
+
+/// A job that is in a state that none of its steps lead to is an error, and is left as it is.
+#[tokio::test]
+async fn a_job_in_another_state_than_its_first_prompt_is_not_overwritten() {
+    let ledger = Ledger::new().await;
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    let intent = ledger.claim(&message).await.unwrap();
+    sqlx::query("UPDATE jobs SET state = 'completed'").execute(&ledger.store.pool).await.unwrap();
+    let refused =
+        ledger.store.record_outcome(&intent, &DeliveryOutcome::Rejected("no"), NOON).await.unwrap_err();
+    assert!(refused.is_corrupt(), "{refused}");
+    let states: (String, String) =
+        sqlx::query_as("SELECT j.state, m.state FROM jobs j JOIN messages m ON m.job_id = j.id")
+            .fetch_one(&ledger.store.pool)
+            .await
+            .unwrap();
+    assert_eq!(states, ("completed".to_owned(), "sending".to_owned()));
+}
+
+/// A reader that asked table by table would see a state whose entry in the timeline is not there yet, or the other way round.
+#[tokio::test]
+async fn a_job_and_its_timeline_are_of_one_moment() {
+    let ledger = Ledger::new().await;
+    let (store, project) = (&ledger.store, &ledger.project);
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    let claim = async || match store.claim(&message, "creates", 1_000, NOON).await.unwrap() {
+        Claim::Sending { intent, .. } => intent,
+        _ => panic!("not claimed"),
+    };
+    let job = claim().await.job;
+    store
+        .record_outcome(&store.interrupted().await.unwrap()[0], &DeliveryOutcome::Unknown("lost"), NOON)
+        .await
+        .unwrap();
+    let writer = async {
+        for attempt in 0..100 {
+            let unknown = UnresolvedDelivery { by: &ledger.author, project, job: &job, position: 0, attempt };
+            assert!(store.send_again(&unknown, "again", NOON).await.unwrap());
+            let intent = claim().await;
+            store.record_outcome(&intent, &DeliveryOutcome::Unknown("lost"), NOON).await.unwrap();
+        }
+    };
+    let reader = async {
+        loop {
+            let job = store.job(project, &job).await.unwrap().unwrap();
+            assert_eq!(job.history.last().unwrap().state, job.state.as_str());
+        }
+    };
+    tokio::select! {
+        () = writer => {}
+        () = reader => {}
+    }
+}

@@ -1,0 +1,172 @@
+//! No two modules import each other, however far around. A parent and the modules in its folder are one for this purpose: they
+//! share names by design.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+type Module = Vec<String>;
+
+/// The modules of the crate, but for tests, with their sources.
+fn modules() -> BTreeMap<Module, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut modules = BTreeMap::new();
+    let mut folders: Vec<PathBuf> = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") && !["lib", "main"].contains(&&*name) {
+                let module = path.strip_prefix(&root).unwrap().with_extension("");
+                let module: Module = module.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+                if !module.contains(&"tests".to_owned()) {
+                    modules.insert(module, std::fs::read_to_string(&path).unwrap());
+                }
+            }
+        }
+    }
+    modules
+}
+
+/// The source without comments and without its tests.
+fn code(source: &str) -> String {
+    let lines = source.lines().take_while(|line| *line != "mod tests {");
+    lines.map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// The paths in a tree such as `super::{a, b::{c, d}}`.
+fn leaves(tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some((head, body)) = tree.split_once('{') else {
+        return vec![tree.split(" as ").next().unwrap_or_default().to_owned()];
+    };
+    let body = body.trim_end().strip_suffix('}').unwrap_or(body);
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for letter in body.chars() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        match letter {
+            ',' if depth == 0 => parts.push(String::new()),
+            letter => parts.last_mut().unwrap().push(letter),
+        }
+    }
+    let parts = parts.iter().filter(|part| !part.trim().is_empty());
+    parts.flat_map(|part| leaves(part)).map(|leaf| format!("{head}{leaf}")).collect()
+}
+
+/// What a source names: by `use`, and by paths from `crate` or `super`.
+fn paths(code: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    let words = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
+    for start in ["crate::", "super::"] {
+        for (at, _) in code.match_indices(start).filter(|(at, _)| !code[..*at].ends_with(words)) {
+            let rest = &code[at..];
+            let path: String = rest.chars().take_while(|letter| words(*letter)).collect();
+            match rest[path.len()..].starts_with('{') {
+                true => paths.extend(leaves(&rest[..=closing(rest).expect("a closed tree")])),
+                false => paths.push(path),
+            }
+        }
+    }
+    paths
+}
+
+fn closing(tree: &str) -> Option<usize> {
+    let mut depth = 0;
+    tree.char_indices().find_map(|(at, letter)| {
+        depth += match letter {
+            '{' => 1,
+            '}' => -1,
+            _ => 0,
+        };
+        (letter == '}' && depth == 0).then_some(at)
+    })
+}
+
+/// The module that a path in `module` leads to.
+fn target(module: &Module, path: &str, modules: &BTreeMap<Module, String>) -> Option<Module> {
+    let mut parts: Vec<&str> = path.split("::").map(str::trim).collect();
+    let mut from = Module::new();
+    if parts[0] == "super" {
+        from = module.clone();
+        while parts.first() == Some(&"super") {
+            from.pop();
+            parts.remove(0);
+        }
+    } else {
+        parts.remove(0);
+    }
+    from.extend(parts.iter().map(|part| (*part).to_owned()));
+    (1..=from.len()).rev().map(|length| from[..length].to_vec()).find(|module| modules.contains_key(module))
+}
+
+fn imports(modules: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
+    let of = |(module, source): (&Module, &String)| {
+        let targets = paths(&code(source)).into_iter().filter_map(|path| target(module, &path, modules));
+        (module.clone(), targets.filter(|target| !module.starts_with(target)).collect())
+    };
+    modules.iter().map(of).collect()
+}
+
+/// The shortest way along imports from a module back to itself.
+fn cycle(from: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
+    let (mut ways, mut seen) = (vec![vec![from.clone()]], BTreeSet::new());
+    while !ways.is_empty() {
+        let mut longer = Vec::new();
+        for way in ways {
+            for next in &imports[way.last()?] {
+                let way: Vec<Module> = way.iter().chain([next]).cloned().collect();
+                if next == from {
+                    return Some(way);
+                }
+                if seen.insert(next.clone()) {
+                    longer.push(way);
+                }
+            }
+        }
+        ways = longer;
+    }
+    None
+}
+
+#[test]
+fn no_modules_import_each_other_in_a_circle() {
+    let modules = modules();
+    let imports = imports(&modules);
+    let count: usize = imports.values().map(BTreeSet::len).sum();
+    assert!(modules.len() > 300 && count > 1_000, "{} modules, {count} imports", modules.len());
+    for module in modules.keys() {
+        let found = cycle(module, &imports);
+        let words =
+            found.map(|way| way.iter().map(|module| module.join("::")).collect::<Vec<_>>().join(" → "));
+        assert_eq!(words, None, "modules import each other");
+    }
+}
+
+#[test]
+fn imports_are_read_as_the_compiler_reads_them() {
+    let source = "use crate::a::{b::C, d};\nuse super::{e, f::{g, H as J}}; // crate::no\nfn x() { crate::y::z(); super::super::w::V }\n#[cfg(test)]\nmod tests {\n    use crate::t;\n}";
+    let mut found = paths(&code(source));
+    found.sort();
+    let expected = [
+        "crate::a::b::C",
+        "crate::a::d",
+        "crate::y::z",
+        "super::e",
+        "super::f::H",
+        "super::f::g",
+        "super::super::w::V",
+    ];
+    assert_eq!(found, expected);
+    let circle = ["a", "b", "c"].map(|name| (vec![name.to_owned()], String::new())).into();
+    let module = |name: &str| vec![name.to_owned()];
+    let ring: BTreeMap<_, _> = [("a", "b"), ("b", "c"), ("c", "a")]
+        .map(|(from, to)| (module(from), BTreeSet::from([module(to)])))
+        .into();
+    assert_eq!(target(&module("a"), "super::b::Type", &circle), Some(module("b")));
+    assert_eq!(cycle(&module("a"), &ring).map(|way| way.len()), Some(4));
+}
