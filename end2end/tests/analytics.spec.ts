@@ -1,7 +1,7 @@
 /** Live page views: the figures are the platform's, and all filters are in the address. */
 import type { Page } from "@playwright/test";
 import { Api, type Counts } from "../fixtures/api.ts";
-import { day, grouped, inAddress, longAgo } from "../fixtures/days.ts";
+import { day, grouped, inAddress, longAgo, shownRange, shownWithWeekday } from "../fixtures/days.ts";
 import { PROJECT, at, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
@@ -65,7 +65,8 @@ for (const [name, ago] of Object.entries(PRESETS)) {
     await expect(page.getByRole("link", { name, exact: true })).toHaveAttribute("aria-current", "true");
     await expect(page.getByLabel("From", { exact: true })).toHaveValue(from);
     await expect(page.getByLabel("to", { exact: true })).toHaveValue(to);
-    await expect(page.getByText(`${ago + 1} day${ago ? "s" : ""}, ${from} to ${to} (UTC). Today is incomplete.`)).toBeVisible();
+    const days = ago ? `${ago + 1} days, ${shownRange(ago, 0)}` : `1 day, ${shownWithWeekday(to)}`;
+    await expect(page.getByText(`${days} (UTC). Today is incomplete.`)).toBeVisible();
     const figure = page.locator(".figures dd").first();
     // A day that has just started may have no views yet.
     const shown = ago === 0 ? figure.or(page.getByRole("heading", { name: "No views in these days" })) : figure;
@@ -78,7 +79,7 @@ test("the preset of 28 days is the default, and stays out of the address", async
   await page.getByRole("link", { name: "28 days", exact: true }).click();
   await expect(page).toHaveURL(ANALYTICS);
   await expect(page.getByRole("link", { name: "28 days", exact: true })).toHaveAttribute("aria-current", "true");
-  await expect(page.getByText(`28 days, ${day(27)} to ${day(0)} (UTC).`)).toBeVisible();
+  await expect(page.getByText(`28 days, ${shownRange(27, 0)} (UTC).`)).toBeVisible();
 });
 
 test("days change in place: the page and its scroll position stay, and Back undoes them", async ({ page }) => {
@@ -87,20 +88,20 @@ test("days change in place: the page and its scroll position stay, and Back undo
   await page.getByText("Other days").click();
   await page.getByLabel("From", { exact: true }).fill(day(220));
   await page.getByRole("button", { name: "Show" }).click();
-  await expect(page.getByText(`21 days, ${day(220)} to ${day(200)} (UTC)`)).toBeVisible();
+  await expect(page.getByText(`21 days, ${shownRange(220, 200)} (UTC)`)).toBeVisible();
   await expect(page.getByRole("button", { name: "Show" }), "the menu closes").toBeHidden();
-  const chip = page.getByRole("list", { name: "Filters" }).getByRole("link", { name: `Remove filter: ${day(220)} to ${day(200)}` });
+  const chip = page.getByRole("list", { name: "Filters" }).getByRole("link", { name: `Remove filter: ${shownRange(220, 200)}` });
   await expect(chip).toBeVisible();
   await page.mouse.wheel(0, 500);
   await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(400);
   const scrolled = await page.evaluate(() => window.scrollY);
   await page.getByRole("link", { name: "7 days", exact: true }).evaluate((link: HTMLElement) => link.click());
-  await expect(page.getByText(`7 days, ${day(6)} to ${day(0)} (UTC).`)).toBeVisible();
+  await expect(page.getByText(`7 days, ${shownRange(6, 0)} (UTC).`)).toBeVisible();
   await page.goBack();
-  await expect(page.getByText(`21 days, ${day(220)} to ${day(200)} (UTC)`)).toBeVisible();
+  await expect(page.getByText(`21 days, ${shownRange(220, 200)} (UTC)`)).toBeVisible();
   await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(scrolled);
   await chip.evaluate((link: HTMLElement) => link.click());
-  await expect(page.getByText(`28 days, ${day(27)} to ${day(0)} (UTC).`)).toBeVisible();
+  await expect(page.getByText(`28 days, ${shownRange(27, 0)} (UTC).`)).toBeVisible();
   await expect(page).toHaveURL(ANALYTICS);
   await expect(page.locator("body")).toHaveAttribute("data-stays", "yes");
 });
@@ -116,7 +117,7 @@ test("what cannot be fetched is said, and the figures stay", async ({ page, trou
   expect(await page.locator(".figures").textContent()).toBe(before);
   await page.unroute("**/analytics?*");
   await alert.getByRole("link", { name: "Try again" }).click();
-  await expect(page.getByText(`7 days, ${day(6)} to ${day(0)} (UTC).`)).toBeVisible();
+  await expect(page.getByText(`7 days, ${shownRange(6, 0)} (UTC).`)).toBeVisible();
   await expect(alert).toHaveCount(0);
 });
 
@@ -134,7 +135,7 @@ test("both days of a range count: two days are the sum of each", async ({ page, 
   await page.getByLabel("to", { exact: true }).fill(second);
   await page.getByRole("button", { name: "Show" }).click();
   await expect.poll(() => Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject({ from: first, to: second });
-  await expect(page.getByText(`2 days, ${first} to ${second} (UTC)`)).toBeVisible();
+  await expect(page.getByText(`2 days, ${shownRange(9, 8)} (UTC)`)).toBeVisible();
   const each = [await api.views({ from: first, to: first }), await api.views({ from: second, to: second })].map(({ totals }) => totals);
   const sum = (of: keyof Counts) => each.reduce((sum, totals) => sum + totals[of], 0);
   await expectFigures(page, { human: sum("human"), ai: sum("ai"), total: sum("total") });
@@ -186,9 +187,9 @@ test("the back button undoes a range, in the form too", async ({ page }) => {
   await page.getByLabel("From", { exact: true }).fill(day(3));
   await page.getByLabel("to", { exact: true }).fill(day(2));
   await page.getByRole("button", { name: "Show" }).click();
-  await expect(page.getByText(`2 days, ${day(3)} to ${day(2)} (UTC)`)).toBeVisible();
+  await expect(page.getByText(`2 days, ${shownRange(3, 2)} (UTC)`)).toBeVisible();
   await page.goBack();
-  await expect(page.getByText(`28 days, ${day(27)} to ${day(0)} (UTC).`)).toBeVisible();
+  await expect(page.getByText(`28 days, ${shownRange(27, 0)} (UTC).`)).toBeVisible();
   await expect(page.getByLabel("From", { exact: true })).toHaveValue(day(27));
   await expect(page.getByLabel("to", { exact: true })).toHaveValue(day(0));
 });

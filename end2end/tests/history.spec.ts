@@ -1,5 +1,5 @@
 /** Live or by day: the page says which, with the progress of the history and the cost of the rest. */
-import { day, grouped, inAddress, kept, lately, longAgo, UNTIL_KEPT } from "../fixtures/days.ts";
+import { day, grouped, inAddress, kept, lately, longAgo, UNTIL_KEPT, shownRange } from "../fixtures/days.ts";
 import { UNTIL_DONE, at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
@@ -13,7 +13,7 @@ test("days that are not kept are shown live, with what is missing and what fetch
   await expect(page.locator(notice)).toContainText("These figures come live from the platform");
   await expect(page.locator(notice)).toContainText("lacks 28 of 28 days of this range");
   await expect(page.locator(notice)).toContainText(/History: \d+ of \d+ days are fetched.*; [\d,]+ calls? left this hour above the reserve\./);
-  await expect(page.getByRole("button", { name: `Fetch them first (at least ${missing.calls} calls)` })).toBeVisible();
+  await expect(page.getByRole("button", { name: `Fetch these days (at least ${missing.calls} calls)` })).toBeVisible();
   await expect(page.locator(".chart"), "no trend without days").toHaveCount(0);
   await expect(page.getByText(/^Live from the platform, fetched/)).toBeVisible();
 });
@@ -33,7 +33,7 @@ test("the days before those that are kept are fetched too, so that 90 days have 
   await kept(api, { from: day(179), to: day(0) });
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "90 days", exact: true }).click();
-  await expect(page.getByText(`Compared with ${day(179)} to ${day(91)}; part of today is left out.`)).toBeVisible();
+  await expect(page.getByText(`Compared with ${shownRange(179, 91)}; part of today is left out.`)).toBeVisible();
   await expect(page.locator(".change").first()).toHaveText(/^[+−].+%$|^0%$/);
 });
 
@@ -44,7 +44,7 @@ test("today is not compared with a whole day, which stands beside it", async ({ 
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "Today", exact: true }).click();
   const beside = page.locator(".change").first().or(page.getByRole("heading", { name: "No views in these days" }));
-  await expect(beside).toHaveText(new RegExp(`^[A-Z][a-z]{2} \\d+: ${grouped(yesterday)}$|^No views`));
+  await expect(beside).toHaveText(new RegExp(`^\\d+ [A-Z][a-z]{2,3}: ${grouped(yesterday)}$|^No views`));
   await expect(page.locator(".chart"), "one day is a table").toHaveCount(0);
 });
 
@@ -71,7 +71,7 @@ test("what is missing is fetched on request, and then shown by day", async ({ pa
   const range = { from: day(301), to: day(300) };
   await open(page, `${ANALYTICS}?${inAddress(range)}`);
   await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");
-  await page.getByRole("button", { name: /^Fetch them first/ }).click();
+  await page.getByRole("button", { name: /^Fetch these days/ }).click();
   await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
   await expect.poll(async () => (await api.missing(range)).days, UNTIL_KEPT).toBe(0);
   // The open page follows by itself.
@@ -79,12 +79,34 @@ test("what is missing is fetched on request, and then shown by day", async ({ pa
   await expect(page.locator(notice)).toHaveCount(0);
 });
 
+test("days to compare with are fetched in place, and the figures follow", async ({ page, api }) => {
+  test.setTimeout(300_000);
+  // A separate range, so that no other test uses it.
+  const [own, before] = [{ from: day(331), to: day(330) }, { from: day(333), to: day(332) }];
+  await open(page, `${ANALYTICS}?${inAddress(own)}`);
+  await page.getByRole("button", { name: /^Fetch these days/ }).click();
+  await expect.poll(async () => (await api.missing(own)).days, UNTIL_KEPT).toBe(0);
+  await open(page, `${ANALYTICS}?${inAddress(own)}`);
+  await page.evaluate(() => document.body.setAttribute("data-stays", "yes"));
+  await expect(page.getByText("Not compared: the days before are not all in the daily history.")).toBeVisible();
+  await page.getByRole("button", { name: /^Fetch these days/ }).click();
+  await expect(page.getByText("The days are being fetched")).toBeVisible();
+  const progress = page.locator(".fetch-days").getByRole("status").filter({ hasText: "are being fetched" });
+  const done = page.getByText(`Compared with ${shownRange(333, 332)}.`);
+  await expect(progress.or(done).first()).toBeVisible();
+  await expect.poll(async () => (await api.missing(before)).days, UNTIL_KEPT).toBe(0);
+  await expect(done, "the open page follows").toBeVisible({ timeout: 30_000 });
+  await expect(page.locator(".fetch-days")).toHaveCount(0);
+  await expect(page.locator(".change").first()).toBeVisible();
+  await expect(page.locator("body"), "without leaving it").toHaveAttribute("data-stays", "yes");
+});
+
 test("a viewer is told what is missing, and cannot spend calls on it", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const page = await visit(await serve({ people: [viewer] }), { as: viewer });
   await open(page, `${ANALYTICS}?${inAddress(longAgo())}`);
   await expect(page.locator(notice)).toContainText("lacks 28 of 28 days");
-  await expect(page.getByRole("button", { name: /^Fetch them first/ })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: /^Fetch these days/ })).toHaveCount(0);
 });
 
 test.describe("without JavaScript", () => {
@@ -92,10 +114,10 @@ test.describe("without JavaScript", () => {
 
   test("the same is said, and fetching comes back to the same days", async ({ page }) => {
     const range = { from: day(311), to: day(310) };
-    await page.goto(`${ANALYTICS}?${inAddress(range)}`);
+    await page.goto(`${ANALYTICS}?${inAddress(range)}&compare=weekdays`);
     await expect(page.locator(notice)).toContainText("lacks 2 of 2 days of this range");
-    await page.getByRole("button", { name: /^Fetch them first/ }).click();
-    await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}`);
+    await page.getByRole("button", { name: /^Fetch these days/ }).click();
+    await expect(page).toHaveURL(`${ANALYTICS}?${inAddress(range)}&compare=weekdays`);
     await expect(page.locator("tr[data-path]").first()).toBeVisible();
   });
 });

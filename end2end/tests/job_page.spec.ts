@@ -139,3 +139,15 @@ test.describe("a job that is not there", () => {
     expect(job.project).toBe(PROJECT);
   });
 });
+
+test("the pull request is linked twice, and each link says which it is", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.state === "completed" && Boolean(job.remote?.pr_link));
+  await open(page, at(`/jobs/${job.id}`));
+  const names = await page.getByRole("main").getByRole("link", { name: /^Pull request #\d+/ }).evaluateAll((links) =>
+    links.map((link) => link.getAttribute("aria-label") ?? link.textContent?.trim()),
+  );
+  expect(names).toHaveLength(2);
+  expect(names[0]).toMatch(/^Pull request #\d+$/);
+  expect(names[1]).toMatch(/^Pull request #\d+, result of (the first prompt|follow-up \d+)$/);
+  await expect(page.getByRole("complementary", { name: "Facts" })).toContainText(/Pull request #\d+ opened/);
+});

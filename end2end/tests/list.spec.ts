@@ -5,7 +5,8 @@ import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from 
 
 const LIST = at("/jobs");
 
-const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
+/** The rows of jobs, also of those that are folded. */
+const rows = (page: Page) => page.getByRole("list", { name: "Jobs", exact: true }).locator(".job-row");
 const menu = (page: Page, name: string) =>
   page.locator("details.filter-menu").filter({ has: page.locator("summary", { hasText: name }) });
 /** An entry of an open menu. */
@@ -374,16 +375,79 @@ test("the jobs of a batch are one row, which opens", async ({ serve, visit }) =>
   const row = page.locator(".batch-row");
   await expect(row.locator("summary")).toContainText("emulator:pull-request Add samples to {{page}}");
   await expect(row.locator("summary")).toContainText(/\d of 3/);
-  await expect(rows(page).filter({ visible: true })).toHaveCount(2);
+  await expect(page.getByRole("list", { name: "Jobs", exact: true }).getByRole("listitem")).toHaveCount(2);
   await expect(badge(page, single.id)).toBeVisible();
   await row.locator("summary").click();
   await expect(row.locator(".job-row")).toHaveCount(3);
   await expect(row.locator(".job-title").first()).toBeVisible();
   await row.getByRole("link", { name: "Open the batch" }).click();
   await expect(page).toHaveURL(at(`/batches/${batch}`));
-  await open(page, `${LIST}?q=samples`);
-  await expect(rows(page), "a search shows each").toHaveCount(3);
 });
+
+test("a batch folds under filters and counts all of its jobs; what a search found is in sight", async ({ serve, visit }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  const api = new Api(page.request, docket.url, PROJECT);
+  const batch = await api.batch("emulator:pull-request Add samples to {{page}}", ["/a", "/b", "/c"]);
+  await expect.poll(async () => (await api.jobs({ status: "completed" })).total, UNTIL_DONE).toBe(3);
+  const { jobs } = await api.jobs();
+  for (const job of jobs.slice(0, 2)) await api.tag(job.id, "release");
+  const row = page.locator(".batch-row");
+  await open(page, `${LIST}?pr=yes`);
+  await expect(row.locator(".batch-facts")).toHaveText("· 3 of 3 · 3 pull requests");
+  await expect(rows(page).first()).toBeHidden();
+  await open(page, `${LIST}?tag=release`);
+  await expect(row.locator(".batch-facts")).toHaveText("· 3 of 3 · 3 pull requests · 2 on this page");
+  await row.locator("summary").click();
+  await expect(row.locator(".job-row").filter({ visible: true })).toHaveCount(2);
+  await expect(row.getByRole("link", { name: "Open the batch with all 3 jobs" })).toHaveAttribute("href", at(`/batches/${batch}`));
+  await open(page, `${LIST}?tag=/c`);
+  await expect(row, "one row needs no fold").toHaveCount(0);
+  await expect(rows(page)).toHaveCount(1);
+  await open(page, `${LIST}?q=samples`);
+  await expect(row.locator(".job-row").filter({ visible: true })).toHaveCount(3);
+});
+
+const top = (page: Page) => rows(page).first().evaluate((row) => row.getBoundingClientRect().top);
+
+for (const [width, height, first] of [[1280, 800, 170], [390, 844, 260]] as const) {
+  test(`at ${width} px many filters and saved views stay on one row each, and the first job where it is`, async ({ page, api }) => {
+    await page.setViewportSize({ width, height });
+    const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
+    await api.tag(job.id, "release");
+    const filters = `status=completed&q=write%20a%20migration%20guide%20from%20version&author=jonas&tag=/guides/migration&pr=yes`;
+    await open(page, `${LIST}?${filters}`);
+    await page.getByText("Save this view").click();
+    await page.getByLabel("Name").fill("A view with quite a long name");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await expect(page.getByText("View saved")).toBeVisible();
+    for (const [at, name] of ["Another one that is long", "And yet another view", "The last of them all", "One more"].entries()) {
+      await open(page, `${LIST}?${filters.replace("version", `version%20${at}`)}`);
+      await page.getByText("Save this view").click();
+      await page.getByLabel("Name").fill(name);
+      await page.getByRole("button", { name: "Save view" }).click();
+      await expect(page.getByText("View saved")).toBeVisible();
+    }
+    await open(page, `${LIST}?${filters}`);
+    await expect(rows(page)).toHaveCount(1);
+    expect(await top(page)).toBeLessThanOrEqual(first);
+    await applied(page).getByRole("link", { name: "Clear all" }).focus();
+    await expect(applied(page).getByRole("link", { name: "Clear all" })).toBeInViewport();
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(overflow).toBe(0);
+  });
+
+  test(`at ${width} px queued prompts do not push the first job down`, async ({ serve, visit }) => {
+    const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
+    const page = await visit(docket, { storageState: docket.session, viewport: { width, height } });
+    const api = new Api(page.request, docket.url, PROJECT);
+    await api.start("emulator:slow The one of this hour");
+    for (let at = 0; at < 3; at++) await api.start(`Waits ${at}`, { queue: "on" });
+    await open(page, LIST);
+    await expect(rows(page)).toHaveCount(4);
+    expect(await top(page)).toBeLessThanOrEqual(first);
+  });
+}
 
 for (const [width, height, first] of [[1280, 800, 170], [390, 844, 260]] as const) {
   test(`at ${width} px the first job is in sight at once`, async ({ page }) => {

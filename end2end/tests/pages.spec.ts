@@ -2,7 +2,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Row } from "../fixtures/api.ts";
-import { day, grouped, inAddress, kept } from "../fixtures/days.ts";
+import { day, grouped, inAddress, kept, shownRange } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
@@ -32,7 +32,7 @@ test("the figures and every row are those of the endpoint, with their change", a
   expect(figures[1]).toBe(grouped(totals.human));
   expect(figures[2]).toContain(grouped(totals.ai));
   expect(comparison).toMatchObject({ from: day(56), to: day(29) });
-  await expect(page.getByText(`Compared with ${day(56)} to ${day(29)}.`)).toBeVisible();
+  await expect(page.getByText(`Compared with ${shownRange(56, 29)}.`)).toBeVisible();
   const before = comparison?.previous.total ?? 0;
   const word = totals.total > before ? /^\+.+%$/ : totals.total < before ? /^−.+%$/ : /^0%$/;
   await expect(page.locator(".change").first()).toHaveText(word);
@@ -207,25 +207,25 @@ test("a search applies to figures, chart and table, keeps the scroll position, a
 test("the days are compared with the period of one’s choice", async ({ page, api }) => {
   const week = { from: day(7), to: day(5) };
   await open(page, `${ANALYTICS}?${inAddress(week)}`);
-  await expect(page.getByText(`Compared with ${day(10)} to ${day(8)}.`)).toBeVisible();
+  await expect(page.getByText(`Compared with ${shownRange(10, 8)}.`)).toBeVisible();
   await expect(page.locator(".chart .previous-line")).toHaveCount(1);
   const choose = async (name: string) => {
     await page.getByText(/^Compare:/).click();
     await page.getByRole("list", { name: "Compare with" }).getByRole("link", { name }).click();
   };
   await choose("Same weekdays");
-  await expect(page.getByText(`Compared with ${day(14)} to ${day(12)}.`)).toBeVisible();
+  await expect(page.getByText(`Compared with ${shownRange(14, 12)}.`)).toBeVisible();
   const { rows, comparison } = await api.pages({ ...week, compare: "weekdays" });
   expect(comparison?.from).toBe(day(14));
   await expectRows(page, rows);
   await choose("A year before");
   await expect(page.getByText("Not compared: the days before are not all in the daily history.")).toBeVisible();
-  await expect(page.getByRole("link", { name: "Show these days" })).toHaveAttribute("href", new RegExp(inAddress({ from: day(371), to: day(369) })));
+  await expect(page.locator(".fetch-days")).toContainText(`${shownRange(371, 369)}: 0 of 3 days in the daily history.`);
   await choose("Nothing");
   await expect(page.locator(".chart .previous-line")).toHaveCount(0);
   await expect(page.locator(".change")).toHaveCount(0);
   await page.getByRole("link", { name: "Remove filter: Not compared" }).click();
-  await expect(page.getByText(`Compared with ${day(10)} to ${day(8)}.`)).toBeVisible();
+  await expect(page.getByText(`Compared with ${shownRange(10, 8)}.`)).toBeVisible();
 });
 
 test("at 1280 x 800 the table begins no lower than 600 px, and nothing moves it", async ({ page }) => {
@@ -246,8 +246,66 @@ test("chosen pages become the values of a batch", async ({ page, api }) => {
   await page.getByRole("checkbox", { name: `Choose ${first}`, exact: true }).check();
   await page.getByRole("checkbox", { name: `Choose ${second}`, exact: true }).check();
   await start.click();
-  await expect(page).toHaveURL(/\/jobs\/batch\?page=/);
+  await expect(page).toHaveURL(/\/jobs\/batch\?pick=/);
   await expect(page.getByLabel("Values, one line per job")).toHaveValue(`${first}\n${second}`);
+});
+
+test("chosen pages stay chosen when the table is turned, sorted or searched, until they are cleared", async ({ page, api }) => {
+  const small = `${TABLE}&limit=25`;
+  const all = pathsOf((await api.pages({ ...range(), limit: 60 })).rows);
+  const [first, second] = [all[0], all[30]] as [string, string];
+  const choose = (path: string) => page.getByRole("checkbox", { name: `Choose ${path}`, exact: true });
+  const chosen = page.locator("#picked-count");
+  await open(page, small);
+  await choose(first).check();
+  await expect(chosen).toHaveText("1 page chosen");
+  await page.getByRole("link", { name: "Next" }).click();
+  await choose(second).check();
+  await expect(chosen).toHaveText("2 pages chosen");
+  await page.getByRole("columnheader", { name: "Page", exact: true }).getByRole("link").click();
+  await expect(page).toHaveURL(/sort=path/);
+  await expect(chosen).toHaveText("2 pages chosen");
+  const search = page.getByRole("searchbox", { name: "Search pages" });
+  await search.fill(first);
+  await search.press("Enter");
+  await expect(page).toHaveURL(/[?&]q=/);
+  await expect(choose(first)).toBeChecked();
+  await expect(chosen).toHaveText("2 pages chosen");
+  await page.reload();
+  await expect(choose(first), "also for this tab").toBeChecked();
+  await page.getByRole("button", { name: "Start a batch about the chosen pages" }).click();
+  await expect(page).toHaveURL(/\/jobs\/batch\?pick=/);
+  const values = page.getByLabel("Values, one line per job");
+  expect((await values.inputValue()).split("\n").toSorted()).toEqual([first, second].toSorted());
+  await page.goBack();
+  await expect(chosen).toHaveText("2 pages chosen");
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
+  await expect(choose(first)).not.toBeChecked();
+  await expect(page.getByRole("button", { name: "Start a batch about the chosen pages" })).toBeHidden();
+  await open(page, small);
+  await expect(choose(first)).not.toBeChecked();
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("chosen pages are kept in the address, and carried by its links", async ({ page, api }) => {
+    const all = pathsOf((await api.pages({ ...range(), limit: 60 })).rows);
+    const [first, second] = [all[0], all[30]] as [string, string];
+    const choose = (path: string) => page.getByRole("checkbox", { name: `Choose ${path}`, exact: true });
+    await page.goto(`${TABLE}&limit=25`);
+    await choose(first).check();
+    await page.getByRole("button", { name: "Keep the choice and go on" }).click();
+    await expect(choose(first)).toBeChecked();
+    await page.getByRole("link", { name: "Next" }).click();
+    await expect(page.getByText("1 page chosen elsewhere")).toBeVisible();
+    await choose(second).check();
+    await page.getByRole("button", { name: "Start a batch about the chosen pages" }).click();
+    expect(new Set((await page.getByLabel("Values, one line per job").inputValue()).split("\n"))).toEqual(new Set([first, second]));
+    await page.goBack();
+    await page.getByRole("link", { name: "Clear all", exact: true }).click();
+    await expect(page).not.toHaveURL(/pick=/);
+  });
 });
 
 test("a row leads to the page’s report, to its published page and to its jobs", async ({ page, api }) => {

@@ -1,11 +1,10 @@
 /** The trend: its columns match the endpoint's figures, by sight, pointer, keyboard and screen reader. */
 import type { Page } from "@playwright/test";
 import type { Trend } from "../fixtures/api.ts";
-import { day, grouped, inAddress, kept, lately } from "../fixtures/days.ts";
+import { WITHOUT_SCRIPT, day, grouped, inAddress, kept, lately, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const ANALYTICS = at("/analytics");
-const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 test.beforeEach(async ({ api }) => {
   test.setTimeout(300_000);
@@ -14,7 +13,7 @@ test.beforeEach(async ({ api }) => {
 
 /** What the tooltip of a day begins with: its lines, one after the other. */
 function readout({ day, human, ai, total, unfinished }: Trend["points"][number]): RegExp {
-  const name = `${WEEKDAYS[new Date(day).getUTCDay()]} ${day}${unfinished ? " \\(incomplete\\)" : ""}`;
+  const name = `${shownWithWeekday(day)}${unfinished ? " \\(incomplete\\)" : ""}`;
   return new RegExp(`^${[name, `Views\\s${grouped(total)}`, `People\\s${grouped(human)}`, `AI\\s${grouped(ai)}`, "AI share\\s[<>]?\\d+%"].join(",?\\s+")}`);
 }
 
@@ -34,9 +33,9 @@ async function tableOfTrend(page: Page): Promise<string[][]> {
 }
 
 /** The rows of a trend, as the table shows them. */
-const written = ({ points }: Trend) =>
+const written = ({ points }: Trend, locale?: string) =>
   points.map(({ day, human, ai, total, unfinished }) => [
-    `${WEEKDAYS[new Date(day).getUTCDay()]} ${day}${unfinished ? " (incomplete)" : ""}`,
+    `${shownWithWeekday(day, locale)}${unfinished ? " (incomplete)" : ""}`,
     ...[total, human, ai].map(grouped),
   ]);
 
@@ -87,7 +86,7 @@ test("the arrow keys go from day to day, and each is read out", async ({ page, a
   await page.keyboard.press("ArrowRight");
   await expect(said).toHaveText(readout(points[1] as Trend["points"][number]));
   const second = points[1]?.day ?? "";
-  await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", `${WEEKDAYS[new Date(second).getUTCDay()]} ${second}`);
+  await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", shownWithWeekday(second));
   await expect(page.locator(".chart-cursor")).toHaveCount(1);
 });
 
@@ -206,7 +205,7 @@ test("a note is written below its day, changed, and deleted", async ({ page, per
   const note = page.locator(".event-list li").filter({ hasText: person.username });
   await page.locator(".events > summary").click();
   await expect(note).toContainText(text);
-  await expect(note).toContainText(day(5));
+  await expect(note).toContainText(shown(day(5)));
   await expect(page.getByRole("group", { name: "Notes" }).getByRole("link").first()).toBeVisible();
 
   await note.getByText("Edit", { exact: true }).click();
@@ -267,9 +266,9 @@ test.describe("without JavaScript", () => {
     const address = `${ANALYTICS}?${inAddress(complete())}`;
     await page.goto(address);
     const plain = await page.locator(".chart-plot svg[role=img]").innerHTML();
-    await expect(page.locator(".readout")).toContainText(`By day, ${day(28)} to ${day(1)}:`);
+    await expect(page.locator(".readout")).toContainText(`By day, ${shownRange(28, 1, WITHOUT_SCRIPT)}:`);
     await expect(page.getByRole("slider")).toHaveCount(0);
-    expect(await tableOfTrend(page)).toEqual(written(await api.trend(complete())));
+    expect(await tableOfTrend(page)).toEqual(written(await api.trend(complete()), WITHOUT_SCRIPT));
     const lively = await visit(demo, { storageState: person.session, javaScriptEnabled: true });
     await open(lively, address);
     expect(await lively.locator(".chart-plot svg[role=img]").innerHTML()).toBe(plain);

@@ -5,7 +5,10 @@ use leptos::prelude::*;
 use crate::error::AppError;
 use crate::model::history::{HistoryState, Missing};
 #[cfg(feature = "ssr")]
-use crate::{model::day::DayRange, server::auth::guard};
+use crate::{
+    model::day::DayRange,
+    server::{auth::guard, auth::sign_in::is_own_path, forms},
+};
 
 /// The progress of a project's history, and why it waits if it does.
 #[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]
@@ -26,13 +29,19 @@ pub async fn missing_days(project: String, from: String, to: String) -> Result<M
 }
 
 /// Requests that the missing days of a range (at most 400) be fetched first; they may be older than the days kept in
-/// sync.
+/// sync. A plain form is led to `back`, a path of this server, or to the analytics of the range.
 #[server(prefix = "/api", endpoint = "history/fetch")]
-pub async fn fetch_days(project: String, from: String, to: String) -> Result<HistoryState, AppError> {
+pub async fn fetch_days(
+    project: String,
+    from: String,
+    to: String,
+    back: Option<String>,
+) -> Result<HistoryState, AppError> {
     let caller = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
     let state = caller.state.history.request_days(&caller.actor(), &project, range).await?;
-    leptos_axum::redirect(&format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to()));
+    let report = format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to());
+    forms::redirect_to(&back.filter(|back| is_own_path(back)).unwrap_or(report));
     Ok(state)
 }

@@ -5,7 +5,7 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::api::REVISION_HEADER;
+use crate::api::{REVISION_HEADER, UNREAD_HEADER};
 use crate::error::AppError;
 use crate::model::job::{DraftKept, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 use crate::model::job_query::JobQuery;
@@ -119,13 +119,13 @@ pub async fn list_jobs(
     caller.state.jobs.list(&project, query, cursor, page).await
 }
 
-/// Running jobs, jobs that need attention and recently finished ones, with counts.
+/// What is news to the caller, running jobs, jobs that need attention and recently finished ones, with counts.
 #[server(name = GetJobsOverview, prefix = "/api", endpoint = "jobs/overview")]
 pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
     let caller = guard::of::<GetJobsOverview>()?;
     let project = caller.project(&project)?;
     let _turn = caller.turn().await?;
-    caller.state.jobs.overview(&project).await
+    caller.state.jobs.overview(&project, caller.reader()).await
 }
 
 /// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, and when the caller looked before.
@@ -138,7 +138,8 @@ pub async fn list_notifications(project: String, who: Option<String>) -> Result<
 }
 
 /// The badges of many jobs (at most 200 ids, comma-separated); unknown ids are omitted. With `seen`, the revision that an
-/// open page shows, the answer has the project's current revision in [`REVISION_HEADER`].
+/// open page shows, the answer has the project's current revision in [`REVISION_HEADER`], and in [`UNREAD_HEADER`] how many
+/// jobs are news to the caller.
 #[server(prefix = "/api", endpoint = "jobs/statuses")]
 pub async fn job_statuses(
     project: String,
@@ -149,7 +150,9 @@ pub async fn job_statuses(
     let project = caller.project(&project)?;
     // Read before the badges: what changes in between is found by the next call.
     if seen.is_some() {
-        forms::answer_with(REVISION_HEADER, caller.state.jobs.revision(&project).await?);
+        let (revision, unread) = caller.state.jobs.revision(&project, &caller.reader()).await?;
+        forms::answer_with(REVISION_HEADER, revision);
+        forms::answer_with(UNREAD_HEADER, unread.into());
     }
     caller.state.jobs.badges(&project, &jobs).await
 }

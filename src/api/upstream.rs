@@ -8,12 +8,12 @@ use crate::model::upstream::UpstreamStatus;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 
-/// The budgets of a project, over the last 60 minutes.
+/// The budgets of a project, over the last 60 minutes, and how many of its jobs are news to the caller.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
     let caller = guard::of::<GetBudgets>()?;
     let project = caller.project(&project)?;
-    let budgets = caller.state.governor.budgets(&project).await?;
+    let budgets = caller.state.governor.budgets(&project, &caller.reader()).await?;
     Ok(caller.visible_budgets(budgets))
 }
 

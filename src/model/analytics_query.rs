@@ -11,6 +11,12 @@ use crate::model::preset::Preset;
 
 pub const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 
+/// The field of a chosen page, also in the address of a new batch.
+pub const PICK: &str = "pick";
+
+/// The most chosen pages in an address: no batch has more jobs.
+const PICKED_MAX: usize = 200;
+
 /// The field of a saved view that names a preset, so that “last 7 days” moves with the calendar.
 const DAYS: &str = "days";
 
@@ -38,6 +44,9 @@ pub struct AnalyticsQuery {
     /// Starts at 1.
     pub page: i64,
     pub limit: i64,
+    /// The chosen pages, where no script keeps them.
+    #[serde(default)]
+    pub picked: Vec<String>,
 }
 
 impl AnalyticsQuery {
@@ -59,7 +68,19 @@ impl AnalyticsQuery {
             // The upper bound keeps the offset from overflowing.
             page: number("page", 1).clamp(1, 1_000_000_000),
             limit: number("limit", DEFAULT_SIZE),
+            picked: Vec::new(),
         }
+    }
+
+    /// With these pages chosen; repeated and further ones are left out.
+    pub fn picking(self, pages: Vec<String>) -> Self {
+        let mut picked: Vec<String> = Vec::new();
+        for page in pages {
+            if picked.len() < PICKED_MAX && !page.is_empty() && !picked.contains(&page) {
+                picked.push(page);
+            }
+        }
+        Self { picked, ..self }
     }
 
     pub fn offset(&self) -> i64 {
@@ -73,13 +94,15 @@ impl AnalyticsQuery {
 
     pub fn href(&self, project: &str) -> String {
         let fields = self.fields();
-        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let fields = fields.iter().map(|(name, value)| (*name, value.as_str()));
+        let fields: Vec<_> = fields.chain(self.picked.iter().map(|page| (PICK, page.as_str()))).collect();
         links::with_query(&links::analytics(project), &fields)
     }
 
     /// The hidden fields of a form that sets the fields in `but` itself; returns to the first page.
     pub fn kept_fields(&self, but: &[&str]) -> Vec<(&'static str, String)> {
-        let first = self.on_page(1).fields().into_iter();
+        let picked = self.picked.iter().map(|page| (PICK, page.clone()));
+        let first = self.on_page(1).fields().into_iter().chain(picked);
         first.filter(|(name, value)| !value.is_empty() && !but.contains(name)).collect()
     }
 
@@ -94,7 +117,7 @@ impl AnalyticsQuery {
 
     /// The query string of a saved view: first page, with the name of a preset in place of its days.
     pub fn to_saved(&self, today: Day) -> String {
-        let first = self.on_page(1);
+        let first = self.on_page(1).picking(Vec::new());
         match self.range(today).and_then(|range| Preset::of(range, today)) {
             None => first.address(),
             Some(preset) => {
@@ -203,7 +226,14 @@ impl AnalyticsQuery {
 
     /// The address that exports every row of the table as a file of this `kind`.
     pub fn export_href(&self, project: &str, kind: &str) -> String {
-        let whole = Self { page: 1, limit: DEFAULT_SIZE, form: Form::Stacked, path: None, ..self.clone() };
+        let whole = Self {
+            page: 1,
+            limit: DEFAULT_SIZE,
+            form: Form::Stacked,
+            path: None,
+            picked: Vec::new(),
+            ..self.clone()
+        };
         let query = whole.address();
         let page = links::analytics(project);
         format!("{page}/export.{kind}{}{query}", if query.is_empty() { "" } else { "?" })
@@ -254,6 +284,17 @@ mod tests {
             query(&[("page", "3"), ("limit", "25")]).href("docs"),
             "/p/docs/analytics?page=3&limit=25"
         );
+    }
+
+    #[test]
+    fn chosen_pages_are_carried_by_links_and_forms_and_kept_by_nothing() {
+        let picked = ["/a", "/b c", "/a", ""].map(str::to_owned).to_vec();
+        let query = query(&[("tab", "new"), ("page", "3")]).picking(picked);
+        assert_eq!(query.on_page(4).href("docs"), "/p/docs/analytics?tab=new&page=4&pick=/a&pick=/b%20c");
+        let kept = query.kept_fields(&["q"]);
+        assert_eq!(kept.iter().filter(|(name, _)| *name == PICK).count(), 2, "{kept:?}");
+        assert_eq!(query.to_saved(Day::of(crate::model::time::Timestamp::from_millis(0))), "tab=new");
+        assert_eq!(query.export_href("docs", "csv"), "/p/docs/analytics/export.csv?tab=new");
     }
 
     #[test]

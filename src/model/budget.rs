@@ -15,7 +15,7 @@ pub struct Meter {
     pub next_fits_at: Option<Timestamp>,
 }
 
-/// The budgets of one project.
+/// The budgets of one project, with what else every page shows of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
     /// New jobs.
@@ -26,6 +26,9 @@ pub struct Budgets {
     pub analytics: Meter,
     /// The number of queued prompts of this project.
     pub waiting: u32,
+    /// How many jobs ended or need attention since this person last looked at the notifications.
+    #[serde(default)]
+    pub unread: u32,
     pub notice: Option<Notice>,
 }
 

@@ -59,6 +59,16 @@ impl Day {
         format!("{} {day}", MONTHS[usize::from(u8::from(month)) - 1])
     }
 
+    /// `Nov 10, 2026`.
+    pub fn long(self) -> String {
+        format!("{}, {}", self.month_and_day(), self.0.year())
+    }
+
+    /// `Tue, Nov 10, 2026`.
+    pub fn with_weekday(self) -> String {
+        format!("{}, {}", self.weekday(), self.long())
+    }
+
     /// The Monday of its week.
     pub fn monday(self) -> Self {
         self.plus_days(-i64::from(self.0.weekday().number_days_from_monday()))
@@ -181,6 +191,7 @@ mod tests {
         assert_eq!(said("2026-11-10"), ("Tue", "Nov 10".to_owned()));
         assert_eq!(said("2024-02-29"), ("Thu", "Feb 29".to_owned()));
         assert_eq!(said("2027-01-03"), ("Sun", "Jan 3".to_owned()));
+        assert_eq!(day("2027-01-03").with_weekday(), "Sun, Jan 3, 2027");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::model::ParseError;
-use crate::model::day::Day;
+use crate::model::day::{Day, DayRange};
 use crate::model::id::JobId;
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
@@ -56,6 +56,9 @@ pub enum Mark {
 pub struct Missing {
     pub days: u32,
     pub calls: u32,
+    /// How many of these days were requested, so that they are fetched before others.
+    #[serde(default)]
+    pub requested: u32,
 }
 
 /// The sort keys of a table of pages.
@@ -138,7 +141,7 @@ pub enum Tab {
     /// The AI share changed.
     Share,
     New,
-    /// No views any more.
+    /// Views in the compared period, and none since.
     Gone,
 }
 
@@ -288,6 +291,12 @@ pub struct JobEffect {
     pub days: u32,
     pub before: ViewCounts,
     pub after: ViewCounts,
+    /// How many days of the week before and the week after are not stored.
+    #[serde(default)]
+    pub missing: u32,
+    /// Whether some of those were requested, so that they are fetched before others.
+    #[serde(default)]
+    pub requested: bool,
 }
 
 /// What the views around a job can tell.
@@ -310,6 +319,11 @@ pub struct PageEffect {
 }
 
 impl JobEffect {
+    /// The least days that a comparison needs: the week before the job finished, that day, and the week after.
+    pub fn weeks(&self) -> DayRange {
+        DayRange::ending(self.finished.plus_days(7), 15)
+    }
+
     pub fn finding(&self, today: Day) -> Finding {
         match self.days {
             0 if today.days_since(self.finished) <= 7 => Finding::TooEarly,
@@ -421,6 +435,8 @@ mod tests {
             days,
             before: counts(before),
             after: counts(after),
+            missing: 0,
+            requested: false,
         };
         assert_eq!(effect(0, 0, 0).finding(day("2026-11-17")), Finding::TooEarly);
         assert_eq!(effect(0, 0, 0).finding(day("2026-11-18")), Finding::DaysMissing);

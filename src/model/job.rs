@@ -185,6 +185,9 @@ pub struct BatchSummary {
 /// The jobs section of a project's overview.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobsOverview {
+    /// Jobs that ended or need attention since this person last looked at the notifications, the last change first.
+    #[serde(default)]
+    pub new: Vec<Job>,
     /// The newest active jobs.
     pub running: Vec<Job>,
     /// Jobs that need attention, however old: unknown ones first, then failed, rejected and others, without those that

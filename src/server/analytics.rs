@@ -20,7 +20,7 @@ use self::table::{Figures, Table};
 use crate::error::AppError;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::{
-    Compare, Comparison, Movers, PageEffect, PageReport, PageRow, PagesReport, Trend,
+    Compare, Comparison, JobEffect, Movers, PageEffect, PageReport, PageRow, PagesReport, Trend,
 };
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_views::ViewCounts;
@@ -163,8 +163,27 @@ impl Analytics {
         let row = row(path, &days, previous.as_deref(), comparable.as_ref(), range);
         let days = [days, previous.unwrap_or_default()].concat();
         let trend = trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await?;
-        let jobs = effects(&mut snapshot, &selection).await?;
+        let mut jobs = effects(&mut snapshot, &selection).await?;
+        drop(snapshot);
+        self.mark_requested(project, &mut jobs.iter_mut().collect::<Vec<_>>()).await?;
         Ok(PageReport { row, trend, jobs })
+    }
+
+    /// Says of which effects days are missing that were requested.
+    async fn mark_requested(
+        &self,
+        project: &ProjectId,
+        effects: &mut [&mut JobEffect],
+    ) -> Result<(), AppError> {
+        if effects.iter().all(|effect| effect.missing == 0) {
+            return Ok(());
+        }
+        let requested = self.store.requested_days(project).await?;
+        for effect in effects.iter_mut().filter(|effect| effect.missing > 0) {
+            let weeks = effect.weeks();
+            effect.requested = requested.iter().any(|day| weeks.contains(*day));
+        }
+        Ok(())
     }
 }
 
@@ -174,13 +193,15 @@ impl Analytics {
         let mut snapshot = self.store.snapshot(project).await?;
         let Some(finished) = snapshot.finished_job(job).await? else { return Ok(Vec::new()) };
         let Some(range) = effect::days_around(std::slice::from_ref(&finished)) else { return Ok(Vec::new()) };
-        let complete = period::complete(&snapshot.days(range).await?);
+        let days = snapshot.days(range).await?;
         let mut pages = Vec::new();
         for path in snapshot.pages_of(job, effect::PAGES_MAX).await? {
-            let effects =
-                Effects { views: snapshot.page_by_day(range, &path).await?, complete: complete.clone() };
+            let effects = Effects::among(&days, snapshot.page_by_day(range, &path).await?);
             pages.push(PageEffect { path, effect: effects.of(finished.clone()) });
         }
+        drop(snapshot);
+        self.mark_requested(project, &mut pages.iter_mut().map(|page| &mut page.effect).collect::<Vec<_>>())
+            .await?;
         Ok(pages)
     }
 }
@@ -279,13 +300,10 @@ fn row(
     }
 }
 
-async fn effects(
-    snapshot: &mut Snapshot,
-    selection: &Selection,
-) -> Result<Vec<crate::model::history::JobEffect>, AppError> {
+async fn effects(snapshot: &mut Snapshot, selection: &Selection) -> Result<Vec<JobEffect>, AppError> {
     let jobs = snapshot.finished_jobs(selection, effect::JOBS_MAX).await?;
     let Some(range) = effect::days_around(&jobs) else { return Ok(Vec::new()) };
-    let complete = period::complete(&snapshot.days(range).await?);
-    let effects = Effects { views: by_day(snapshot, range, selection).await?, complete };
+    let days = snapshot.days(range).await?;
+    let effects = Effects::among(&days, by_day(snapshot, range, selection).await?);
     Ok(jobs.into_iter().map(|job| effects.of(job)).collect())
 }

@@ -126,7 +126,7 @@ pub async fn release_prompts(caller: &Caller, user: &str) -> Result<Confirmation
         caller.state.store.release_held(&user.id, &caller.actor(), caller.state.clock.now()).await?;
     tracing::info!(name = user.name, released, by = caller.user.name, "held prompts released");
     Ok(Confirmation::new(match released {
-        0 => format!("No prompt of {} is held any more.", user.name),
+        0 => format!("{} has no held prompts. Somebody may have decided already.", user.name),
         1 => format!("1 prompt of {} is in the queue again.", user.name),
         released => format!("{released} prompts of {} are in the queue again.", user.name),
     }))
@@ -139,7 +139,7 @@ pub async fn cancel_prompts(caller: &Caller, user: &str) -> Result<Confirmation,
     let cancelled = caller.state.store.cancel_held(&user.id, &caller.actor(), &reason, now).await?;
     tracing::info!(name = user.name, cancelled, by = caller.user.name, "held prompts cancelled");
     Ok(Confirmation::new(match cancelled {
-        0 => format!("No prompt of {} is held any more.", user.name),
+        0 => format!("{} has no held prompts. Somebody may have decided already.", user.name),
         1 => format!("1 prompt of {} was cancelled. Its text is kept.", user.name),
         cancelled => format!("{cancelled} prompts of {} were cancelled. Their texts are kept.", user.name),
     }))

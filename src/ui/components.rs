@@ -1,6 +1,7 @@
 //! Components shared by pages and islands. They use the model and the endpoints' paths, but not `pages`.
 
 pub mod badge;
+pub mod bell;
 pub mod cost;
 pub mod dismiss;
 pub mod empty;
@@ -12,6 +13,7 @@ pub mod job_row;
 pub mod job_status;
 pub mod list_news;
 pub mod live_source;
+pub mod localized;
 pub mod long_text;
 pub mod marked;
 pub mod meters;

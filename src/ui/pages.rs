@@ -5,6 +5,7 @@ pub mod admin_upstream;
 pub mod admin_webhooks;
 pub mod analytics;
 pub mod batch;
+mod fetch_days;
 pub mod frame;
 pub mod home;
 pub mod import;

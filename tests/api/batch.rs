@@ -224,3 +224,31 @@ async fn a_batch_works_with_forms_alone() {
         "the list shows no batch"
     );
 }
+
+/// The list folds what a filter leaves of a batch, and says of the whole batch how far it is.
+#[tokio::test]
+async fn a_filtered_list_folds_a_batch_too_and_counts_all_of_it() {
+    let (_app, operator) = app_and_operator().await;
+    let batch = prepared(&operator, PROMPT, "/a\n/b\n/c").await;
+    let started = of(&operator, "start", &batch).await.json();
+    let ids: Vec<&str> =
+        started["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect();
+    let two = [("project", "docs"), ("jobs", &[ids[0], ids[1]].join(",")), ("tag", "sdk")];
+    operator.ask("/api/jobs/tag", &two).await;
+    let page = async |query: &str| operator.get(&format!("/p/docs/jobs?{query}")).await.text;
+    let fold = |html: &str| {
+        let summary = html.split("<summary class=\"row-target\"").nth(1)?.split("</summary>").next()?;
+        let texts = summary.split('<').filter_map(|part| Some(part.split_once('>')?.1));
+        Some(texts.collect::<String>())
+    };
+    let link = format!("/p/docs/batches/{}", batch["id"].as_str().unwrap());
+    let whole = page("").await;
+    assert!(fold(&whole).unwrap().contains("of 3") && !whole.contains("on this page"), "{whole}");
+    let tagged = page("tag=sdk").await;
+    let said = fold(&tagged).unwrap_or_else(|| panic!("no fold: {tagged}"));
+    assert!(said.contains("of 3") && said.contains("2 on this page"), "{said}");
+    assert!(tagged.contains(&link) && tagged.contains("with all "), "{tagged}");
+    assert_eq!(fold(&page("tag=/c").await), None, "one row needs no fold");
+    let found = page("q=SDK").await;
+    assert!(found.contains("<details open") && fold(&found).is_some(), "what was found is in sight: {found}");
+}

@@ -84,7 +84,7 @@ async fn an_open_page_shows_its_days_once_they_are_in_the_history() {
     let region = |html: &str| {
         html.split("data-region=\"report\"").nth(1).unwrap().split('>').next().unwrap().to_owned()
     };
-    assert!(region(&live).contains("data-every=\"10\""), "{live}");
+    assert!(region(&live).contains("data-every=\"5\""), "{live}");
     let mut archive = Archive::of(&app).await;
     archive.put("docs", Written::new(days("2026-11-10", "2026-11-10")[0], rows(&[("/a", 3, 1)]))).await;
     let again = viewer.request(Method::GET, page).header("docket-refresh", "1");

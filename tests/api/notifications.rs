@@ -3,6 +3,7 @@
 use docket::model::time::Timestamp;
 use serde_json::Value;
 
+use crate::analytics_pages::{NOON, at};
 use crate::helpers::{Browser, TestApp};
 use crate::list::obedient_upstream;
 
@@ -49,6 +50,48 @@ async fn a_page_that_is_fetched_ahead_or_refreshes_itself_is_not_looked_at() {
     }
     assert_eq!(olga.get("/p/docs/notifications").await.status, 200);
     assert!(looked_at(&app, "olga").await.is_some());
+}
+
+/// The number at the bell: with the budgets of every page, and with the states that an open page asks for.
+async fn unread(person: &Browser) -> (u64, String) {
+    let budgets = person.ask("/api/upstream/budgets", &[("project", "docs")]).await;
+    let asked = [("project", "docs"), ("jobs", ""), ("seen", "0")];
+    let states = person.post("/api/jobs/statuses", &asked).await;
+    (budgets["unread"].as_u64().unwrap(), states.header("docket-unread").to_owned())
+}
+
+#[tokio::test]
+async fn the_bell_counts_what_is_news_until_one_looks_and_the_overview_lists_it_without_looking() {
+    let app = TestApp::with(at(NOON)).await;
+    obedient_upstream(&app).await;
+    let (olga, ada, vera) = (app.operator().await, app.sign_in("ada").await, app.sign_in("vera").await);
+    app.clock().advance(std::time::Duration::from_secs(60));
+    for prompt in ["active one", "completed two", "break three"] {
+        olga.created(prompt).await;
+    }
+    ada.created("completed four").await;
+    let counts = |number: u64| (number, number.to_string());
+    assert_eq!(unread(&olga).await, counts(2), "her own, of which one still runs");
+    assert_eq!(unread(&vera).await, counts(3), "a viewer has none of their own");
+
+    for _ in 0..2 {
+        let overview = olga.get("/p/docs").await.text;
+        assert!(
+            overview.contains("since you last looked") && overview.contains("Notifications, 2 new"),
+            "{overview}"
+        );
+        let listed = overview.split("Since you last looked").nth(1).unwrap().split("</ul>").next().unwrap();
+        assert!(listed.contains("completed two") && listed.contains("break three"), "{listed}");
+        assert!(!listed.contains("active one") && !listed.contains("completed four"), "{listed}");
+    }
+    assert_eq!(looked_at(&app, "olga").await, None, "to see the overview is not to look");
+
+    app.clock().advance(std::time::Duration::from_secs(60));
+    let bell = olga.get("/p/docs/notifications").await.text;
+    assert!(!bell.contains("Notifications, "), "no number where they are read: {bell}");
+    assert_eq!((unread(&olga).await, unread(&vera).await), (counts(0), counts(3)));
+    let overview = olga.get("/p/docs").await.text;
+    assert!(!overview.contains("ince you last looked"), "{overview}");
 }
 
 #[tokio::test]

@@ -56,11 +56,19 @@ async fn a_jobs_effect_counts_whole_weeks_before_and_after_and_not_its_own_day()
     let viewer = app.sign_in("vera").await;
     let asked = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-16"), ("path", "/a")];
     let jobs = viewer.ask("/api/analytics/page", &asked).await["jobs"].take();
+    // How many days of the week before and the week after are not stored.
+    let missing = |title: &str| match title {
+        "Today" => 7,
+        "Days ago" => 4,
+        "Before a gap" => 1,
+        _ => 0,
+    };
     let effect = |job: &str, title: &str, finished: &str, days: u64, before: u64, after: u64| {
         json!({
             "job": job, "title": title, "finished": finished, "days": days,
             "before": {"human": before, "ai": days, "total": before + days},
             "after": {"human": after, "ai": days, "total": after + days},
+            "missing": missing(title), "requested": false,
         })
     };
     assert_eq!(
@@ -89,6 +97,26 @@ async fn a_jobs_effect_counts_whole_weeks_before_and_after_and_not_its_own_day()
     let page = viewer.get(&format!("/p/docs/jobs/{full}")).await.text;
     assert!(page.contains("28 views before, 56 after"), "{page}");
     assert!(viewer.get(&format!("/p/docs/jobs/{new}")).await.text.contains("Too early to tell"));
+    // The day that is missing can be fetched from both pages.
+    let operator = app.operator().await;
+    let pages =
+        [format!("/p/docs/jobs/{gap}"), "/p/docs/analytics?path=/a&from=2026-11-10&to=2026-11-16".to_owned()];
+    for page in &pages {
+        let said = operator.get(page).await.text;
+        assert!(said.contains("1 day around it not in the daily history"), "{said}");
+        assert!(
+            said.contains("name=\"from\" value=\"2026-10-26\"") && said.contains("Fetch these days"),
+            "{said}"
+        );
+        assert!(!viewer.get(page).await.text.contains("Fetch these days"), "a viewer spends nothing");
+    }
+    let weeks = [("project", "docs"), ("from", "2026-10-26"), ("to", "2026-11-09")];
+    operator.ask("/api/history/fetch", &weeks).await;
+    for page in &pages {
+        let said = operator.get(page).await.text;
+        assert!(said.contains("Fetching the days around it: 1 day to go"), "{said}");
+        assert!(said.contains("data-every=\"5\"") && !said.contains("Fetch these days"), "{said}");
+    }
     let elsewhere = [("project", "api"), ("job", full.as_str())];
     assert_eq!(viewer.ask("/api/analytics/job", &elsewhere).await, json!([]));
 }

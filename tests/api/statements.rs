@@ -33,7 +33,7 @@ async fn pages_and_lists_take_few_statements() {
         move || operator.request(reqwest::Method::GET, path)
     };
     // The session with its person, the budgets, and what the page shows.
-    assert_eq!(statements(&operator, page("/p/docs")).await, 4, "overview");
+    assert_eq!(statements(&operator, page("/p/docs")).await, 4, "overview, with what is new");
     assert_eq!(statements(&operator, page("/p/docs/jobs")).await, 4, "jobs, with the saved views");
     assert_eq!(statements(&operator, page("/p/docs/jobs?status=active")).await, 4, "jobs of a state");
     assert_eq!(statements(&operator, page("/p/docs/analytics")).await, 4, "analytics, with the saved views");
@@ -41,4 +41,7 @@ async fn pages_and_lists_take_few_statements() {
     assert_eq!(statements(&operator, list).await, 2, "the list");
     let statuses = || operator.call("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]);
     assert_eq!(statements(&operator, statuses).await, 1, "the states of no jobs");
+    let heartbeat =
+        || operator.call("/api/jobs/statuses", &[("project", "docs"), ("jobs", ""), ("seen", "0")]);
+    assert_eq!(statements(&operator, heartbeat).await, 2, "with the revision and the number at the bell");
 }

@@ -6,7 +6,8 @@ use crate::model::day::{Day, DayRange};
 use crate::model::history::JobEffect;
 use crate::model::job::title;
 use crate::model::page_views::ViewCounts;
-use crate::server::store::history_queries::FinishedJob;
+use crate::server::analytics::period;
+use crate::server::store::history_queries::{FinishedJob, StoredDay};
 
 /// The maximum number of jobs shown for a page, newest first.
 pub(super) const JOBS_MAX: i64 = 20;
@@ -19,10 +20,10 @@ const WEEKS_MAX: i64 = 2;
 
 /// The data for the effects of jobs.
 pub(super) struct Effects {
-    /// Views by day, oldest first.
-    pub(super) views: Vec<(Day, ViewCounts)>,
+    views: Vec<(Day, ViewCounts)>,
     /// Days that had ended when they were fetched.
-    pub(super) complete: BTreeSet<Day>,
+    complete: BTreeSet<Day>,
+    stored: BTreeSet<Day>,
 }
 
 /// All days that the effects of these jobs may need; `None` without jobs.
@@ -33,20 +34,31 @@ pub(super) fn days_around(jobs: &[FinishedJob]) -> Option<DayRange> {
 }
 
 impl Effects {
+    /// `days`: the stored ones; `views` by day, oldest first.
+    pub(super) fn among(days: &[StoredDay], views: Vec<(Day, ViewCounts)>) -> Self {
+        Self { views, complete: period::complete(days), stored: days.iter().map(|day| day.day).collect() }
+    }
+
     /// Views in the same number of complete weeks before and after the day the job finished, which belongs to neither
     /// side.
     pub(super) fn of(&self, job: FinishedJob) -> JobEffect {
         let finished = Day::of(job.finished_at);
         let here = |days: i64| self.complete.contains(&finished.plus_days(days));
         let days = (1..=WEEKS_MAX * 7).take_while(|days| here(-days) && here(*days)).count() as i64 / 7 * 7;
-        JobEffect {
+        let mut effect = JobEffect {
             title: title(&job.prompt).to_owned(),
             job: job.job,
             finished,
             days: days as u32,
             before: self.sum(finished.plus_days(-days), finished),
             after: self.sum(finished.plus_days(1), finished.plus_days(days + 1)),
-        }
+            missing: 0,
+            requested: false,
+        };
+        let weeks = effect.weeks();
+        let week = (0..weeks.days()).map(|at| weeks.from().plus_days(at)).filter(|day| *day != finished);
+        effect.missing = week.filter(|day| !self.stored.contains(day)).count() as u32;
+        effect
     }
 
     /// The views from `from` up to, but without, `until`.

@@ -155,7 +155,7 @@ impl Daily {
 
     async fn read(&self, day: Day) -> Result<DailyRows, StoreError> {
         let mut snapshot = self.store.snapshot(self.question.project()).await?;
-        let gone = || StoreError::Corrupt(format!("no {day} any more"));
+        let gone = || StoreError::Corrupt(format!("{day} was deleted meanwhile"));
         let mut rows = snapshot.day(day, &self.paths).await?.ok_or_else(gone)?;
         drop(snapshot);
         rows.retain(|(at, _)| self.places[*at].is_some());

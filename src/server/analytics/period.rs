@@ -109,8 +109,8 @@ impl Period {
             let message = match self.halves(Compare::Previous) {
                 Some((_, previous)) => format!(
                     "The days to compare with, {} to {}, are not all in the daily history yet. Choose a shorter range, or try again later.",
-                    previous.from(),
-                    previous.to()
+                    previous.from().long(),
+                    previous.to().long()
                 ),
                 None => "This range has no complete day to compare. Choose a longer range.".to_owned(),
             };
@@ -168,8 +168,8 @@ fn not_in_history(range: DayRange, here: i64) -> AppError {
         format!(
             "Only {here} of the {} days from {} to {} are in the daily history. Fetch the missing days, or choose others.",
             range.days(),
-            range.from(),
-            range.to()
+            range.from().long(),
+            range.to().long()
         ),
     )
 }

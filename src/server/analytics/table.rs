@@ -71,7 +71,7 @@ impl<'a> Table<'a> {
     /// The rows of a query, unsorted.
     pub(super) fn of(paths: &'a Paths, figures: &Figures, question: &TableQuestion) -> Self {
         let found = (0..paths.len()).filter(|at| question.search.finds(&paths.names()[*at]));
-        // A page without views any more is shown only among those that are gone.
+        // A page that has no views now is shown only among those that are gone.
         let is_shown = |at: &usize| figures.is_fetched(*at) || question.tab == Tab::Gone;
         let mut rows = match &question.folder {
             None => found.filter(is_shown).map(|at| figures.row(paths, at)).collect(),
@@ -144,7 +144,7 @@ impl Row<'_> {
 }
 
 /// The direct entries of a folder: its pages, and each subfolder as one row. A subfolder's previous views include pages
-/// that have none any more; with `holds_gone`, such pages are entries too.
+/// that have none now; with `holds_gone`, such pages are entries too.
 fn content<'a>(
     folder: &Folder,
     paths: &'a Paths,

@@ -14,6 +14,7 @@ use crate::model::budget::{Budgets, Notice};
 use crate::model::id::ProjectId;
 use crate::model::user::{CurrentSession, Project, Role};
 use crate::server::state::AppState;
+use crate::server::store::looked_at::Reader;
 use crate::server::store::users::User;
 
 /// The signed-in person of a request. The gate adds it to the request.
@@ -66,6 +67,11 @@ impl Caller {
     /// The caller as the audit log names them.
     pub fn actor(&self) -> Actor {
         self.user.actor(&self.address.to_string())
+    }
+
+    /// Whose changes are news to them: viewers have no jobs of their own.
+    pub fn reader(&self) -> Reader {
+        Reader { user_id: self.user.id.clone(), everyone: self.user.role < Role::Operator }
     }
 
     /// `budgets` as this person may see them: only administrators learn of a refused key.

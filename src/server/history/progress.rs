@@ -51,10 +51,16 @@ impl History {
 
     /// The missing days of a range; days in the future are not missing.
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
-        let Some(range) = begun(range, self.clock.now()) else { return Ok(Missing { days: 0, calls: 0 }) };
+        let none = Missing { days: 0, calls: 0, requested: 0 };
+        let Some(range) = begun(range, self.clock.now()) else { return Ok(none) };
         let days = self.days_missing(project, range).await?;
-        let calls = if days == 0 { 0 } else { self.calls_of(project, days).await? };
-        Ok(Missing { days, calls: u32::try_from(calls).unwrap_or(u32::MAX) })
+        if days == 0 {
+            return Ok(none);
+        }
+        let calls = u32::try_from(self.calls_of(project, days).await?).unwrap_or(u32::MAX);
+        let requested = self.store.requested_days(project).await?;
+        let requested = requested.into_iter().filter(|day| range.contains(*day)).count() as u32;
+        Ok(Missing { days, calls, requested: requested.min(days) })
     }
 
     /// Requests that the missing days of a range be fetched first.

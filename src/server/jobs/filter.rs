@@ -50,6 +50,7 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
         label: given(&query.tag),
         has_pull_request: one_of("pr", &query.pr, [("", None), ("yes", Some(true)), ("no", Some(false))])?,
         needs_attention: one_of("needs", &query.needs, [("", false), ("attention", true)])?,
+        new_to: None,
         archived: Some(one_of("archived", &query.archived, [("", false), ("yes", true)])?),
         sort: one_of(
             "sort",

@@ -13,7 +13,8 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::filter::parse;
 use crate::server::store::drafts::{Draft, DraftKey};
-use crate::server::store::job_list::{Listed, PAGE_JOBS, PageStart, Sections};
+use crate::server::store::job_list::{JobFilter, Listed, PAGE_JOBS, PageStart, Sections, Sort};
+use crate::server::store::looked_at::Reader;
 
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
 const SECTION_JOBS: usize = 8;
@@ -109,8 +110,8 @@ impl Jobs {
         Ok(excerpts)
     }
 
-    /// Running jobs, jobs that need attention, and recently finished jobs.
-    pub async fn overview(&self, project: &ProjectId) -> Result<JobsOverview, AppError> {
+    /// What is news to `reader`, running jobs, jobs that need attention, and recently finished jobs. The reader has not looked.
+    pub async fn overview(&self, project: &ProjectId, reader: Reader) -> Result<JobsOverview, AppError> {
         let needing = JobQuery::default().with("needs", "attention");
         let filters = [
             JobQuery::default().with("status", "active"),
@@ -124,10 +125,16 @@ impl Jobs {
         for filter in &filters {
             parsed.push(parse(filter)?.1);
         }
-        let sections = std::array::from_fn::<_, 6, _>(|at| (&parsed[at], SECTION_JOBS));
+        parsed.push(JobFilter {
+            new_to: Some(reader),
+            archived: Some(false),
+            sort: Sort::Changed,
+            ..JobFilter::default()
+        });
+        let sections = std::array::from_fn::<_, 7, _>(|at| (&parsed[at], SECTION_JOBS));
         let Sections { jobs, counts, attention, no_changes, revision } =
             self.store.sections(project, sections).await?;
-        let [running, unknown, failed, rejected, rest, changed] = jobs;
+        let [running, unknown, failed, rejected, rest, changed, new] = jobs;
         let has_section = |job: &Job| {
             matches!(job.state, JobState::Unknown | JobState::Failed | JobState::Rejected)
                 || (job.state == JobState::Completed && made_no_changes(job))
@@ -137,7 +144,7 @@ impl Jobs {
             [unknown, failed, rejected].into_iter().flatten().chain(rest).take(SECTION_JOBS).collect();
         let is_finished = |job: &Job| matches!(job.state, JobState::Completed | JobState::Archived);
         let finished = changed.into_iter().filter(is_finished).take(FINISHED_JOBS).collect();
-        Ok(JobsOverview { running, needing, finished, counts, attention, no_changes, revision })
+        Ok(JobsOverview { new, running, needing, finished, counts, attention, no_changes, revision })
     }
 
     /// The badges of comma-separated ids; ids that are not in the project are omitted.
@@ -145,9 +152,9 @@ impl Jobs {
         Ok(self.store.badges(project, &job_ids(ids, BADGES_MAX)?).await?)
     }
 
-    /// Grows with every change of the project's jobs that a list shows.
-    pub async fn revision(&self, project: &ProjectId) -> Result<i64, AppError> {
-        Ok(self.store.revision(project).await?)
+    /// Grows with every change of the project's jobs that a list shows; and how many jobs are news to `reader`.
+    pub async fn revision(&self, project: &ProjectId, reader: &Reader) -> Result<(i64, u32), AppError> {
+        Ok(self.store.revision(project, reader).await?)
     }
 
     /// The initial values of a form: a new intent, and the draft.

@@ -1,7 +1,8 @@
 //! Counts upstream calls over a rolling hour, per scope. Must not know what a scope means: the governor defines them.
 
-use sqlx::{AnyConnection, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
+use super::looked_at::{self, Reader};
 use super::{Store, StoreError, new_id};
 use crate::model::budget::Meter;
 use crate::model::id::ProjectId;
@@ -13,7 +14,7 @@ const HOUR_MILLIS: i64 = 3_600_000;
 /// started before a clock rollback, and is ignored.
 pub(super) const LONGEST_PAUSE_MILLIS: i64 = HOUR_MILLIS + 60_000;
 
-/// The calls in the last hour of three scopes, the end of each scope's pause, and the number of queued prompts.
+/// The calls in the last hour of three scopes, the end of each scope's pause, the number of queued prompts, and what follows.
 const METERS: &str = "SELECT
     (SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $4),
     (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4),
@@ -21,7 +22,7 @@ const METERS: &str = "SELECT
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $1 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $3 AND ends_at > $5 AND ends_at <= $6),
-    (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7)";
+    (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7), ";
 
 impl Store {
     /// Counts one call in `scope` if the last hour has room for it and no pause is active.
@@ -130,15 +131,16 @@ impl Store {
         Ok(Meter { used, limit, next_fits_at })
     }
 
-    /// The usage of three scopes over the last hour, and the number of queued prompts of `project`, in one query: every
-    /// page shows them.
+    /// The usage of three scopes over the last hour, the number of queued prompts of `project`, and how many of its jobs are
+    /// news to `reader`, in one query: every page shows them.
     pub async fn meters(
         &self,
         project: &ProjectId,
         scopes: [(&str, u32); 3],
+        reader: &Reader,
         now: Timestamp,
-    ) -> Result<([Meter; 3], u32), StoreError> {
-        let row = sqlx::query(METERS)
+    ) -> Result<([Meter; 3], u32, u32), StoreError> {
+        let row = sqlx::query(AssertSqlSafe([METERS, &looked_at::unread("$8", "$7", "$9")].concat()))
             .bind(scopes[0].0)
             .bind(scopes[1].0)
             .bind(scopes[2].0)
@@ -146,6 +148,8 @@ impl Store {
             .bind(now.as_millis())
             .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
             .bind(project.as_str())
+            .bind(reader.user_id.as_str())
+            .bind(i64::from(reader.everyone))
             .fetch_one(&self.pool)
             .await?;
         let count = |column: usize| {
@@ -159,7 +163,7 @@ impl Store {
             let paused = Some(row.try_get::<i64, _>(at + 3)?).filter(|ends_at| *ends_at > 0);
             *meter = Meter { used, limit, next_fits_at: fits.max(paused.map(Timestamp::from_millis)) };
         }
-        Ok((meters, count(6)?))
+        Ok((meters, count(6)?, count(7)?))
     }
 
     /// When the counted calls in `scope` were made, in Unix milliseconds, oldest first; old ones are deleted.

@@ -1,5 +1,6 @@
 //! The filters, the sort and the pagination of the list of jobs.
 
+use super::looked_at::{self, MOVING, Reader};
 use super::search::Search;
 use super::select::{ScanBy, Select, Set};
 use crate::model::id::ProjectId;
@@ -18,6 +19,8 @@ pub struct JobFilter {
     pub has_pull_request: Option<bool>,
     /// Only jobs that need attention.
     pub needs_attention: bool,
+    /// Only jobs that ended or need attention since this reader last looked.
+    pub new_to: Option<Reader>,
     /// Whether it is archived in Docket.
     pub archived: Option<bool>,
     pub sort: Sort,
@@ -90,6 +93,14 @@ pub(super) fn select(project: &ProjectId, filter: &JobFilter, scan_by: ScanBy, b
     }
     if filter.needs_attention {
         select.and("l.attention = 1");
+    }
+    if let Some(Reader { user_id, everyone }) = &filter.new_to {
+        let user = select.bind(user_id);
+        let since = looked_at::since(&user, select.project(), if *everyone { "1" } else { "0" });
+        select.and(&format!("l.changed_at > {since} AND l.state NOT IN ({MOVING})"));
+        if !everyone {
+            select.and(&format!("l.author_id = {user}"));
+        }
     }
     select
 }

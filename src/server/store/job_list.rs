@@ -8,6 +8,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::job_filter::{after, in_state, order, select, up_to};
 use super::listed_job::{ListedJob, columns};
+use super::looked_at::{self, Reader};
 use super::select::{ScanBy, Statement, sql_placeholders};
 use super::{Store, StoreError, as_json, jobs, word};
 use crate::model::id::{JobId, ProjectId};
@@ -172,10 +173,16 @@ impl Store {
         })
     }
 
-    /// Grows with every change of the project's list of jobs.
-    pub async fn revision(&self, project: &ProjectId) -> Result<i64, StoreError> {
-        let query = sqlx::query_scalar(AssertSqlSafe(format!("SELECT {REVISION}")));
-        Ok(query.bind(project.as_str()).fetch_one(&self.pool).await?)
+    /// A number that grows with every change of the project's list of jobs, and how many of these are news to `reader`.
+    pub async fn revision(&self, project: &ProjectId, reader: &Reader) -> Result<(i64, u32), StoreError> {
+        let sql = format!("SELECT {REVISION}, {}", looked_at::unread("$2", "$1", "$3"));
+        let row = sqlx::query(AssertSqlSafe(sql))
+            .bind(project.as_str())
+            .bind(reader.user_id.as_str())
+            .bind(i64::from(reader.everyone))
+            .fetch_one(&self.pool)
+            .await?;
+        Ok((row.try_get(0)?, u32::try_from(row.try_get::<i64, _>(1)?).unwrap_or(u32::MAX)))
     }
 
     /// Runs a statement whose first column is [`counts`] of the states that it is given, and gives its row and what was counted.

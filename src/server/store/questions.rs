@@ -1,5 +1,5 @@
 //! Questions: statements that may have to read much, such as a search of all prompts. They have connections of their own, so that
-//! those of sessions, statuses and writes stay free, and are stopped after [`LONGEST`], or when nobody waits for them any more.
+//! those of sessions, statuses and writes stay free, and are stopped after [`LONGEST`], or when nobody waits for them.
 //!
 //! How a statement is stopped is specific to SQLite, and in this file alone.
 

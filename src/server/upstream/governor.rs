@@ -17,6 +17,7 @@ use crate::model::user::Project;
 use crate::server::clock::Clock;
 use crate::server::config::Budget;
 use crate::server::store::intents::{Claim, Intent};
+use crate::server::store::looked_at::Reader;
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::Health;
 
@@ -266,13 +267,14 @@ impl Governor {
         self.store.meter(&scope.key(), self.background_limit(scope), self.clock.now()).await
     }
 
-    pub async fn budgets(&self, project: &ProjectId) -> Result<Budgets, AppError> {
+    /// The budgets of a project, with what else every page shows: see [`Store::meters`].
+    pub async fn budgets(&self, project: &ProjectId, reader: &Reader) -> Result<Budgets, AppError> {
         let scopes = [Scope::Creates(project.clone()), Scope::FollowUps(project.clone()), Scope::Analytics];
         let keys = scopes.each_ref().map(Scope::key);
         let limits = [0, 1, 2].map(|at| (keys[at].as_ref(), self.limit(&scopes[at])));
-        let ([creates, follow_ups, analytics], waiting) =
-            self.store.meters(project, limits, self.clock.now()).await?;
-        Ok(Budgets { waiting, creates, follow_ups, analytics, notice: self.health.notice() })
+        let ([creates, follow_ups, analytics], waiting, unread) =
+            self.store.meters(project, limits, reader, self.clock.now()).await?;
+        Ok(Budgets { waiting, unread, creates, follow_ups, analytics, notice: self.health.notice() })
     }
 
     /// The upstream's state for administrators.

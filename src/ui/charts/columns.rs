@@ -4,12 +4,14 @@
 use leptos::prelude::*;
 
 use crate::model::analytics_query::Form;
+use crate::model::day::Day;
 use crate::model::history::TrendPoint;
 use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
-use crate::ui::charts::summary::{days, last_day};
+use crate::ui::charts::summary::last_day;
 use crate::ui::charts::ticks::{self, Ticks};
+use crate::ui::components::localized::SHORT;
 
 /// The number of parts of a day's band, of which the first and the last stay empty.
 const PARTS: usize = 10;
@@ -75,7 +77,7 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
         );
         let class = point.unfinished.then_some("unfinished");
         let (day, to) = (point.day.to_string(), last_day(point).to_string());
-        view! { <g class=class data-day=day data-to=to data-days=days(point)>{bars}</g> }
+        view! { <g class=class data-day=day data-to=to>{bars}</g> }
     });
     view! {
         <svg role="img" aria-label=summary>
@@ -89,15 +91,20 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
 pub fn scale_labels(points: &[TrendPoint], form: Form) -> AnyView {
     let ticks = ticks(form, points);
     let labels =
-        ticks.values().map(|value| view! { <text x="100%" y=from_top(value, ticks)>{grouped(value)}</text> });
+        ticks.values().map(|value| view! { <text x="100%" y=from_top(value, ticks) data-number=grouped(value)>{grouped(value)}</text> });
     view! { <svg class="chart-scale" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }
 
 /// The labels of days below the columns; every other one can be hidden where there is little room.
 pub fn day_labels(points: &[TrendPoint]) -> AnyView {
     let labels = named(points.len()).map(|(at, is_extra)| {
-        let day = points.get(at).map(|point| point.day.month_and_day());
-        view! { <text class=is_extra.then_some("every-other") x=middle(at, points.len()) y="14">{day}</text> }
+        let day = points.get(at).map(|point| point.day);
+        let class = is_extra.then_some("every-other");
+        view! {
+            <text class=class x=middle(at, points.len()) y="14" data-date=SHORT data-day=day.map(|day| day.to_string())>
+                {day.map(Day::month_and_day)}
+            </text>
+        }
     });
     view! { <svg class="chart-days" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
 }

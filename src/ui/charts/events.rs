@@ -34,13 +34,12 @@ impl Marks {
             (
                 job.day,
                 links::job(project, job.job.as_str()),
-                format!("Job finished {}: {}", job.day, job.title),
+                format!("Job finished {}: {}", job.day.long(), job.title),
             )
         });
-        let notes = trend
-            .annotations
-            .iter()
-            .map(|note| (note.day, format!("#{LIST}"), format!("Note on {}: {}", note.day, note.text)));
+        let notes = trend.annotations.iter().map(|note| {
+            (note.day, format!("#{LIST}"), format!("Note on {}: {}", note.day.long(), note.text))
+        });
         Self { jobs: row(&trend.points, jobs, "jobs"), notes: row(&trend.points, notes, "notes") }
     }
 }
@@ -126,7 +125,7 @@ mod tests {
         let trend = trend(&["2026-11-01", "2026-11-02"], &["2026-11-02"], &[]);
         let found = Marks::of("docs", &trend);
         assert_eq!(found.jobs[0].at, 1);
-        assert_eq!(found.jobs[0].title, "Job finished 2026-11-02: Fix <it>");
+        assert_eq!(found.jobs[0].title, "Job finished Nov 2, 2026: Fix <it>");
         let html = marks(&found, 2).to_html();
         assert!(
             html.contains(r#"x="75.000%""#) && html.contains(r#"href="/p/docs/jobs/01920000-"#),
@@ -143,7 +142,7 @@ mod tests {
         let found = Marks::of("docs", &trend(&["2026-11-01"], &["2026-11-01"; 2], &["2026-11-01"]));
         let several = Mark { at: 0, href: "#events".to_owned(), title: "2 jobs here".to_owned() };
         assert_eq!(found.jobs, [several]);
-        assert_eq!(found.notes[0].title, "Note on 2026-11-01: Release \"3\"");
+        assert_eq!(found.notes[0].title, "Note on Nov 1, 2026: Release \"3\"");
     }
 
     #[test]

@@ -10,12 +10,12 @@ pub fn last_day(point: &TrendPoint) -> Day {
     point.day.plus_days(i64::from(point.days.max(1)) - 1)
 }
 
-/// `Tue 2026-11-10`, or the first and the last of several days.
+/// `Tue, Nov 10, 2026`, or the first and the last of several days.
 pub fn days(point: &TrendPoint) -> String {
     let TrendPoint { day, days, .. } = *point;
     match days {
-        0 | 1 => format!("{} {day}", day.weekday()),
-        _ => format!("{day} to {}", last_day(point)),
+        0 | 1 => day.with_weekday(),
+        _ => format!("{} to {}", day.long(), last_day(point).long()),
     }
 }
 
@@ -26,13 +26,13 @@ pub fn summary(points: &[TrendPoint]) -> String {
     };
     let all: ViewCounts = points.iter().map(|point| point.counts).sum();
     let by = if points.iter().any(|point| point.days > 1) { "week" } else { "day" };
-    let to = last_day(last);
     let most = points.iter().max_by_key(|point| point.counts.total).filter(|point| point.counts.total > 0);
     let most = most.map(|most| format!("; most on {} ({})", days(most), grouped(most.counts.total)));
     let unfinished = points.iter().any(|point| point.unfinished);
     format!(
-        "By {by}, {} to {to}: {}, {} by AI agents{}.{}",
-        first.day,
+        "By {by}, {} to {}: {}, {} by AI agents{}.{}",
+        first.day.long(),
+        last_day(last).long(),
         counted(all.total, "view", "views"),
         ai_share(all),
         most.unwrap_or_default(),
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn a_point_is_named_with_its_weekday_or_by_its_first_and_last_day() {
-        assert_eq!(days(&point("2026-11-10", 1, 1234, 567)), "Tue 2026-11-10");
+        assert_eq!(days(&point("2026-11-10", 1, 1234, 567)), "Tue, Nov 10, 2026");
         let week = point("2026-11-02", 7, 1, 0);
-        assert_eq!(days(&week), "2026-11-02 to 2026-11-08");
+        assert_eq!(days(&week), "Nov 2, 2026 to Nov 8, 2026");
         assert_eq!(last_day(&week).to_string(), "2026-11-08");
     }
 
@@ -63,9 +63,9 @@ mod tests {
         let days = [point("2026-11-10", 1, 300, 100), point("2026-11-11", 1, 10, 5)];
         assert_eq!(
             summary(&days),
-            "By day, 2026-11-10 to 2026-11-11: 415 views, 25% by AI agents; most on Tue 2026-11-10 (400)."
+            "By day, Nov 10, 2026 to Nov 11, 2026: 415 views, 25% by AI agents; most on Tue, Nov 10, 2026 (400)."
         );
         let none = [point("2026-11-10", 1, 0, 0)];
-        assert_eq!(summary(&none), "By day, 2026-11-10 to 2026-11-10: 0 views, – by AI agents.");
+        assert_eq!(summary(&none), "By day, Nov 10, 2026 to Nov 10, 2026: 0 views, – by AI agents.");
     }
 }

@@ -14,7 +14,7 @@ pub fn dismiss(project: &str, job: &str, title: &str) -> impl IntoView + use<> {
         <button
             type="submit"
             class="button"
-            title="Nobody has to look at this job any more"
+            title="Remove it from “Needs attention”, for everyone"
             data-done="dismissed"
             data-undo=UndismissJobs::PATH
         >

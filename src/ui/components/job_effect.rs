@@ -15,20 +15,32 @@ pub fn how_to_read() -> String {
 }
 
 /// Why there are no figures; `None` if there are.
-pub fn no_figures(effect: &JobEffect, today: Day) -> Option<&'static str> {
+pub fn no_figures(effect: &JobEffect, today: Day) -> Option<String> {
+    let missing = || counted(effect.missing.into(), "day", "days");
     match effect.finding(today) {
-        Finding::TooEarly => Some("Too early to tell"),
-        Finding::DaysMissing => Some("Days not in the history"),
-        Finding::TooFewViews => Some("Too few views to tell"),
+        Finding::TooEarly => Some("Too early to tell".to_owned()),
+        Finding::DaysMissing if effect.missing == 0 => {
+            Some("The days around it are not complete yet".to_owned())
+        }
+        Finding::DaysMissing if effect.requested => {
+            Some(format!("Fetching the days around it: {} to go", missing()))
+        }
+        Finding::DaysMissing => Some(format!("{} around it not in the daily history", missing())),
+        Finding::TooFewViews => Some("Too few views to tell".to_owned()),
         Finding::Comparable => None,
     }
 }
 
-/// The pages of a finished job, each with a link to its report. Empty without pages.
-pub fn job_effects(project: &str, pages: &[PageEffect], today: Day) -> impl IntoView + use<> {
+/// The pages of a finished job, each with a link to its report. Empty without pages. `fetch`: the button for missing days.
+pub fn job_effects<F: IntoView>(
+    project: &str,
+    pages: &[PageEffect],
+    today: Day,
+    fetch: F,
+) -> impl IntoView + use<F> {
     let items = pages.iter().map(|PageEffect { path, effect }| {
         let said = match no_figures(effect, today) {
-            Some(why) => why.to_owned(),
+            Some(why) => why,
             None => format!(
                 "{}: {} views before, {} after; AI share {}. Compared over {} each.",
                 change(effect.after.total, effect.before.total),
@@ -46,6 +58,7 @@ pub fn job_effects(project: &str, pages: &[PageEffect], today: Day) -> impl Into
             <section class="job-effects" aria-labelledby="job-effects">
                 <h2 id="job-effects">"Views before and after"</h2>
                 <ul>{items}</ul>
+                {fetch.into_view()}
                 <p class="provenance">{how_to_read()}</p>
             </section>
         }

@@ -7,9 +7,10 @@ use leptos::prelude::*;
 use crate::model::excerpt::SearchWords;
 use crate::model::job::{BatchSummary, DeliveryState, Job};
 use crate::model::links;
-use crate::ui::charts::number::{counted, grouped};
+use crate::ui::charts::number::counted as counted_text;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_status::job_status;
+use crate::ui::components::localized::{counted, number};
 use crate::ui::components::marked::marked;
 use crate::ui::components::tag_link::tag_link;
 use crate::ui::components::time::short_age;
@@ -55,28 +56,41 @@ pub fn found_row<C: IntoView>(job: &Job, check: C, found: &Found) -> impl IntoVi
     }
 }
 
-/// The jobs of a batch on a page as one row, which opens. `rows` are its jobs.
-pub fn batch_row<R: IntoView>(project: &str, batch: &BatchSummary, rows: R) -> impl IntoView + use<R> {
-    let mut facts = vec![format!("{} of {}", grouped(batch.finished), grouped(batch.jobs))];
-    if batch.pull_requests > 0 {
-        facts.push(counted(batch.pull_requests, "pull request", "pull requests"));
-    }
+/// The jobs of a batch on a page as one row, which opens. `rows` are its jobs `here`; others may not match the filters, or be on
+/// another page.
+pub fn batch_row<R: IntoView>(
+    project: &str,
+    batch: &BatchSummary,
+    here: u64,
+    is_open: bool,
+    rows: R,
+) -> impl IntoView + use<R> {
+    let requests = (batch.pull_requests > 0).then(|| {
+        view! { " · " {counted(batch.pull_requests, "pull request", "pull requests")} }
+    });
+    let is_whole = here == batch.jobs;
+    let part = (!is_whole).then(|| view! { " · " {number(here)} " on this page" });
     let attention = (batch.attention > 0).then(|| {
-        view! { " · " <span class="batch-attention">{counted(batch.attention, "needs attention", "need attention")}</span> }
+        let words = if batch.attention == 1 { "needs attention" } else { "need attention" };
+        view! { " · " <span class="batch-attention">{number(batch.attention)} " " {words}</span> }
     });
     let key = format!("batch-{}", batch.id);
     let summary = format!("{key}-summary");
     let href = links::batch(project, batch.id.as_str());
     view! {
         <li class="batch-row" data-key=key>
-            <details>
+            <details open=is_open>
                 <summary class="row-target" data-key=summary>
                     {icon(icon::CHEVRON)}
                     <span class="batch-name" dir="auto">{batch.name.clone()}</span>
-                    <span class="batch-facts">" · " {facts.join(" · ")} {attention}</span>
+                    <span class="batch-facts">
+                        " · " {number(batch.finished)} " of " {number(batch.jobs)} {requests} {attention} {part}
+                    </span>
                 </summary>
                 <ul>{rows.into_view()}</ul>
-                <p class="batch-link"><a href=href>"Open the batch"</a></p>
+                <p class="batch-link">
+                    <a href=href>"Open the batch" {(!is_whole).then(|| view! { " with all " {number(batch.jobs)} " jobs" })}</a>
+                </p>
             </details>
         </li>
     }
@@ -116,7 +130,7 @@ fn labels(job: &Job) -> AnyView {
     let follow_ups = job.follow_ups.len() as u64;
     let conversation = (follow_ups > 0).then(|| {
         view! {
-            <span class="faint with-icon" title=counted(follow_ups, "follow-up", "follow-ups")>
+            <span class="faint with-icon" title=counted_text(follow_ups, "follow-up", "follow-ups")>
                 {icon(icon::COMMENT)} {follow_ups.to_string()} {follow_up_problem(job)}
             </span>
         }

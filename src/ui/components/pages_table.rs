@@ -5,7 +5,7 @@ mod controls;
 mod pager;
 mod rows;
 
-pub use self::rows::{PICK, PICKED};
+pub use self::rows::PICKED;
 
 use leptos::either::EitherOf3;
 use leptos::prelude::*;

@@ -6,15 +6,19 @@ use leptos::prelude::*;
 use crate::model::job::safe_link;
 use crate::ui::components::icon::{self, icon};
 
-/// `class`: the link's style.
-pub fn pull_request(link: &str, class: &'static str) -> impl IntoView + use<> {
+/// `class`: the link's style. `of`: what tells it apart from another link to the same pull request, for screen readers; may be
+/// empty.
+pub fn pull_request(link: &str, class: &'static str, of: &str) -> impl IntoView + use<> {
     match safe_link(link) {
-        Some(href) => Either::Left(view! {
-            <a class=class href=href.to_owned() target="_blank" rel="noopener noreferrer">
-                {icon(icon::PULL_REQUEST)}
-                <span>{label(href)}</span>
-            </a>
-        }),
+        Some(href) => {
+            let name = (!of.is_empty()).then(|| [&label(href), ", ", of].concat());
+            Either::Left(view! {
+                <a class=class href=href.to_owned() aria-label=name target="_blank" rel="noopener noreferrer">
+                    {icon(icon::PULL_REQUEST)}
+                    <span>{label(href)}</span>
+                </a>
+            })
+        }
         None => Either::Right(view! { <span class="plain-link" dir="auto">{link.to_owned()}</span> }),
     }
 }

@@ -3,12 +3,9 @@
 
 use leptos::prelude::*;
 
+use crate::model::day::Day;
 use crate::model::time::Timestamp;
-
 use crate::ui::clock;
-
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Times further away than this are dates, in seconds.
 const WEEK: i64 = 7 * 86_400;
@@ -65,8 +62,7 @@ pub fn short(at: Timestamp, now: Timestamp) -> String {
 
 /// `Nov 21, 2026`, in UTC.
 pub fn date(at: Timestamp) -> String {
-    let at = at.to_datetime();
-    format!("{} {}, {}", MONTHS[usize::from(u8::from(at.month())) - 1], at.day(), at.year())
+    Day::of(at).long()
 }
 
 /// `Nov 21, 2026, 10:05:31 UTC`.

@@ -6,7 +6,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::batches::PrepareBatch;
 use crate::ui::islands::drafts::{Draft, DraftStart};
-use crate::ui::islands::{browser, sending};
+use crate::ui::islands::{browser, picked, sending};
 
 /// The ids of the fields with the prompt template and with the values.
 pub const PROMPT: &str = "prompt";
@@ -25,12 +25,15 @@ fn begin(project: &str, goes_first: bool) {
     let start = DraftStart { goes_first, ..DraftStart::default() };
     let draft = |name: &str, field: &str| Draft::of(project, Some(name), field, &start);
     let (Some(text), Some(values)) = (draft("batch", PROMPT), draft("batch-values", VALUES)) else { return };
+    let picked = picked::key(project);
     sending::listen(
         PrepareBatch::PATH,
         &text,
         || true,
         move |_, place| {
             values.sent();
+            // The pages that were chosen for it.
+            browser::store_for_tab(&picked, "");
             browser::go(&place.unwrap_or_default());
         },
     );

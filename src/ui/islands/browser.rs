@@ -18,6 +18,8 @@ pub struct Reply<T> {
     pub redirect: Option<String>,
     /// The project's revision, if it was asked for.
     pub revision: Option<i64>,
+    /// How many jobs are news to this person, if that was asked for.
+    pub unread: Option<u32>,
 }
 
 /// A choice for this browser as a cookie for a year; over https it is never sent in the clear.

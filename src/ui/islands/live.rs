@@ -8,6 +8,7 @@
 
 mod ages;
 mod announce;
+mod bell;
 mod focus;
 pub mod forms;
 mod news;
@@ -32,7 +33,7 @@ use crate::model::budget::Budgets;
 use crate::model::time::Timestamp;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::toasts::{self, Toasts};
-use crate::ui::islands::{browser, morph};
+use crate::ui::islands::{browser, localized, morph};
 use notifications::Notifications;
 use refresh::Reason;
 use statuses::WatchedJob;
@@ -175,6 +176,7 @@ impl LiveState {
     fn start(&self) {
         statuses::restore(self);
         ages::tick();
+        localized::page();
         forms::listen(self);
         refresh::listen(self);
         focus::keep();
@@ -284,6 +286,9 @@ impl LiveState {
                     } else if changes.is_outdated {
                         refresh::refresh(&live, Reason::Project);
                     }
+                    if !changes.finished.is_empty() {
+                        live.fetch_budgets();
+                    }
                     announce::announce(&live, changes.finished);
                     statuses::store(&live);
                 }
@@ -301,6 +306,7 @@ impl LiveState {
             let fields = browser::fields_of(&[("project", live.project())]);
             // After a failure the last known budgets stay.
             if let Ok(budgets) = browser::post::<Budgets>(GetBudgets::PATH, &fields).await.answer {
+                bell::show(budgets.unread);
                 live.on_budgets.borrow().iter().for_each(|action| action(&budgets));
             }
         });

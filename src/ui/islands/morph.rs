@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Node};
 
-use crate::ui::islands::browser;
+use crate::ui::islands::{browser, localized};
 
 /// Attribute of an element that keeps its content.
 const KEEP: &str = "data-keep";
@@ -27,6 +27,7 @@ pub fn show<V: IntoView>(id: &str, view: impl FnOnce() -> V) {
 /// As [`show`], for an element.
 pub fn show_in<V: IntoView>(element: &Element, view: impl FnOnce() -> V) {
     rendered(view, |now| morph_children(element, now, &mut Vec::new()));
+    localized::within(element);
 }
 
 /// Renders `view` into a detached element and passes it to `action`.

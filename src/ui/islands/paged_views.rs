@@ -19,7 +19,7 @@ use crate::model::links;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::pages_table::{self, About, HEADING, IN_PLACE, PLACE, Shown, pages_table};
 use crate::ui::islands::live::LiveState;
-use crate::ui::islands::{browser, morph};
+use crate::ui::islands::{browser, morph, picked};
 
 struct State {
     about: About,
@@ -40,6 +40,9 @@ pub fn PagedViews(
     if browser::IS_HERE
         && let (Some(live), Some(table)) = (LiveState::here(), browser::by_id(pages_table::ID))
     {
+        if may_start {
+            picked::start(&project);
+        }
         let about = About { project, days, may_start, site };
         Rc::new(State { about, table, is_busy: Cell::new(false), live }).listen();
     }
@@ -116,6 +119,7 @@ impl State {
     /// Shows the answer. `pressed`: the id of the control that was used, if it has one.
     fn show(&self, shown: Shown, pressed: Option<String>, before: &AnalyticsQuery) {
         morph::show(pages_table::ID, || pages_table(&self.about, &shown));
+        picked::apply();
         let is_kept = pressed.is_some_and(|id| browser::focus(&id));
         if !is_kept && browser::has_no_focus() {
             browser::focus(PLACE);

@@ -211,15 +211,17 @@ impl Chart {
     /// Shows the tooltip of a day.
     fn point_at(&self, at: usize) {
         let columns = self.columns();
-        let Some(column) = columns.get(at) else { return };
+        if at >= columns.len() {
+            return;
+        }
         self.input.set_value(&at.to_string());
-        browser::set(&self.input, "aria-valuetext", column.get_attribute("data-days").as_deref());
         let (x, width) = columns::bands(at, at, columns.len());
         self.place("chart-cursor", &x, &width);
         if self.shown.replace(Some(at)) == Some(at) {
             return;
         }
         let lines = self.lines(at);
+        browser::set(&self.input, "aria-valuetext", lines.first().map(String::as_str));
         if let Some(readout) = browser::find_in(&self.figure, ".readout p") {
             browser::set_text(&readout, &lines.join(", ").replace('\t', " "));
         }

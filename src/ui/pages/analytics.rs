@@ -20,7 +20,7 @@ use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::api::history::FetchDays;
 use crate::api::saved_views::list_saved_views;
 use crate::error::AppError;
-use crate::model::analytics_query::AnalyticsQuery;
+use crate::model::analytics_query::{AnalyticsQuery, PICK};
 use crate::model::analytics_report::{AnalyticsReport, PagesTable};
 use crate::model::day::{Day, DayRange};
 use crate::model::links;
@@ -35,6 +35,7 @@ use crate::ui::components::notice::problem;
 use crate::ui::components::pages_table::{self, About, Shown, pages_table};
 use crate::ui::islands::in_place::{self, InPlace};
 use crate::ui::islands::paged_views::PagedViews;
+use crate::ui::pages::fetch_days::{self, DaysWanted};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
@@ -47,6 +48,8 @@ struct AnalyticsPage {
     today: Day,
     /// The day and the text of a note that was refused.
     note: Option<(String, String)>,
+    /// The compared days, if some of them are missing.
+    wanted: Option<DaysWanted>,
 }
 
 #[component]
@@ -56,21 +59,27 @@ pub fn Analytics() -> impl IntoView {
     let refused = [SaveAnnotation::PATH, RemoveAnnotation::PATH, FetchDays::PATH, GetViews::PATH]
         .into_iter()
         .find_map(|form| request::flash(form)?.problem().map(|error| error.message.clone()));
-    let asked = AnalyticsPage {
+    let mut asked = AnalyticsPage {
         project: request::project(),
-        query: AnalyticsQuery::of(|name| params.get(name)),
+        query: AnalyticsQuery::of(|name| params.get(name)).picking(params.get_all(PICK).unwrap_or_default()),
         session: request::session(),
         today: clock::today(),
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
+        wanted: None,
     };
     page(async move {
         let views =
             list_saved_views(asked.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
                 .await?;
         let report = analytics_report(asked.project.clone(), asked.query.address()).await;
+        if report.as_ref().is_ok_and(lacks_comparison)
+            && let Some(range) = asked.compared_days()
+        {
+            asked.wanted = DaysWanted::ask(&asked.project, range).await;
+        }
         // Days that are being fetched are shown as soon as they are there.
         let every =
-            matches!(&report, Ok(AnalyticsReport::Live(live)) if live.is_incomplete()).then_some("10");
+            report.as_ref().is_ok_and(|report| asked.waits_for_days(report)).then_some(fetch_days::EVERY);
         Ok(view! {
             {bar::patterns()}
             <InPlace>
@@ -111,10 +120,35 @@ impl AnalyticsPage {
         Some(DayRange::ending(range.to().plus_days(-back), range.days()))
     }
 
+    /// Whether days that this report shows are being fetched.
+    fn waits_for_days(&self, report: &AnalyticsReport) -> bool {
+        self.wanted.as_ref().is_some_and(DaysWanted::are_requested)
+            || match report {
+                AnalyticsReport::Live(live) => live.is_incomplete(),
+                AnalyticsReport::OnePage(report) => report.page.jobs.iter().any(|job| job.requested),
+                AnalyticsReport::Daily(_) => false,
+            }
+    }
+
+    /// The address of this page, for forms.
+    fn address(&self) -> String {
+        self.query.href(&self.project)
+    }
+
     /// The first and the last of these days.
     fn days(&self) -> (Day, Day) {
         self.range().map_or((self.today, self.today), |range| (range.from(), range.to()))
     }
+}
+
+/// Whether the days to compare with are not all there.
+fn lacks_comparison(report: &AnalyticsReport) -> bool {
+    let pages = match report {
+        AnalyticsReport::Daily(report) => &report.pages,
+        AnalyticsReport::OnePage(report) => &report.pages,
+        AnalyticsReport::Live(_) => return false,
+    };
+    pages.comparison.is_none() && pages.earlier.is_none()
 }
 
 /// The report, or the error; the range can still be changed above it.
@@ -134,7 +168,7 @@ fn body(asked: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> Any
 fn table(asked: &AnalyticsPage, table: PagesTable) -> AnyView {
     let AnalyticsPage { project, query, session, .. } = asked;
     let (days, may_start) = (asked.days(), session.can_start_jobs());
-    let picked = may_start.then(|| pick::batch(project));
+    let picked = may_start.then(|| pick::batch(asked, &table));
     let site = asked.site();
     let about = About { project: project.clone(), days, may_start, site: site.clone() };
     let shown = Shown { query: query.clone(), table };

@@ -16,13 +16,17 @@ use leptos::server_fn::ServerFn;
 use crate::api::analytics::job_effects;
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::flash::FlashMessage;
+use crate::api::history::FetchDays;
 use crate::api::jobs::{CheckJob, KeepDraft, ResolveDelivery, SendFollowUp, get_job, job_form};
 use crate::error::AppError;
+use crate::model::history::{Finding, PageEffect};
 use crate::model::job::{DeliveryState, Job, JobForm, JobState};
+use crate::model::links;
 use crate::ui::clock;
 use crate::ui::components::job_effect;
 use crate::ui::components::notice::problem;
 use crate::ui::islands::follow_up::{FIELD, FollowUp};
+use crate::ui::pages::fetch_days;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::prompt_form::{
     self, PromptField, draft_start, prompt_field, prompt_notes, queue_choice, send_buttons,
@@ -41,6 +45,7 @@ pub fn JobPage() -> impl IntoView {
     let plain = [
         ResolveDelivery::PATH,
         CheckJob::PATH,
+        FetchDays::PATH,
         ArchiveJobs::PATH,
         UnarchiveJobs::PATH,
         TagJobs::PATH,
@@ -60,7 +65,13 @@ pub fn JobPage() -> impl IntoView {
         // A page without them is still the job's.
         let effects = job_effects(project.clone(), id.clone()).await.unwrap_or_default();
         let why = refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone());
-        let every = is_sending(&job).then_some(SOON);
+        let wants_days = |page: &&PageEffect| page.effect.finding(clock::today()) == Finding::DaysMissing;
+        let missing = effects.iter().find(wants_days).map(|page| page.effect.clone());
+        let is_fetching = missing.as_ref().is_some_and(|effect| effect.requested);
+        let every = is_sending(&job).then_some(SOON).or_else(|| is_fetching.then_some(fetch_days::EVERY));
+        let here = links::job(&project, &id);
+        let fetch =
+            missing.filter(|_| may_send).map(|effect| fetch_days::fetch_weeks(&project, &effect, &here));
         Ok(view! {
             {title(job.title())}
             {problem(why)}
@@ -70,7 +81,7 @@ pub fn JobPage() -> impl IntoView {
                     <div class="conversation">
                         {conversation::conversation(&job, may_send, refused_id)}
                         {timeline::timeline(&job.history)}
-                        {job_effect::job_effects(&project, &effects, clock::today())}
+                        {job_effect::job_effects(&project, &effects, clock::today(), fetch)}
                     </div>
                     {facts::facts(&job, may_send)}
                 </div>

@@ -111,12 +111,13 @@ fn list(project: &str, address: &JobsAddress, page: &JobPage, session: &CurrentS
     .into_any()
 }
 
-/// The rows; the jobs of a batch are folded into one unless there are filters.
+/// The rows. Several jobs of a batch on this page are folded into one row, which counts the whole batch; open where a search found
+/// them, since that is what is being read.
 fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) -> AnyView {
     let found = Found { words: SearchWords::of(&address.query.q), excerpts: Some(&page.excerpts) };
     let row = |job: &Job| found_row(job, may_file.then(|| check(job.id.as_str(), job.title())), &found);
     let fold_of = |job: &Job| {
-        let batch = job.batch.as_ref().filter(|_| !address.query.is_filtered())?;
+        let batch = job.batch.as_ref()?;
         page.batches.iter().find(|known| known.id == *batch)
     };
     let mut folded = Vec::new();
@@ -126,8 +127,11 @@ fn rows(project: &str, address: &JobsAddress, page: &JobPage, may_file: bool) ->
             return None;
         }
         folded.push(&batch.id);
-        let jobs = page.jobs.iter().filter(|job| job.batch.as_ref() == Some(&batch.id));
-        Some(batch_row(project, batch, jobs.map(row).collect_view()).into_any())
+        let jobs: Vec<_> = page.jobs.iter().filter(|job| job.batch.as_ref() == Some(&batch.id)).collect();
+        let here = jobs.len() as u64;
+        let rows = jobs.into_iter().map(row).collect_view();
+        let is_open = !address.query.q.is_empty();
+        Some(batch_row(project, batch, here, is_open, rows).into_any())
     });
     rows.collect_view().into_any()
 }

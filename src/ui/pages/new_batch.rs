@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::batches::{PrepareBatch, batch_form};
+use crate::model::analytics_query::PICK;
 use crate::ui::components::form::submit_button;
-use crate::ui::components::pages_table::PICK;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
 use crate::ui::pages::page_head::page_head;

@@ -21,6 +21,7 @@ pub fn Overview() -> impl IntoView {
         let (jobs, report, budgets) =
             join!(jobs_overview(project.clone()), week::ask(&project, today), request::budgets());
         let jobs = jobs?;
+        let unread = budgets.map_or(0, |budgets| budgets.unread);
         let waiting = budgets.filter(|budgets| budgets.waiting > 0);
         let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
         let may_start = session.can_start_jobs();
@@ -29,6 +30,7 @@ pub fn Overview() -> impl IntoView {
             {page_head("Overview", view! { {waiting} }, new_job)}
             <div class="overview">
                 <div data-region="jobs" data-follows=jobs.revision.to_string()>
+                    {groups::new(&project, &jobs.new, unread, may_start)}
                     {groups::running(&project, &jobs, may_start)}
                     {groups::needs_attention(&project, &jobs, may_start)}
                     {groups::finished(&project, &jobs)}

@@ -45,15 +45,24 @@ async fn what_is_missing_of_a_range_has_a_price() {
     let app = TestApp::with(keeping(5)).await;
     let viewer = app.sign_in("vera").await;
     let missing = async |from: &str, to: &str| viewer.ask("/api/history/missing", &range(from, to)).await;
-    assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 10, "calls": 10}));
+    assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 10, "calls": 10, "requested": 0}));
     app.upstream.on_views(site(|_, _| 600)).await;
     steps(&app).await;
-    assert_eq!(missing("2025-03-06", "2025-03-10").await, json!({"days": 0, "calls": 0}));
-    assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 5, "calls": 15}));
-    assert_eq!(missing("2025-03-01", "2025-03-20").await, json!({"days": 5, "calls": 15}), "not the future");
-    assert_eq!(missing("2026-03-01", "2026-03-20").await, json!({"days": 0, "calls": 0}));
+    assert_eq!(missing("2025-03-06", "2025-03-10").await, json!({"days": 0, "calls": 0, "requested": 0}));
+    assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 5, "calls": 15, "requested": 0}));
+    assert_eq!(
+        missing("2025-03-01", "2025-03-20").await,
+        json!({"days": 5, "calls": 15, "requested": 0}),
+        "not the future"
+    );
+    assert_eq!(missing("2026-03-01", "2026-03-20").await, json!({"days": 0, "calls": 0, "requested": 0}));
     assert_eq!(missing("0000-01-01", "9999-12-31").await["days"], 739_681);
     let state = app.operator().await.ask("/api/history/fetch", &range("2025-03-01", "2025-03-10")).await;
+    assert_eq!(
+        missing("2025-02-27", "2025-03-10").await,
+        json!({"days": 7, "calls": 21, "requested": 5}),
+        "what was requested is on its way"
+    );
     assert_eq!(state["expected_end"], "2025-03-10T10:00:07Z", "15 calls of half a second");
 }
 
@@ -119,4 +128,65 @@ async fn without_javascript_fetching_comes_back_to_the_range() {
     let answer = operator.submit("/api/history/fetch", &range("2025-03-01", "2025-03-02"), None).await;
     assert_eq!(answer.status, 302);
     assert_eq!(answer.location(), "/p/docs/analytics?from=2025-03-01&to=2025-03-02");
+}
+
+#[tokio::test]
+async fn a_plain_form_comes_back_to_the_page_that_needs_the_days_and_never_leaves_this_server() {
+    let app = TestApp::with(keeping(4)).await;
+    let operator = app.operator().await;
+    let fetch = async |back: &str| {
+        let fields = [&range("2025-03-01", "2025-03-02")[..], &[("back", back)]].concat();
+        operator.submit("/api/history/fetch", &fields, None).await.location().to_owned()
+    };
+    let own = "/p/docs/analytics?from=2025-03-08&to=2025-03-09&compare=weekdays";
+    assert_eq!(fetch(own).await, own);
+    for foreign in ["//evil.example", "https://evil.example", "/\\evil.example", "/api/session/logout", ""] {
+        assert_eq!(fetch(foreign).await, "/p/docs/analytics?from=2025-03-01&to=2025-03-02", "{foreign}");
+    }
+    let fields = [&range("2025-03-01", "2025-03-02")[..], &[("back", own)]].concat();
+    let answer = operator.post("/api/history/fetch", &fields).await;
+    assert_eq!((answer.status, answer.headers.get("location")), (200, None), "a page with scripts stays");
+}
+
+/// Two days are stored, and the two before them are not.
+#[tokio::test]
+async fn days_to_compare_with_are_fetched_where_they_are_missed() {
+    let mut settings = keeping(2);
+    (settings.budget.history_before, settings.budget.analytics_per_hour) = (0, 12);
+    settings.budget.analytics_reserve = 2;
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    later(&app, 24 * HOUR).await;
+    let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
+    let page = "/p/docs/analytics?from=2025-03-10&to=2025-03-10";
+    let region = |html: &str| {
+        html.split("data-region=\"report\"").nth(1).unwrap().split('>').next().unwrap().to_owned()
+    };
+
+    let before = operator.get(page).await.text;
+    assert!(before.contains("/api/history/fetch") && before.contains("Not compared"), "{before}");
+    assert!(before.contains("Fetching the others takes at least 1 call, and this hour has"), "{before}");
+    assert!(!region(&before).contains("data-every"), "nothing is on its way: {before}");
+    let read_only = viewer.get(page).await.text;
+    assert!(read_only.contains("Not compared") && !read_only.contains("/api/history/fetch"), "{read_only}");
+
+    // The hour is spent on other days, which come first.
+    operator.ask("/api/history/fetch", &range("2025-01-01", "2025-01-20")).await;
+    steps(&app).await;
+    let spent = operator.get(page).await.text;
+    assert!(spent.contains("This hour has no calls left for them"), "{spent}");
+    assert!(spent.contains("The hourly calls for the history are used up. The next try is at"), "{spent}");
+
+    operator.ask("/api/history/fetch", &range("2025-03-09", "2025-03-09")).await;
+    let waiting = operator.get(page).await.text;
+    assert!(waiting.contains("0 of 1 day here, the others are being fetched"), "{waiting}");
+    assert!(
+        waiting.contains("The next try is at") && region(&waiting).contains("data-every=\"5\""),
+        "{waiting}"
+    );
+
+    later(&app, HOUR).await;
+    let there = operator.get(page).await.text;
+    assert!(there.contains("Compared with") && !there.contains("/api/history/fetch"), "{there}");
+    assert!(!region(&there).contains("data-every"), "{there}");
 }

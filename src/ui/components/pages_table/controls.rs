@@ -16,6 +16,7 @@ use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::live_source::live_source;
+use crate::ui::components::localized::written;
 
 pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
     match shown.table.source {
@@ -89,7 +90,7 @@ pub(super) fn below(Shown { query, table }: &Shown) -> Option<impl IntoView + us
     );
     let by_share = query.has_order() && query.order().by == Sort::Share;
     let last = by_share.then(|| format!(" Pages with fewer than {VIEWS_MIN} views come last."));
-    Some(view! { <p class="provenance">{sum} {last}</p> })
+    Some(view! { <p class="provenance">{written(sum)} {last}</p> })
 }
 
 fn search(project: &str, query: &AnalyticsQuery) -> impl IntoView + use<> {

@@ -7,12 +7,14 @@ use super::{About, IN_PLACE, PLACE, Shown};
 use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::ui::charts::number::grouped;
+use crate::ui::components::localized::written;
 
 /// The page sizes to choose from.
 const SIZES: [i64; 4] = [25, 50, 100, 250];
 
 pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoView + use<> {
     let project = about.project.as_str();
+    let place = place(query, table);
     let turn = |id: &'static str, by: i64, name: &'static str| {
         let href = query.on_page(query.page + by).href(project);
         view! { <a id=id class=format!("button {IN_PLACE}") rel=id href=href>{name}</a> }
@@ -23,7 +25,7 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoV
     });
     view! {
         <nav class="pager" aria-label="Pages of the table">
-            <span id=PLACE class="pager-place numeric" role="status" tabindex="-1">{place(query, table)}</span>
+            <span id=PLACE class="pager-place numeric" role="status" tabindex="-1">{written(place)}</span>
             {(query.page > 1).then(|| turn("prev", -1, "Previous"))}
             {has_more.then(|| turn("next", 1, "Next"))}
             <div class="sizes">
@@ -37,11 +39,10 @@ pub(super) fn pager(about: &About, Shown { query, table }: &Shown) -> impl IntoV
 /// `Rows 51 to 100 of 1,234`.
 fn place(query: &AnalyticsQuery, table: &PagesTable) -> String {
     let before = query.offset().unsigned_abs();
+    let place = |rows| format!("Rows {} to {}", grouped(before + 1), grouped(before + rows));
     match (table.rows.len() as u64, table.source) {
         (0, _) => "No more rows".to_owned(),
-        (rows, TableSource::Daily { rows: all, .. }) => {
-            format!("Rows {} to {} of {}", before + 1, before + rows, grouped(all))
-        }
-        (rows, TableSource::Live { .. }) => format!("Rows {} to {}", before + 1, before + rows),
+        (rows, TableSource::Daily { rows: all, .. }) => format!("{} of {}", place(rows), grouped(all)),
+        (rows, TableSource::Live { .. }) => place(rows),
     }
 }

@@ -4,7 +4,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 
 use super::{About, IN_PLACE, Shown};
-use crate::model::analytics_query::AnalyticsQuery;
+use crate::model::analytics_query::{AnalyticsQuery, PICK};
 use crate::model::analytics_report::TableRow;
 use crate::model::history::{Sort, Tab};
 use crate::model::links;
@@ -14,9 +14,8 @@ use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 
-/// The id of the form that the checkboxes of rows belong to, and their name.
+/// The id of the form that the checkboxes of rows belong to.
 pub const PICKED: &str = "picked-pages";
-pub const PICK: &str = "page";
 
 pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let (project, query) = (about.project.as_str(), &shown.query);
@@ -31,7 +30,7 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
         };
         view! {
             <tr data-path=row.path.clone() data-key=row.path.clone()>
-                {pick(about, row)}
+                {pick(about, query, row)}
                 <th scope="row" class="path">{bar(counts, longest)} {name(project, query, row)}</th>
                 {numbers(row)}
                 <td class="numeric">{changed}</td>
@@ -65,7 +64,7 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let rows = shown.table.rows.iter().zip(first..).map(|(row, rank)| {
         view! {
             <tr data-path=row.path.clone() data-key=row.path.clone()>
-                {pick(about, row)}
+                {pick(about, &shown.query, row)}
                 <td class="rank">{rank.to_string()}</td>
                 <th scope="row" class="path">{bar(row.counts, longest)} <span>{row.path.clone()}</span></th>
                 {numbers(row)}
@@ -95,7 +94,10 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
 
 fn numbers(row: &TableRow) -> impl IntoView + use<> {
     let counts = row.counts;
-    let cell = |class: &'static str, text: String| view! { <td class=class>{text}</td> };
+    let cell = |class: &'static str, text: String| {
+        let written = text.clone();
+        view! { <td class=class data-number=written>{text}</td> }
+    };
     // The order of the headings.
     [
         cell("numeric by-reader", grouped(counts.human)),
@@ -136,10 +138,13 @@ fn pick_head(about: &About) -> Option<impl IntoView + use<>> {
 }
 
 /// The checkbox of a page; a folder has none, because a job cannot be about it.
-fn pick(about: &About, row: &TableRow) -> Option<impl IntoView + use<>> {
+fn pick(about: &About, query: &AnalyticsQuery, row: &TableRow) -> Option<impl IntoView + use<>> {
+    let is_picked = query.picked.contains(&row.path);
     let check = row.pages.is_none().then(|| {
         let label = format!("Choose {}", row.path);
-        view! { <input type="checkbox" form=PICKED name=PICK value=row.path.clone() aria-label=label autocomplete="off" /> }
+        view! {
+            <input type="checkbox" form=PICKED name=PICK value=row.path.clone() checked=is_picked aria-label=label autocomplete="off" />
+        }
     });
     about.may_start.then(|| view! { <td class="pick">{check}</td> })
 }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::JsFuture;
 
 use super::Reply;
-use crate::api::{REFRESH_HEADER, REVISION_HEADER};
+use crate::api::{REFRESH_HEADER, REVISION_HEADER, UNREAD_HEADER};
 use crate::error::{AppError, ErrorCode};
 use crate::ui::islands::json;
 
@@ -18,9 +18,9 @@ const LAST_BYTES: usize = 60_000;
 
 /// Posts url-encoded `fields` to the server function at `path` and decodes the answer.
 pub async fn post<T: DeserializeOwned>(path: &str, fields: &str) -> Reply<T> {
-    let Reply { answer, redirect, revision } = post_raw(path, fields).await;
+    let Reply { answer, redirect, revision, unread } = post_raw(path, fields).await;
     let answer = answer.and_then(|text| json::from_str(&text).map_err(|_| AppError::internal()));
-    Reply { answer, redirect, revision }
+    Reply { answer, redirect, revision, unread }
 }
 
 /// As [`post`], but returns the answer as JSON text.
@@ -29,6 +29,7 @@ pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
         answer: Err(AppError::unreachable()),
         redirect: None,
         revision: None,
+        unread: None,
     })
 }
 
@@ -63,7 +64,8 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
     let headers = response.headers();
     let redirect = if headers.has(REDIRECT_HEADER)? { headers.get("Location")? } else { None };
     let revision = headers.get(REVISION_HEADER)?.and_then(|revision| revision.parse().ok());
-    Ok(Reply { answer, redirect, revision })
+    let unread = headers.get(UNREAD_HEADER)?.and_then(|unread| unread.parse().ok());
+    Ok(Reply { answer, redirect, revision, unread })
 }
 
 async fn page(address: &str, is_refresh: bool) -> Result<Result<Document, AppError>, JsValue> {

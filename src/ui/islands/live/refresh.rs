@@ -8,8 +8,8 @@ use leptos::web_sys::{Document, Element, Event, HtmlElement};
 
 use super::{LiveState, ages, news};
 use crate::ui::components::list_news::SHOW;
-use crate::ui::islands::browser;
 use crate::ui::islands::morph::morph;
+use crate::ui::islands::{browser, localized, picked};
 
 /// Why the page is refreshed; decides which regions are replaced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,6 +147,8 @@ pub(super) fn replace(live: &LiveState, page: &Document, reason: Reason) {
         focus.restore();
     }
     ages::tick();
+    localized::page();
+    picked::apply();
     let hydrate =
         Reflect::get(&window(), &"__hydrateIsland".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());
     let Some(hydrate) = hydrate else { return };

@@ -3,7 +3,7 @@
 use leptos::server_fn::ServerFn;
 use leptos::web_sys::Event;
 
-use super::{LiveState, news};
+use super::{LiveState, bell, news};
 use crate::api::jobs::JobStatuses;
 use crate::error::AppError;
 use crate::model::job::JobBadge;
@@ -70,6 +70,9 @@ pub(super) async fn fetch(live: &LiveState) -> Result<StatusChanges, AppError> {
         [("project", live.project()), ("jobs", &ids(live)), ("seen", &seen.clone().unwrap_or_default())];
     let reply = browser::post::<Vec<JobBadge>>(JobStatuses::PATH, &browser::fields_of(&fields)).await;
     let answer = reply.answer?;
+    if let Some(unread) = reply.unread {
+        bell::show(unread);
+    }
     let is_outdated =
         reply.revision.is_some_and(|revision| seen.is_some_and(|seen| seen != revision.to_string()));
     let mut changes = StatusChanges { any_changed: false, is_outdated, finished: Vec::new() };

@@ -6,33 +6,35 @@ use crate::model::analytics_query::AnalyticsQuery;
 use crate::model::history::Compare;
 use crate::model::preset::Preset;
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
 
 pub(super) fn chips(asked: &AnalyticsPage) -> Option<AnyView> {
     let chips = applied(asked);
-    let items = chips.iter().map(|(id, name, without)| {
-        let label = format!("Remove filter: {name}");
+    let are_any = !chips.is_empty();
+    let items = chips.into_iter().map(|(id, name, without)| {
         view! {
             <li>
-                <a id=*id class="chip" href=without.href(&asked.project) aria-label=label title="Remove">
-                    {name.clone()} {icon(icon::CLOSE)}
+                <a id=id class="chip" href=without.href(&asked.project) title="Remove">
+                    <span class="visually-hidden">"Remove filter: "</span>
+                    <span class="chip-text">{name}</span>
+                    {icon(icon::CLOSE)}
                 </a>
             </li>
         }
     });
-    (!chips.is_empty())
-        .then(|| view! { <ul class="chips" aria-label="Filters">{items.collect_view()}</ul> }.into_any())
+    are_any.then(|| view! { <ul class="chips" aria-label="Filters">{items.collect_view()}</ul> }.into_any())
 }
 
 /// The id and the name of each filter, and the query without it.
-fn applied(asked: &AnalyticsPage) -> Vec<(&'static str, String, AnalyticsQuery)> {
+fn applied(asked: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuery)> {
     let AnalyticsPage { query, today, .. } = asked;
     let mut chips = Vec::new();
     if let Some(range) = asked.range().filter(|range| *range != Preset::DEFAULT.range(*today)) {
         let name = match Preset::of(range, *today) {
-            Some(preset) => preset.label().to_owned(),
-            None if range.days() == 1 => range.from().to_string(),
-            None => format!("{} to {}", range.from(), range.to()),
+            Some(preset) => preset.label().into_any(),
+            None if range.days() == 1 => localized::day(range.from()).into_any(),
+            None => localized::days(range.from(), range.to()).into_any(),
         };
         chips.push(("chip-days", name, query.over(None)));
     }
@@ -41,16 +43,16 @@ fn applied(asked: &AnalyticsPage) -> Vec<(&'static str, String, AnalyticsQuery)>
             Compare::None => "Not compared".to_owned(),
             compare => format!("Compared: {}", compare.label().to_lowercase()),
         };
-        chips.push(("chip-compare", name, query.compared_with(Compare::default())));
+        chips.push(("chip-compare", name.into_any(), query.compared_with(Compare::default())));
     }
     if let Some(path) = &query.path {
-        chips.push(("chip-path", format!("Page: {path}"), query.about(None)));
+        chips.push(("chip-path", format!("Page: {path}").into_any(), query.about(None)));
     }
     if let Some(folder) = query.open_folder() {
-        chips.push(("chip-folder", format!("Folder: {folder}"), query.in_folder(None)));
+        chips.push(("chip-folder", format!("Folder: {folder}").into_any(), query.in_folder(None)));
     }
     if let Some(search) = &query.q {
-        chips.push(("chip-search", format!("Search: {search}"), query.unsearched()));
+        chips.push(("chip-search", format!("Search: {search}").into_any(), query.unsearched()));
     }
     chips
 }

@@ -6,10 +6,12 @@ use crate::model::analytics_query::Form;
 use crate::model::analytics_report::{DailyReport, PagesTable};
 use crate::model::history::{Compare, Comparison, Mark, MarkedDay, PagesReport, Trend};
 use crate::ui::charts::bar;
+use crate::ui::components::localized::{self, days};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
+use crate::ui::pages::fetch_days::fetch_days;
 
 pub(super) fn report(asked: &AnalyticsPage, report: &DailyReport) -> AnyView {
     let DailyReport { pages, trend } = report;
@@ -72,26 +74,28 @@ pub(super) fn trend_section(asked: &AnalyticsPage, shown: &Trend) -> AnyView {
     .into_any()
 }
 
-/// The source and the age of the figures, and what they are compared with.
+/// The source and the age of the figures, and what they are compared with. Missing days can be fetched.
 pub(super) fn provenance(asked: &AnalyticsPage, pages: &PagesReport) -> AnyView {
     let updated = pages.read_at.map(|at| view! { ", updated " {ago(at)} });
-    let left_out = if pages.unfinished { "; part of today is left out" } else { "" };
     let compared = match (&pages.comparison, &pages.earlier) {
-        (Some(Comparison { from, to, .. }), _) => format!(". Compared with {from} to {to}{left_out}."),
-        (None, Some(_)) => {
-            ". Part of a day is not compared; the whole day before stands beside it.".to_owned()
+        (Some(Comparison { from, to, .. }), _) => {
+            let left_out = pages.unfinished.then_some("; part of today is left out");
+            view! { ". Compared with " {days(*from, *to)} {left_out} "." }.into_any()
         }
-        (None, None) if asked.query.compare == Compare::None => ".".to_owned(),
-        (None, None) => ". Not compared: the days before are not all in the daily history.".to_owned(),
+        (None, Some(_)) => {
+            ". Part of a day is not compared; the whole day before stands beside it.".into_any()
+        }
+        (None, None) if asked.query.compare == Compare::None => ".".into_any(),
+        (None, None) => match &asked.wanted {
+            Some(_) => ". Not compared: the days before are not all in the daily history.".into_any(),
+            None => ". Not compared yet: the days before are not complete.".into_any(),
+        },
     };
-    let missing =
-        (pages.comparison.is_none() && pages.earlier.is_none()).then(|| asked.compared_days()).flatten();
-    let missing = missing.map(|range| {
-        let days = (range.from().to_string(), range.to().to_string());
-        let href = asked.query.over(Some(days)).compared_with(Compare::None).href(&asked.project);
-        view! { " " <a href=href>"Show these days"</a> }
-    });
-    view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared} {missing}</p> }
+    let fetch = asked
+        .wanted
+        .as_ref()
+        .map(|wanted| fetch_days(&asked.project, wanted, &asked.address(), asked.session.can_start_jobs()));
+    view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> {fetch} }
         .into_any()
 }
 
@@ -102,7 +106,7 @@ pub(super) fn marked(days: &[MarkedDay]) -> Option<AnyView> {
             Mark::Uneven => "the pages of this day do not add up to its totals.",
             Mark::Recounted => "the platform changed this day after it was final.",
         };
-        view! { <li>{day.to_string()} ": " {what}</li> }
+        view! { <li>{localized::day(*day)} ": " {what}</li> }
     });
     (!days.is_empty()).then(|| notice(Tone::Warning, view! { <ul>{marked.collect_view()}</ul> }).into_any())
 }

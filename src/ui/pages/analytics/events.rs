@@ -11,6 +11,7 @@ use crate::model::user::Role;
 use crate::ui::charts::events::LIST;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{Hidden, post_form};
+use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
 
 /// Folded; the form for a note stands beside it.
@@ -38,7 +39,7 @@ fn job(asked: &AnalyticsPage, Marker { day, job, title }: &Marker) -> AnyView {
     let href = links::job(&asked.project, job.as_str());
     view! {
         <li class="job-event" data-key=job.to_string()>
-            <time>{day.to_string()}</time>
+            {localized::day(*day)}
             " Job: "
             <a href=href>{title.clone()}</a>
         </li>
@@ -52,7 +53,7 @@ fn note(asked: &AnalyticsPage, note: &Annotation) -> AnyView {
         session.role == Role::Admin || (session.can_start_jobs() && session.username == note.author);
     view! {
         <li data-key=note.id.clone()>
-            <time>{note.day.to_string()}</time>
+            {localized::day(note.day)}
             " "
             {note.text.clone()}
             " "

@@ -4,7 +4,8 @@ use leptos::prelude::*;
 
 use crate::model::history::{Comparison, Earlier};
 use crate::model::page_views::ViewCounts;
-use crate::ui::charts::number::{ai_share, change, grouped, share_change};
+use crate::ui::charts::number::{ai_share, change, share_change};
+use crate::ui::components::localized::{number, short_day};
 
 /// What the counts of a range are held against.
 #[derive(Clone, Copy)]
@@ -27,17 +28,17 @@ pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
     let count = |of: fn(ViewCounts) -> u64| {
         let beside = match against {
             Against::Nothing => None,
-            Against::Period(now, before) => Some(change(of(now), of(before))),
-            Against::WholeDays(earlier) => Some(whole_day(earlier, grouped(of(earlier.counts)))),
+            Against::Period(now, before) => Some(change(of(now), of(before)).into_any()),
+            Against::WholeDays(earlier) => Some(whole_day(earlier, number(of(earlier.counts)))),
         };
-        (grouped(of(totals)), beside)
+        (number(of(totals)).into_any(), beside)
     };
     let share = match against {
         Against::Nothing => None,
-        Against::Period(now, before) => share_change(now, before),
+        Against::Period(now, before) => share_change(now, before).map(IntoAny::into_any),
         Against::WholeDays(earlier) => Some(whole_day(earlier, ai_share(earlier.counts))),
     };
-    let figure = |class: &'static str, name: &'static str, (value, beside): (String, Option<String>)| {
+    let figure = |class: &'static str, name: &'static str, (value, beside): (AnyView, Option<AnyView>)| {
         let beside = beside.map(|beside| view! { <dd class="change">{beside}</dd> });
         view! { <div class=class><dt>{name}</dt><dd>{value}</dd>{beside}</div> }
     };
@@ -46,13 +47,13 @@ pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
             {figure("figure", "Views", count(|counts| counts.total))}
             {figure("figure figure-human", "People", count(|counts| counts.human))}
             {figure("figure figure-ai", "AI", count(|counts| counts.ai))}
-            {figure("figure", "AI share", (ai_share(totals), share))}
+            {figure("figure", "AI share", (ai_share(totals).into_any(), share))}
         </dl>
     }
     .into_any()
 }
 
 /// `Nov 20: 4,210`.
-fn whole_day(earlier: Earlier, value: String) -> String {
-    format!("{}: {value}", earlier.from.month_and_day())
+fn whole_day(earlier: Earlier, value: impl IntoView) -> AnyView {
+    view! { {short_day(earlier.from)} ": " {value.into_view()} }.into_any()
 }

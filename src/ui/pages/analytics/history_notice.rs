@@ -2,53 +2,39 @@
 //! and the cost of fetching them.
 
 use leptos::prelude::*;
-use leptos::server_fn::ServerFn;
 
-use crate::api::history::FetchDays;
 use crate::model::analytics_report::LiveReport;
-use crate::model::day::DayRange;
 use crate::model::history::HistoryState;
 use crate::model::time::Timestamp;
-use crate::ui::charts::number::{counted, grouped};
+use crate::ui::charts::number::counted;
 use crate::ui::clock;
-use crate::ui::components::form::post_form;
+use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::until;
 use crate::ui::pages::analytics::AnalyticsPage;
+use crate::ui::pages::fetch_days::{DaysWanted, fetch_days};
 
 /// Shown above live figures.
 pub(super) fn missing(asked: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let how_far = how_far(&report.history, clock::now());
-    let missing = report.missing.as_ref().filter(|missing| missing.days > 0);
+    let missing = report.missing.clone().filter(|missing| missing.days > 0);
     let said = match (asked.range(), missing) {
         (Some(range), Some(missing)) => {
-            let days =
-                format!("{} of {}", grouped(missing.days.into()), grouped(range.days().unsigned_abs()));
-            let fetch = asked.session.can_start_jobs().then(|| fetch(&asked.project, range, missing.calls));
+            let wanted = DaysWanted { range, missing, history: report.history.clone() };
+            let fetch = fetch_days(&asked.project, &wanted, &asked.address(), asked.session.can_start_jobs());
             view! {
                 <p>
                     "These figures come live from the platform, in its order. Trend, comparison, sorting and search need the daily history, which lacks "
-                    {days} " days of this range."
+                    {number(wanted.missing.days.into())} " of " {number(range.days().unsigned_abs())} " days of this range."
                 </p>
-                <p class="faint">{how_far}</p>
                 {fetch}
+                <p class="faint">{how_far}</p>
             }
             .into_any()
         }
         _ => view! { <p class="faint">{how_far}</p> }.into_any(),
     };
     view! { <div class="history-notice">{notice(Tone::Plain, said)}</div> }.into_any()
-}
-
-fn fetch(project: &str, range: DayRange, calls: u32) -> AnyView {
-    let price = counted(calls.into(), "call", "calls");
-    let hidden = vec![
-        ("project", project.to_owned()),
-        ("from", range.from().to_string()),
-        ("to", range.to().to_string()),
-    ];
-    let button = view! { <button class="button" type="submit">{format!("Fetch them first (at least {price})")}</button> };
-    post_form("", FetchDays::PATH, hidden, button).into_any()
 }
 
 /// `History: 41 of 90 days are fetched, about 20 min to go; 12 calls left this hour above the reserve.`

@@ -3,13 +3,15 @@
 use leptos::prelude::*;
 
 use crate::model::analytics_report::{OnePageReport, TableRow};
-use crate::model::history::JobEffect;
+use crate::model::history::{Finding, JobEffect};
 use crate::model::links;
-use crate::ui::charts::number::{change, counted, grouped, moved, share};
+use crate::ui::charts::number::{change, counted, moved, share};
 use crate::ui::components::job_effect::{how_to_read, no_figures};
+use crate::ui::components::localized::{self, number};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
+use crate::ui::pages::fetch_days::fetch_weeks;
 
 pub(super) fn report(asked: &AnalyticsPage, report: &OnePageReport) -> AnyView {
     let OnePageReport { pages, page } = report;
@@ -92,13 +94,17 @@ fn jobs(asked: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
 fn effect(asked: &AnalyticsPage, job: &JobEffect) -> AnyView {
     let JobEffect { before, after, days, .. } = *job;
     let numbers = match no_figures(job, asked.today) {
-        Some(why) => view! { <td class="faint" colspan="5">{why}</td> }.into_any(),
+        Some(why) => {
+            let fetch = (job.finding(asked.today) == Finding::DaysMissing && asked.session.can_start_jobs())
+                .then(|| fetch_weeks(&asked.project, job, &asked.address()));
+            view! { <td class="faint" colspan="5">{why} " " {fetch}</td> }.into_any()
+        }
         None => {
             let change = change(after.total, before.total);
             view! {
                 <td class="numeric">{counted(days.into(), "day", "days")}</td>
-                <td class="numeric">{grouped(before.total)}</td>
-                <td class="numeric">{grouped(after.total)}</td>
+                <td class="numeric">{number(before.total)}</td>
+                <td class="numeric">{number(after.total)}</td>
                 <td class="numeric">{change}</td>
                 <td class="numeric share">{moved(before, after)}</td>
             }
@@ -109,7 +115,7 @@ fn effect(asked: &AnalyticsPage, job: &JobEffect) -> AnyView {
     view! {
         <tr>
             <th scope="row" class="path"><a href=href>{job.title.clone()}</a></th>
-            <td>{job.finished.to_string()}</td>
+            <td>{localized::day(job.finished)}</td>
             {numbers}
         </tr>
     }

@@ -1,15 +1,45 @@
-//! The form of the chosen pages: it leads to a new batch about them. Shown while a page is chosen.
+//! The form of the chosen pages: it leads to a new batch about them. Shown while a page is chosen. With scripts,
+//! `islands::picked` keeps what was chosen on other pages of the table; without, the address does.
 
 use leptos::prelude::*;
 
+use super::AnalyticsPage;
+use crate::model::analytics_query::PICK;
+use crate::model::analytics_report::PagesTable;
 use crate::model::links;
+use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::PICKED;
+use crate::ui::islands::picked::{COUNT, ELSEWHERE};
 
-pub(super) fn batch(project: &str) -> AnyView {
+pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
+    let AnalyticsPage { project, query, .. } = asked;
+    let hidden = |name: &'static str, value: String| {
+        view! { <input type="hidden" name=name value=value autocomplete="off" /> }
+    };
+    let is_here = |page: &String| table.rows.iter().any(|row| row.path == *page);
+    let elsewhere: Vec<_> = query.picked.iter().filter(|page| !is_here(page)).cloned().collect();
+    let others = (!elsewhere.is_empty()).then(|| {
+        let count = counted(elsewhere.len() as u64, "page", "pages");
+        view! { <span class="no-js">{format!("{count} chosen elsewhere")}</span> }
+    });
+    let clear = (!query.picked.is_empty()).then(|| {
+        let href = query.clone().picking(Vec::new()).href(project);
+        view! { <a class="button no-js" href=href>"Clear all"</a> }
+    });
+    // Without scripts, the choice is kept in the address of this same page.
+    let stay = query.kept_fields(&[PICK]).into_iter().chain([("page", query.page.to_string())]);
+    let stay = stay.map(|(name, value)| hidden(name, value)).collect_view();
     view! {
         <form id=PICKED class="picked" method="get" action=links::new_batch(project, "")>
+            <span id=ELSEWHERE data-keep="">
+                {elsewhere.into_iter().map(|page| hidden(PICK, page)).collect_view()} {stay}
+            </span>
+            <span class="js-only" role="status"><span id=COUNT data-keep=""></span></span>
+            {others}
             <button class="button button-primary" type="submit">"Start a batch about the chosen pages"</button>
-            <button class="button" type="reset">"Clear"</button>
+            <button class="button js-only" type="reset">"Clear"</button>
+            <button class="button no-js" type="submit" formaction=links::analytics(project)>"Keep the choice and go on"</button>
+            {clear}
         </form>
     }
     .into_any()

@@ -7,8 +7,8 @@ use crate::model::day::{Day, DayRange};
 use crate::model::history::Compare;
 use crate::model::links;
 use crate::model::preset::Preset;
-use crate::ui::charts::number::counted;
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::localized::{counted, days, with_weekday};
 use crate::ui::pages::analytics::AnalyticsPage;
 
 pub(super) fn ranges(asked: &AnalyticsPage) -> AnyView {
@@ -72,16 +72,16 @@ fn day_in(text: &Option<String>) -> String {
     day.map(|day| day.to_string()).unwrap_or_default()
 }
 
-/// `28 days, 2026-10-25 to 2026-11-21 (UTC). Today is incomplete.`
-pub(super) fn described(range: Option<DayRange>, today: Day) -> String {
-    match range {
-        None => "Days are UTC days".to_owned(),
-        Some(range) => {
-            let days = counted(range.days().unsigned_abs(), "day", "days");
-            let unfinished = if range.contains(today) { ". Today is incomplete." } else { "" };
-            format!("{days}, {} to {} (UTC){unfinished}", range.from(), range.to())
-        }
-    }
+/// `28 days, Oct 25, 2026 to Nov 21, 2026 (UTC). Today is incomplete.`
+pub(super) fn described(range: Option<DayRange>, today: Day) -> AnyView {
+    let Some(range) = range else { return "Days are UTC days".into_any() };
+    let count = counted(range.days().unsigned_abs(), "day", "days");
+    let shown = match range.days() {
+        1 => with_weekday(range.from()).into_any(),
+        _ => days(range.from(), range.to()).into_any(),
+    };
+    let unfinished = range.contains(today).then_some(". Today is incomplete.");
+    view! { {count} ", " {shown} " (UTC)" {unfinished} }.into_any()
 }
 
 #[cfg(test)]
@@ -92,9 +92,14 @@ mod tests {
     fn a_range_says_its_days_and_whether_it_is_complete() {
         let day = |text: &str| text.parse::<Day>().unwrap_or_else(|error| panic!("{error}"));
         let today = day("2026-11-21");
-        let said = |last, days| described(Some(DayRange::ending(last, days)), today);
-        assert_eq!(said(today, 28), "28 days, 2026-10-25 to 2026-11-21 (UTC). Today is incomplete.");
-        assert_eq!(said(day("2026-11-20"), 1), "1 day, 2026-11-20 to 2026-11-20 (UTC)");
-        assert_eq!(described(None, today), "Days are UTC days");
+        let said = |range| {
+            let html = described(range, today).to_html();
+            let texts = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+            texts.collect::<String>()
+        };
+        let of = |last, days| said(Some(DayRange::ending(last, days)));
+        assert_eq!(of(today, 28), "28 days, Oct 25, 2026 to Nov 21, 2026 (UTC). Today is incomplete.");
+        assert_eq!(of(day("2026-11-20"), 1), "1 day, Fri, Nov 20, 2026 (UTC)");
+        assert_eq!(said(None), "Days are UTC days");
     }
 }

@@ -6,8 +6,9 @@ use crate::model::analytics_query::Form;
 use crate::model::history::{Trend, TrendPoint};
 use crate::model::links;
 use crate::ui::charts::events::{self, Marks};
-use crate::ui::charts::number::{ai_share, counted, grouped};
+use crate::ui::charts::number::{ai_share, counted};
 use crate::ui::charts::{bar, columns, summary};
+use crate::ui::components::localized::{self, number};
 use crate::ui::islands::trend::{self as island, Trend as Pointing};
 
 /// The most titles of jobs in a row of the table.
@@ -76,13 +77,20 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
 pub(super) fn as_table(shown: &Trend) -> AnyView {
     let rows = shown.points.iter().map(|point| {
         let counts = point.counts;
-        let note = if point.unfinished { " (incomplete)" } else { "" };
-        let before = point.previous.map_or_else(|| "–".to_owned(), |before| grouped(before.total));
-        let numbers =
-            [grouped(counts.total), grouped(counts.human), grouped(counts.ai), ai_share(counts), before]
-                .map(|number| view! { <td class="numeric">{number}</td> });
-        let jobs = jobs(shown, point);
-        view! { <tr><th scope="row">{summary::days(point) + note}</th>{numbers}<td>{jobs}</td></tr> }
+        let note = point.unfinished.then_some(" (incomplete)");
+        let numbers = [counts.total, counts.human, counts.ai]
+            .map(|count| view! { <td class="numeric">{number(count)}</td> });
+        let before = point.previous.map(|before| number(before.total));
+        let before = before.map_or_else(|| "–".into_any(), IntoAny::into_any);
+        view! {
+            <tr>
+                <th scope="row">{days(point)} {note}</th>
+                {numbers}
+                <td class="numeric">{ai_share(counts)}</td>
+                <td class="numeric">{before}</td>
+                <td>{jobs(shown, point)}</td>
+            </tr>
+        }
     });
     view! {
         <details class="as-table">
@@ -104,6 +112,14 @@ pub(super) fn as_table(shown: &Trend) -> AnyView {
         </details>
     }
     .into_any()
+}
+
+/// The day of a point, or its first and last day.
+fn days(point: &TrendPoint) -> AnyView {
+    match point.days {
+        0 | 1 => localized::with_weekday(point.day).into_any(),
+        _ => localized::days(point.day, summary::last_day(point)).into_any(),
+    }
 }
 
 /// The titles of the jobs that finished on the days of a point.

@@ -3,14 +3,21 @@
 use leptos::prelude::*;
 
 use crate::model::links;
+use crate::ui::components::bell::bell;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::buttons;
 use crate::ui::pages::request;
 
 /// `project` is empty if there is none.
 pub(super) fn tools(project: &str) -> AnyView {
-    let notifications = (!project.is_empty())
-        .then(|| tool(links::notifications(project, false), "Notifications", icon::BELL));
+    let notifications = (!project.is_empty()).then(|| {
+        let (project, budgets) = (project.to_owned(), request::budgets());
+        let is_here = request::path() == links::notifications(&project, false);
+        Suspend::new(async move {
+            let unread = budgets.await.map_or(0, |budgets| budgets.unread);
+            bell(&project, unread, is_here)
+        })
+    });
     view! {
         <div class="tools">
             <button

@@ -28,6 +28,7 @@ pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyVie
         state: delivery_of(job),
         deliveries: deliveries::of(job, 0),
         result: results.next().flatten(),
+        name: "result of the first prompt".to_owned(),
     };
     let asked = asked.view(());
     let follow_ups = job.follow_ups.iter().zip(1..).zip(results).map(|((sent, position), result)| {
@@ -38,6 +39,7 @@ pub(super) fn conversation(job: &Job, may_send: bool, remote_id: &str) -> AnyVie
             state: sent.state,
             deliveries: deliveries::of(job, position),
             result,
+            name: format!("result of follow-up {position}"),
         };
         turn.view(note(job, position, sent, may_send))
     });
@@ -94,6 +96,8 @@ struct Turn<'a> {
     state: DeliveryState,
     deliveries: AnyView,
     result: Option<TurnResult>,
+    /// What the result is called beside other links to it.
+    name: String,
 }
 
 impl Turn<'_> {
@@ -107,7 +111,7 @@ impl Turn<'_> {
                     {self.text.map(|text| long_text(text, "message-text"))}
                     <div class="message-foot">{delivery_badge(self.state)} {self.deliveries}</div>
                     {note.into_view()}
-                    {self.result.as_ref().map(result)}
+                    {self.result.as_ref().map(|brought| result(brought, &self.name))}
                 </div>
             </li>
         }
@@ -116,7 +120,7 @@ impl Turn<'_> {
 }
 
 /// What a prompt brought, and how long it took.
-fn result(result: &TurnResult) -> AnyView {
+fn result(result: &TurnResult, name: &str) -> AnyView {
     let shape = match &result.outcome {
         TurnOutcome::PullRequest(_) | TurnOutcome::SamePullRequest(_) => icon::PULL_REQUEST,
         TurnOutcome::NoChanges | TurnOutcome::Finished => icon::CHECK,
@@ -128,7 +132,7 @@ fn result(result: &TurnResult) -> AnyView {
     let took = duration(result.ended_at.as_millis() - result.began_at.as_millis());
     view! {
         <p class="turn-result" data-failed=is_failed.then_some("")>
-            {shape} {outcome(&result.outcome)} <span class="faint">" · " {took}</span>
+            {shape} {outcome(&result.outcome, name)} <span class="faint">" · " {took}</span>
         </p>
     }
     .into_any()

@@ -20,7 +20,13 @@ pub(super) fn facts(job: &Job, may_tag: bool) -> AnyView {
     let pages = job.paths.iter().map(|path| page_link(project, path)).collect_view();
     let (repository, branch) = remote.map(source).unwrap_or_default();
     let last = results(job).into_iter().flatten().next_back();
-    let result = last.as_ref().map(|result| outcome(&result.outcome));
+    // The page has the link above and in the conversation.
+    let result = last.as_ref().map(|result| match &result.outcome {
+        TurnOutcome::PullRequest(link) => {
+            view! { <span>{format!("{} opened", label(link))}</span> }.into_any()
+        }
+        other => outcome(other, ""),
+    });
     view! {
         <aside class="facts" aria-label="Facts">
             <dl>
@@ -65,11 +71,11 @@ pub(super) fn usual(millis: i64) -> String {
     format!("usually {}", duration(millis))
 }
 
-/// What a prompt brought, in words.
-pub(super) fn outcome(outcome: &TurnOutcome) -> AnyView {
+/// What a prompt brought, in words. `of`: the prompt, for the link's name.
+pub(super) fn outcome(outcome: &TurnOutcome, of: &str) -> AnyView {
     match outcome {
         TurnOutcome::PullRequest(link) => {
-            view! { <span>{pull_request(link, "result-link")} " opened"</span> }.into_any()
+            view! { <span>{pull_request(link, "result-link", of)} " opened"</span> }.into_any()
         }
         TurnOutcome::SamePullRequest(link) => {
             let may = format!("No new pull request. {} may have changed", label(link));

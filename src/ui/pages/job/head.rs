@@ -20,7 +20,7 @@ const ADDRESS_CHARS: usize = 1500;
 pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     let (project, id) = (job.project.as_str(), job.id.as_str());
     let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
-    let request = request.map(|link| pull_request(link, "button button-loud"));
+    let request = request.map(|link| pull_request(link, "button button-loud", ""));
     let is_dismissable = may_send && job.needs_attention;
     let dismiss = is_dismissable.then(|| dismiss(project, id, ""));
     let again = (may_send && !job.is_moving() && !offers_again(job)).then(|| again_link(job, "button"));

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use crate::model::job::{JobPage, JobState};
 use crate::model::job_query::JobQuery;
 use crate::model::links;
-use crate::ui::charts::number::grouped;
 use crate::ui::components::badge::{name, shape};
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::localized::number;
 use crate::ui::pages::jobs::query::href;
 
 /// The id of the search field, where a skip link leads.
@@ -36,8 +36,9 @@ pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, me: &str)
         let href = href(project, &JobQuery::default().with("sort", &query.sort));
         view! { <li><a class="chip-clear" href=href>"Clear all"</a></li> }
     });
-    let chips = (!applied.is_empty())
-        .then(|| view! { <ul class="chips applied" aria-label="Applied filters">{applied} {clear}</ul> });
+    let chips = (!applied.is_empty()).then(
+        || view! { <ul class="chips filter-chips" aria-label="Applied filters">{applied} {clear}</ul> },
+    );
     view! {
         <div class="filter-bar">
             {search(project, query)}
@@ -176,7 +177,7 @@ fn menu(
         }
     });
     let entries = entries.into_iter().map(|Entry { href, is_on, text, count, state }| {
-        let count = count.map(|count| view! { " " <span class="count">{grouped(count)}</span> });
+        let count = count.map(|count| view! { " " <span class="count">{number(count)}</span> });
         view! {
             <li>
                 <a href=href aria-current=is_on.then_some("true") data-state=state.map(JobState::as_str)>

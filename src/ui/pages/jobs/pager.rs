@@ -3,22 +3,17 @@
 use leptos::prelude::*;
 
 use crate::model::job::JobPage;
-use crate::ui::charts::number::{counted, grouped};
-
+use crate::ui::components::localized::{counted, number};
 use crate::ui::pages::jobs::query::{self, JobsAddress};
 
 /// `1–50 of 312 jobs`.
-pub(super) fn place(page: &JobPage) -> String {
+pub(super) fn place(page: &JobPage) -> AnyView {
     let shown = page.jobs.len() as u64;
+    let all = counted(page.total, "job", "jobs");
     match shown {
-        0 => String::new(),
-        _ if shown == page.total => counted(page.total, "job", "jobs"),
-        _ => format!(
-            "{}–{} of {}",
-            grouped(page.before + 1),
-            grouped(page.before + shown),
-            counted(page.total, "job", "jobs")
-        ),
+        0 => ().into_any(),
+        _ if shown == page.total => all.into_any(),
+        _ => view! { {number(page.before + 1)} "–" {number(page.before + shown)} " of " {all} }.into_any(),
     }
 }
 

@@ -4,10 +4,34 @@ use leptos::prelude::*;
 
 use crate::model::job::{Job, JobState, JobsOverview};
 use crate::model::links;
-use crate::ui::charts::number::grouped;
 use crate::ui::components::dismiss::dismiss;
+use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_row::job_row;
+use crate::ui::components::localized::number;
 use crate::ui::pages::jobs::no_jobs_yet;
+
+/// What changed since this person last looked at the notifications, as one line that opens; nothing without news. To open it is not to
+/// look at them. `unread`: how many changed; `has_own`: whether they are the person's own.
+pub(super) fn new(project: &str, jobs: &[Job], unread: u32, has_own: bool) -> Option<AnyView> {
+    let count = u64::from(unread).max(jobs.len() as u64);
+    let what = match (has_own, count) {
+        (true, 1) => " of your jobs finished or needs attention since you last looked",
+        (true, _) => " of your jobs finished or need attention since you last looked",
+        (false, 1) => " job finished or needs attention since you last looked",
+        (false, _) => " jobs finished or need attention since you last looked",
+    };
+    (!jobs.is_empty()).then(|| {
+        let rows = jobs.iter().map(|job| job_row(job, ())).collect_view();
+        view! {
+            <details class="group since" data-key="since">
+                <summary>{icon(icon::BELL)} <span>{number(count)} {what}</span> {icon(icon::CHEVRON)}</summary>
+                <ul class="job-list" aria-label="Since you last looked">{rows}</ul>
+                <p class="more"><a href=links::notifications(project, false)>"Open the notifications"</a></p>
+            </details>
+        }
+        .into_any()
+    })
+}
 
 /// Running jobs; the empty state if the project has no jobs at all.
 pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> AnyView {
@@ -31,7 +55,7 @@ pub(super) fn needs_attention(project: &str, jobs: &JobsOverview, may_dismiss: b
     let unchanged = (jobs.no_changes > 0).then(|| {
         let fields = [("status", "completed"), ("pr", "no"), ("needs", "attention")];
         let href = links::with_query(&links::jobs(project), &fields);
-        view! { <p class="more"><a href=href>{grouped(jobs.no_changes)} " made no changes"</a></p> }
+        view! { <p class="more"><a href=href>{number(jobs.no_changes)} " made no changes"</a></p> }
     });
     let more = view! { {all} {unchanged} }.into_any();
     section("Needs attention", "Nothing needs your attention.", &jobs.needing, may_dismiss, more)
@@ -50,7 +74,7 @@ pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
 fn all(project: &str, total: u64, shown: &[Job], filter: (&str, &str)) -> AnyView {
     let all = (total > shown.len() as u64).then(|| {
         let href = links::with_query(&links::jobs(project), &[filter]);
-        view! { <p class="more"><a href=href>"Show all " {grouped(total)}</a></p> }
+        view! { <p class="more"><a href=href>"Show all " {number(total)}</a></p> }
     });
     all.into_any()
 }

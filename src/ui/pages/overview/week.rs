@@ -11,10 +11,10 @@ use crate::model::day::{Day, DayRange};
 use crate::model::links;
 use crate::model::page_views::FetchedPageViews;
 use crate::ui::charts::bar::{bar, legend, patterns};
-use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale;
 use crate::ui::components::failure::failure;
 use crate::ui::components::live_source::live_source;
+use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::trend::trend;
@@ -84,7 +84,7 @@ fn most_viewed(rows: &[TableRow]) -> AnyView {
         view! {
             <li data-path=row.path.clone()>
                 <span class="week-path">{row.path.clone()}</span>
-                <span class="numeric">{grouped(row.counts.total)}</span>
+                <span class="numeric">{number(row.counts.total)}</span>
                 {bar(row.counts, longest)}
             </li>
         }

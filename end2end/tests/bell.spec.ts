@@ -1,0 +1,54 @@
+/** What is new since one last looked: the number at the bell, and the line on the overview. */
+import type { Page } from "@playwright/test";
+import { Api } from "../fixtures/api.ts";
+import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+
+const bell = (page: Page) => page.getByRole("banner").getByRole("link", { name: /^Notifications/ });
+const since = (page: Page) => page.locator("details.since");
+
+test("the bell counts what ended since one looked, and the overview lists it without counting as a look", async ({ serve, visit }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  const api = new Api(page.request, docket.url, PROJECT);
+  await open(page, at("/jobs"));
+  await expect(bell(page)).toHaveAccessibleName("Notifications");
+  const first = await api.start("emulator:no-changes Check the links");
+  await expect(bell(page), "an open list is told").toHaveAccessibleName("Notifications, 1 new", UNTIL_DONE);
+  await expect(bell(page)).toHaveText("1");
+  const second = await api.start("emulator:pull-request Add an example");
+  await expect(bell(page)).toHaveAccessibleName("Notifications, 2 new", UNTIL_DONE);
+  const running = await api.start("emulator:slow Rewrite everything");
+
+  for (let visit = 0; visit < 2; visit++) {
+    await open(page, at(""));
+    await expect(since(page).locator("summary")).toHaveText("2 of your jobs finished or need attention since you last looked");
+    await expect(bell(page)).toHaveText("2");
+  }
+  await since(page).locator("summary").click();
+  for (const job of [first, second]) await expect(badge(since(page), job.id)).toBeVisible();
+  await expect(badge(since(page), running.id)).toHaveCount(0);
+  await since(page).getByRole("link", { name: "Open the notifications" }).click();
+
+  await interactive(page);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Notifications");
+  await expect(page.locator(".notifications li")).toHaveCount(2);
+  await expect(page.getByRole("button", { name: "Notify me in this browser" }), "the permission is beside the list").toBeVisible();
+  await expect(page.getByRole("navigation", { name: "Whose jobs" }).getByRole("link")).toHaveText(["My jobs", "Everyone’s jobs"]);
+  await expect(bell(page), "they are being read").toHaveText("");
+  await open(page, at(""));
+  await expect(since(page)).toHaveCount(0);
+  await expect(bell(page)).toHaveAccessibleName("Notifications");
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the number and the line are there too", async ({ page, api }) => {
+    const job = await api.start("emulator:no-changes Look at the tables");
+    await expect.poll(async () => (await api.job(job.id)).state, UNTIL_DONE).toBe("completed");
+    await page.goto(at(""));
+    await expect(bell(page)).toHaveAccessibleName("Notifications, 1 new");
+    await since(page).locator("summary").click();
+    await expect(badge(since(page), job.id)).toBeVisible();
+  });
+});

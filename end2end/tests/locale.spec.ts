@@ -1,0 +1,54 @@
+/** Days and numbers are written as the browser's language has them; machines read ISO days and plain digits. */
+import type { Page } from "@playwright/test";
+import { day, grouped, inAddress, kept } from "../fixtures/days.ts";
+import { at, expect, open, test } from "../fixtures/docket.ts";
+
+const ANALYTICS = at("/analytics");
+const RANGE = () => ({ from: day(28), to: day(1) });
+
+test.beforeEach(async ({ api }) => {
+  test.setTimeout(300_000);
+  await kept(api, { from: day(56), to: day(0) });
+});
+
+/** The text that people see or hear, without the values of fields. */
+const said = (page: Page) => page.locator("main").evaluate((main: HTMLElement) => [main.innerText, ...[...main.querySelectorAll("details")].map((it) => it.textContent)].join("\n"));
+
+for (const [locale, days, number] of [
+  ["en-US", /[A-Z][a-z]{2} \d{1,2}, 20\d\d/, /^\d{1,3}(,\d{3})+$/],
+  ["de-DE", /\d{1,2}\. [A-ZÄ][a-zä]{2,4}\.? 20\d\d/, /^\d{1,3}(\.\d{3})+$/],
+] as const) {
+  test.describe(`in ${locale}`, () => {
+    test.use({ locale });
+
+    test("days and numbers of analytics are in that language's form, and no ISO day is shown", async ({ page, api }) => {
+      const { rows, totals } = await api.pages(RANGE());
+      expect(totals.total, "more than a thousand views").toBeGreaterThan(999);
+      const path = rows[0]?.path ?? "";
+      const note = await api.annotate(day(5), "Version 3 was released");
+      for (const query of [inAddress(RANGE()), `${inAddress(RANGE())}&compare=weekdays`, `${inAddress(RANGE())}&path=${path}`]) {
+        await open(page, `${ANALYTICS}?${query}`);
+        await expect(page.locator(".context")).toHaveText(days);
+        await expect(page.locator(".provenance").filter({ hasText: "Compared with" })).toHaveText(days);
+        await expect(page.locator(".figure dd").first()).toHaveText(number);
+        await expect(page.locator(".as-table tbody tr").first().locator("th")).toHaveText(/^\p{L}{2,3}\.?,? .*20\d\d$/u);
+        expect(await said(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
+      }
+      await expect(page.locator(".context time").first()).toHaveAttribute("datetime", day(28));
+      await expect(page.getByLabel("From", { exact: true })).toHaveValue(day(28));
+
+      await open(page, `${ANALYTICS}?${inAddress(RANGE())}`);
+      await expect(page.locator("tr[data-path] td.numeric").nth(2)).toHaveText(number);
+      await expect(page.locator("tr[data-path] td.numeric").nth(2)).toHaveAttribute("data-number", grouped(rows[0]?.total ?? 0));
+      await page.getByRole("columnheader", { name: "AI", exact: true }).getByRole("link").click();
+      await expect(page).toHaveURL(/sort=ai/);
+      await expect(page.locator("tr[data-path] td.numeric").nth(2), "rows that the browser renders too").toHaveText(number);
+      await page.getByRole("slider", { name: "Days" }).focus();
+      await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", /20\d\d$/);
+      expect(await page.locator(".chart-tip").innerText()).not.toMatch(/\d{4}-\d{2}-\d{2}/);
+      await open(page, at(""));
+      expect(await said(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
+      await api.removeAnnotation(note.id);
+    });
+  });
+}

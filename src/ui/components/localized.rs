@@ -1,0 +1,55 @@
+//! Days and numbers as people write them. The server writes American English; [`crate::ui::islands::localized`] writes what people's
+//! own locale has instead. What machines read (addresses, fields, exports) is never written here.
+
+use leptos::prelude::*;
+
+use crate::model::day::Day;
+use crate::ui::charts::number::{self, grouped};
+
+/// The attribute of an element that shows a day, with one of the forms below.
+pub const DATE: &str = "data-date";
+/// The attribute of an element that is no `<time>`, with its day.
+pub const DAY: &str = "data-day";
+/// The attribute of an element that shows numbers, with its text as the server writes it.
+pub const NUMBER: &str = "data-number";
+
+/// The form `Tue, Nov 10, 2026`.
+pub const WEEKDAY: &str = "weekday";
+/// The form `Nov 10`.
+pub const SHORT: &str = "short";
+
+/// `Nov 10, 2026`.
+pub fn day(day: Day) -> impl IntoView + use<> {
+    view! { <time datetime=day.to_string() data-date="">{day.long()}</time> }
+}
+
+/// `Tue, Nov 10, 2026`.
+pub fn with_weekday(day: Day) -> impl IntoView + use<> {
+    view! { <time datetime=day.to_string() data-date=WEEKDAY>{day.with_weekday()}</time> }
+}
+
+/// `Nov 10`.
+pub fn short_day(day: Day) -> impl IntoView + use<> {
+    view! { <time datetime=day.to_string() data-date=SHORT>{day.month_and_day()}</time> }
+}
+
+/// `Nov 1, 2026 to Nov 10, 2026`.
+pub fn days(from: Day, to: Day) -> impl IntoView + use<> {
+    view! { {day(from)} " to " {day(to)} }
+}
+
+/// `1,234`.
+pub fn number(number: u64) -> impl IntoView + use<> {
+    written(grouped(number))
+}
+
+/// `1 job`, `1,234 jobs`.
+pub fn counted(count: u64, one: &str, many: &str) -> impl IntoView + use<> {
+    written(number::counted(count, one, many))
+}
+
+/// A text whose words may be numbers.
+pub fn written(text: String) -> impl IntoView + use<> {
+    let server = text.clone();
+    view! { <span data-number=server>{text}</span> }
+}

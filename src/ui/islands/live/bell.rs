@@ -1,0 +1,18 @@
+//! The number at the bell, which comes with the states of jobs and with the budgets.
+
+use crate::ui::components::bell::{BELL, COUNT, label, text};
+use crate::ui::islands::browser;
+
+pub(super) fn show(unread: u32) {
+    let Some(bell) = browser::by_id(BELL) else { return };
+    // Who reads them needs no number.
+    if bell.has_attribute("aria-current") {
+        return;
+    }
+    for name in ["aria-label", "title"] {
+        browser::set(&bell, name, Some(&label(unread)));
+    }
+    if let Some(count) = browser::by_id(COUNT) {
+        browser::set_text(&count, &text(unread));
+    }
+}

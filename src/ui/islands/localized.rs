@@ -1,0 +1,51 @@
+//! Writes the days and numbers of [`crate::ui::components::localized`] as people's own locale has them.
+
+use leptos::web_sys::Element;
+
+use crate::ui::components::localized::{DATE, DAY, NUMBER, SHORT, WEEKDAY};
+use crate::ui::islands::browser;
+
+const ALL: &str = "[data-date], [data-number]";
+
+/// In the whole page.
+pub fn page() {
+    write(browser::all(ALL));
+}
+
+/// Within an element that was rendered anew.
+pub fn within(element: &Element) {
+    write(browser::all_in(element, ALL));
+}
+
+fn write(elements: Vec<Element>) {
+    for element in elements {
+        let text = match element.get_attribute(DATE) {
+            Some(form) => {
+                let day = element.get_attribute("datetime").or_else(|| element.get_attribute(DAY));
+                day.map(|day| local_day(&day, &form))
+            }
+            None => element.get_attribute(NUMBER).map(|text| local_numbers(&text)),
+        };
+        if let Some(text) = text {
+            browser::set_text(&element, &text);
+        }
+    }
+}
+
+fn local_day(day: &str, form: &str) -> String {
+    let parts: &[&str] = match form {
+        WEEKDAY => &["weekday", "month", "day", "year"],
+        SHORT => &["month", "day"],
+        _ => &["month", "day", "year"],
+    };
+    browser::local_day(day, parts)
+}
+
+/// `text` with each word that is a number in the user's form.
+fn local_numbers(text: &str) -> String {
+    let word = |word: &str| match word.replace(',', "").parse() {
+        Ok(number) => browser::local_number(number),
+        Err(_) => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,105 @@
+//! The chosen pages of the pages table, which stay chosen when it is turned, sorted or searched, and for this tab. Those that are not
+//! among the rows are hidden fields of the form of the checkboxes.
+
+use std::cell::{Cell, RefCell};
+
+use leptos::prelude::document;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Event, HtmlInputElement};
+
+use crate::model::analytics_query::PICK;
+use crate::ui::charts::number::counted;
+use crate::ui::components::pages_table::PICKED;
+use crate::ui::islands::browser;
+
+/// The id of the element with the hidden fields.
+pub const ELSEWHERE: &str = "picked-elsewhere";
+/// The id of the number of chosen pages.
+pub const COUNT: &str = "picked-count";
+
+thread_local! {
+    static CHOSEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static IS_STARTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The key of the chosen pages in `sessionStorage`.
+pub fn key(project: &str) -> String {
+    ["docket.picked/", project].concat()
+}
+
+/// Begins with what was chosen in this tab and what the server rendered as chosen.
+pub fn start(project: &str) {
+    if !IS_STARTED.replace(true) {
+        let key = key(project);
+        for page in browser::stored_for_tab(&key).unwrap_or_default().lines() {
+            choose(page, true);
+        }
+        let is_chosen = |field: &&HtmlInputElement| field.checked() || field.type_() == "hidden";
+        for field in fields().iter().filter(is_chosen) {
+            choose(&field.value(), true);
+        }
+        let stored = key.clone();
+        browser::on_window("change", move |event: Event| {
+            let field = browser::target(&event, &["input[form=", PICKED, "]"].concat());
+            if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
+                choose(&field.value(), field.checked());
+                store(&stored);
+                apply();
+            }
+        });
+        // The event fires before the form is reset.
+        browser::on_window("reset", move |event: Event| {
+            if browser::submitted(&event).is_some_and(|form| form.id() == PICKED) {
+                CHOSEN.take();
+                store(&key);
+                browser::after(0, apply);
+            }
+        });
+    }
+    apply();
+}
+
+/// Shows what is chosen, after rows were rendered.
+pub fn apply() {
+    let (Some(elsewhere), true) = (browser::by_id(ELSEWHERE), IS_STARTED.get()) else { return };
+    CHOSEN.with_borrow(|chosen| {
+        let mut others: Vec<&String> = chosen.iter().collect();
+        // With what the server put there for a page without scripts.
+        elsewhere.set_text_content(None);
+        for field in fields() {
+            let value = field.value();
+            others.retain(|page| **page != value);
+            field.set_checked(chosen.contains(&value));
+        }
+        for page in others {
+            let Ok(field) = document().create_element("input") else { continue };
+            for (name, value) in [("type", "hidden"), ("name", PICK), ("value", page)] {
+                browser::set(&field, name, Some(value));
+            }
+            let _ = elsewhere.append_child(&field);
+        }
+        if let Some(count) = browser::by_id(COUNT) {
+            let text = counted(chosen.len() as u64, "page chosen", "pages chosen");
+            browser::set_text(&count, if chosen.is_empty() { "" } else { &text });
+        }
+    });
+}
+
+fn choose(page: &str, is_chosen: bool) {
+    CHOSEN.with_borrow_mut(|chosen| {
+        chosen.retain(|other| other != page);
+        if is_chosen {
+            chosen.push(page.to_owned());
+        }
+    });
+}
+
+fn store(key: &str) {
+    browser::store_for_tab(key, &CHOSEN.with_borrow(|chosen| chosen.join("\n")));
+}
+
+/// The checkboxes of the rows, and the hidden fields.
+fn fields() -> Vec<HtmlInputElement> {
+    let found = browser::all(&["input[form=", PICKED, "], #", ELSEWHERE, " [name=", PICK, "]"].concat());
+    found.into_iter().filter_map(|field| field.dyn_into().ok()).collect()
+}

@@ -1,0 +1,152 @@
+//! Days that a comparison needs and that are not in the daily history yet: a button that requests them, and how far that is. With
+//! scripts the page is refreshed until they are there.
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+
+use crate::api::history::{FetchDays, history_state, missing_days};
+use crate::model::day::DayRange;
+use crate::model::history::{HistoryState, JobEffect, Missing};
+use crate::model::time::Timestamp;
+use crate::ui::charts::number::counted;
+use crate::ui::clock;
+use crate::ui::components::form::post_form;
+use crate::ui::components::localized::days;
+use crate::ui::components::time::until;
+
+/// Seconds between two refreshes of what waits for days.
+pub(super) const EVERY: &str = "5";
+
+/// Days of which some are missing.
+pub(super) struct DaysWanted {
+    pub(super) range: DayRange,
+    pub(super) missing: Missing,
+    pub(super) history: HistoryState,
+}
+
+impl DaysWanted {
+    /// `None` if no day is missing, or if that cannot be found out, which does not prevent a page.
+    pub(super) async fn ask(project: &str, range: DayRange) -> Option<Self> {
+        let (from, to) = (range.from().to_string(), range.to().to_string());
+        let missing = missing_days(project.to_owned(), from, to).await.ok()?;
+        if missing.days == 0 {
+            return None;
+        }
+        let history = history_state(project.to_owned()).await.ok()?;
+        Some(Self { range, missing, history })
+    }
+
+    /// Whether all of them were requested.
+    pub(super) fn are_requested(&self) -> bool {
+        self.missing.requested >= self.missing.days
+    }
+}
+
+/// `back`: the page that needs the days. `may_fetch`: whether this person may request them.
+pub(super) fn fetch_days(project: &str, wanted: &DaysWanted, back: &str, may_fetch: bool) -> AnyView {
+    let DaysWanted { range, missing, history } = wanted;
+    let progress = progress(wanted, clock::now());
+    let button =
+        (may_fetch && !wanted.are_requested()).then(|| fetch_button(project, *range, missing.calls, back));
+    let bar = wanted.are_requested().then(|| {
+        let all = range.days().unsigned_abs();
+        let here = all.saturating_sub(missing.days.into());
+        view! { <progress max=all.to_string() value=here.to_string() aria-hidden="true"></progress> }
+    });
+    let waiting = history.waiting.clone().filter(|_| wanted.are_requested() || history.calls_left == 0);
+    view! {
+        <div class="fetch-days">
+            {button}
+            <p role="status">{days(range.from(), range.to())} ": " {progress} " " {waiting}</p>
+            {bar}
+        </div>
+    }
+    .into_any()
+}
+
+/// The plain form of the button.
+pub(super) fn fetch_button(project: &str, range: DayRange, calls: u32, back: &str) -> AnyView {
+    let hidden = vec![
+        ("project", project.to_owned()),
+        ("from", range.from().to_string()),
+        ("to", range.to().to_string()),
+        ("back", back.to_owned()),
+    ];
+    let price = (calls > 0).then(|| format!(" (at least {})", counted(calls.into(), "call", "calls")));
+    let button = view! {
+        <button class="button" type="submit" data-done="The days are being fetched">"Fetch these days" {price}</button>
+    };
+    post_form("fetch-days-form", FetchDays::PATH, hidden, button).into_any()
+}
+
+/// The button for the weeks around a job; nothing while they are being fetched.
+pub(super) fn fetch_weeks(project: &str, effect: &JobEffect, back: &str) -> Option<AnyView> {
+    (effect.missing > 0 && !effect.requested).then(|| fetch_button(project, effect.weeks(), 0, back))
+}
+
+/// `12 of 28 days are here, about 4 min to go.`, or what a request would meet.
+fn progress(DaysWanted { range, missing, history }: &DaysWanted, now: Timestamp) -> String {
+    let all = range.days().unsigned_abs();
+    let here = format!("{} of {}", all.saturating_sub(missing.days.into()), counted(all, "day", "days"));
+    if missing.requested >= missing.days {
+        let to_go = history.expected_end.map(|end| format!(", about {} to go", until(end, now)));
+        return format!("{here} here, the others are being fetched{}.", to_go.unwrap_or_default());
+    }
+    let calls = counted(missing.calls.into(), "call", "calls");
+    let left = match history.calls_left {
+        0 => "This hour has no calls left for them: they are fetched as soon as it has.".to_owned(),
+        left if left < missing.calls => format!(
+            "Fetching the others takes at least {calls}. This hour has {left} left for it; the rest follows as calls become free."
+        ),
+        _ => format!(
+            "Fetching the others takes at least {calls}, and this hour has {} left for it.",
+            history.calls_left
+        ),
+    };
+    format!("{here} in the daily history. {left}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(requested: u32, calls_left: u32) -> DaysWanted {
+        let day = |text: &str| text.parse().unwrap_or_else(|error| panic!("{error}"));
+        DaysWanted {
+            range: DayRange::ending(day("2026-11-10"), 28),
+            missing: Missing { days: 16, calls: 32, requested },
+            history: HistoryState {
+                days_wanted: 90,
+                days_done: 90,
+                days_settled: 88,
+                first: None,
+                last: None,
+                calls_left,
+                expected_end: Some(Timestamp::from_millis(240_000)),
+                waiting: None,
+                marked: Vec::new(),
+            },
+        }
+    }
+
+    #[test]
+    fn what_fetching_takes_and_what_the_hour_has_is_said_in_numbers() {
+        let said = |requested, left| progress(&wanted(requested, left), Timestamp::from_millis(0));
+        let here = "12 of 28 days in the daily history. ";
+        assert_eq!(
+            said(0, 60),
+            format!("{here}Fetching the others takes at least 32 calls, and this hour has 60 left for it.")
+        );
+        assert_eq!(
+            said(3, 9),
+            format!(
+                "{here}Fetching the others takes at least 32 calls. This hour has 9 left for it; the rest follows as calls become free."
+            )
+        );
+        assert_eq!(
+            said(0, 0),
+            format!("{here}This hour has no calls left for them: they are fetched as soon as it has.")
+        );
+        assert_eq!(said(16, 9), "12 of 28 days here, the others are being fetched, about 4 min to go.");
+    }
+}
