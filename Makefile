@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test lint supply-chain fmt fuzz e2e conformance crash bench screenshots setup clean
+.PHONY: help run dev build test lint supply-chain fmt fuzz e2e conformance crash soak attack bench screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,12 @@ conformance: ## Check a server against the specification: KEY=… make conforman
 # ROUNDS=1000 kills more often, SEED=7 changes the moments.
 crash: ## Kill the process at 300 random moments under load (ROUNDS=, SEED=): nothing is lost or sent twice
 	@scripts/crash.sh $(or $(ROUNDS),300) $(SEED)
+
+soak: build ## Let 200 simulated people use the release binary through the platform's faults (MINUTES=): nothing grows, no answer is wrong
+	@scripts/soak.sh $(or $(MINUTES),10)
+
+attack: build ## Attack the availability of the release binary in every known way at once (DURATION= in seconds), while a person works
+	@scripts/attack.sh $(or $(DURATION),30)
 
 bench: build ## Measure start, memory and page times of the release binary, a large database and a long history
 	@scripts/bench.sh

@@ -123,7 +123,7 @@ async fn compare(store: &Store, project: &ProjectId) {
     let before = DayRange::ending(range(90).from().plus_days(-1), 90);
     let mut snapshot = store.snapshot(project).await.unwrap();
     assert_eq!(snapshot.days(before).await.unwrap().len(), 90);
-    let paths = snapshot.paths().await.unwrap();
+    let paths = snapshot.paths(before.from()).await.unwrap();
     assert_eq!(snapshot.sums(before, &paths).await.unwrap().len(), PAGES as usize);
 }
 

@@ -11,8 +11,8 @@ use docket::server::auth::first_admin;
 use docket::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use docket::server::commands::{self, user::Action};
 use docket::server::config::{
-    Config, ConfigError, Database, KEYS, Log, LogFormat, Source, listen_address, parse_admin_password,
-    parse_projects,
+    Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source, listen_address,
+    parse_admin_password, parse_projects,
 };
 use docket::server::store::audit::ChainLink;
 use mimalloc::MiMalloc;
@@ -75,6 +75,12 @@ enum Command {
     Audit {
         #[command(subcommand)]
         action: AuditCommand,
+    },
+    /// Remove now what is older than it is kept, as the server does once a day; prints how many rows of which table
+    Purge {
+        /// Only count them
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Write a consistent copy of the database while the server runs
     Backup {
@@ -173,6 +179,12 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             let database = Database::from_source(&source)?;
             start_logging(&quiet_unless_asked(log));
             commands::audit::verify(&database, commands::audit::Verify { copy, since }).await?;
+        }
+        Command::Purge { dry_run } => {
+            let database = Database::from_source(&source)?;
+            let (retention, _) = RetentionConfig::with_budget(&source)?;
+            start_logging(&quiet_unless_asked(log));
+            commands::purge(&database, retention, dry_run).await?;
         }
         Command::Backup { file } => {
             let database = Database::from_source(&source)?;

@@ -35,8 +35,12 @@ for (const javaScriptEnabled of [true, false]) {
 
     const guest = await visit(docket, { javaScriptEnabled });
     await guest.goto(address);
-    await ready(guest);
+    if (!javaScriptEnabled) {
+      await guest.getByLabel("Link").fill(address);
+      await guest.getByRole("button", { name: "Continue" }).click();
+    }
     await expect(guest.getByRole("heading", { name: "Welcome to Docket" })).toBeVisible();
+    await ready(guest);
     await expect(guest.getByLabel("Username")).toHaveValue("ivan");
     await guest.getByLabel("Password").fill(CHOSEN);
     await guest.getByRole("button", { name: "Save and sign in" }).click();

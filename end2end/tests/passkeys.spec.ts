@@ -106,7 +106,7 @@ test("a wrong password beside a new passkey is said in the form", async ({ serve
   await form.getByLabel("Name").fill("Blue key");
   await form.getByLabel("Password").fill("wrong");
   await form.getByRole("button", { name: "Add a passkey" }).click();
-  await expect(form.getByRole("alert")).toContainText("Incorrect password");
+  await expect(form.getByRole("alert")).toContainText("Incorrect current password");
   await expect(form.getByLabel("Name"), "what was typed stays").toHaveValue("Blue key");
   expect(await device.passkeys()).toEqual([]);
 });

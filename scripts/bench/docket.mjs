@@ -1,6 +1,6 @@
-// What the benchmarks share: a directory with running processes of the binary, requests to them, and quantiles.
+// What the benchmarks, the soak and the attack share: a directory with running processes of the binary, requests to them, and quantiles.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,6 +68,10 @@ class Process {
       if (this.#child.exitCode !== null) break;
       await sleep(5);
     }
+    // The last of its output comes after its end.
+    await sleep(50);
+    const late = await probe();
+    if (late) return late;
     throw new Error(`timed out waiting until ${what}: ${this.#output}`);
   }
 
@@ -83,16 +87,42 @@ class Process {
     return (Number(new RegExp(`^${kind}:\\s+(\\d+)`, "m").exec(status)[1]) * 1024) / 1e6;
   }
 
+  threads() {
+    return Number(/^Threads:\s+(\d+)/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, "utf8"))[1]);
+  }
+
+  /** How many files it has open, and how many of them are connections and other sockets. */
+  descriptors() {
+    const folder = `/proc/${this.#child.pid}/fd`;
+    const kinds = readdirSync(folder).map((name) => {
+      try {
+        return readlinkSync(`${folder}/${name}`);
+      } catch {
+        // Closed meanwhile.
+        return "";
+      }
+    });
+    return { files: kinds.length, connections: kinds.filter((kind) => kind.startsWith("socket:")).length };
+  }
+
+  /** Writes to its standard input, and ends that. */
+  write(text) {
+    this.#child.stdin.end(text);
+  }
+
   stop() {
+    if (this.#child.exitCode !== null) return undefined;
     this.#child.kill("SIGTERM");
     return this.#gone;
   }
 }
 
-/** Signs in as the administrator. Returns the cookie. */
-export async function signIn(url) {
-  const { headers } = await ask(`${url}/api/session/login`, post(url, { username: "admin", password: PASSWORD }));
-  return headers["set-cookie"][0].split(";")[0];
+/** Signs in, by default as the administrator. Returns the cookie. */
+export async function signIn(url, username = "admin", { agent, address } = {}) {
+  const options = post(url, { username, password: PASSWORD });
+  if (address) options.headers["x-forwarded-for"] = address;
+  const { headers } = await ask(`${url}/api/session/login`, { ...options, agent });
+  return headers["set-cookie"].map((cookie) => cookie.split(";")[0]).join("; ");
 }
 
 /** The request of a server function with `fields`, for `ask`. */
@@ -103,16 +133,20 @@ export function post(origin, fields, cookie = "") {
 }
 
 /** The headers and the text of the answer; fails unless its status is 200. */
-export function ask(url, { method = "GET", headers, body, agent } = {}) {
+export async function ask(url, options) {
+  const answer = await send(url, options);
+  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
+  return answer;
+}
+
+/** The status, the headers and the text of the answer. */
+export function send(url, { method = "GET", headers, body, agent, localAddress } = {}) {
   return new Promise((resolve, reject) => {
-    const request = http.request(url, { method, headers, agent }, (response) => {
+    const request = http.request(url, { method, headers, agent, localAddress }, (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (part) => (text += part));
-      response.on("end", () =>
-        response.statusCode === 200
-          ? resolve({ headers: response.headers, text })
-          : reject(new Error(`${url} answered ${response.statusCode}: ${text}`)),
-      );
+      response.on("error", reject);
+      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, text }));
     });
     request.on("error", reject);
     request.end(body);

@@ -7,7 +7,7 @@ use crate::model::history::{HistoryState, Missing};
 #[cfg(feature = "ssr")]
 use crate::{
     model::day::DayRange,
-    server::{auth::guard, auth::sign_in::is_own_path, forms},
+    server::{auth::guard, auth::own_path::is_own_path, forms},
 };
 
 /// The progress of a project's history, and why it waits if it does.

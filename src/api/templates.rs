@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 
 use crate::error::AppError;
+#[cfg(feature = "ssr")]
+use crate::model::saved_template::TemplateText;
 use crate::model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
 use crate::server::{auth::guard, forms, jobs::templates::PostedTemplate};
@@ -13,6 +15,14 @@ pub async fn list_templates(project: String) -> Result<Vec<SavedTemplate>, AppEr
     let caller = guard::of::<ListTemplates>()?;
     let project = caller.project(&project)?;
     caller.state.jobs.templates(&project).await
+}
+
+/// The project's templates by name, for a page to start from.
+#[cfg(feature = "ssr")]
+pub async fn template_texts(project: String) -> Result<Vec<TemplateText>, AppError> {
+    let caller = guard::of::<ListTemplates>()?;
+    let project = caller.project(&project)?;
+    caller.state.jobs.template_texts(&project).await
 }
 
 /// The initial values of the form for a new template or, with `template`, for that one.

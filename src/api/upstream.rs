@@ -22,5 +22,7 @@ pub async fn budgets(project: String) -> Result<Budgets, AppError> {
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
     let state = guard::of::<GetUpstreamStatus>()?.state;
     let status = state.governor.status(&state.projects).await?;
-    Ok(UpstreamStatus { tasks: state.tasks.all(), unknown_proxy: state.unknown_proxy.seen(), ..status })
+    let working = tokio::runtime::Handle::current().metrics().num_alive_tasks() as u64;
+    let (tasks, unknown_proxy) = (state.tasks.all(), state.unknown_proxy.seen());
+    Ok(UpstreamStatus { tasks, working, unknown_proxy, ..status })
 }

@@ -126,6 +126,8 @@ pub enum Action {
     AuditExport,
     #[strum(message = "Old records removed")]
     AuditRemove,
+    #[strum(message = "Old data removed")]
+    DataRemove,
 }
 
 /// Each action, its stored word (also used in addresses), and its display name.
@@ -311,7 +313,7 @@ mod tests {
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
              user_invite user_invite_again user_withdraw user_join user_access user_password \
              user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \
-             passkey_add passkey_rename passkey_remove denied audit_export audit_remove"
+             passkey_add passkey_rename passkey_remove denied audit_export audit_remove data_remove"
         );
         assert_eq!([Outcome::Done, Outcome::Refused].map(Outcome::as_str), ["done", "refused"]);
     }

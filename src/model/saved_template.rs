@@ -24,6 +24,14 @@ pub struct SavedTemplate {
     pub score: Scorecard,
 }
 
+/// A template to start from, without how its jobs ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateText {
+    pub id: TemplateId,
+    pub name: String,
+    pub text: String,
+}
+
 /// How the jobs created from a template ended. A run is a job that the agent accepted; it is finished when the upstream
 /// reports it completed, failed or archived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,8 @@ pub mod saved;
 mod table;
 mod trend;
 
+use std::sync::Arc;
+
 use self::effect::Effects;
 use self::known_figures::{KnownFigures, KnownFiguresCache};
 use self::period::{Comparable, Period};
@@ -25,6 +27,7 @@ use crate::model::history::{
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::Selection;
+use crate::server::blocking;
 use crate::server::store::Store;
 use crate::server::store::history_queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
 
@@ -69,7 +72,7 @@ impl Analytics {
             markers: trend::markers(finished),
             annotations: summary.annotations,
         };
-        Ok(Report { pages: pages_report(&known, question), trend })
+        Ok(Report { pages: pages_report(known, question).await, trend })
     }
 
     /// The views by day of the pages that a question holds, also of the compared period, and the jobs about them.
@@ -80,8 +83,10 @@ impl Analytics {
     ) -> Result<(Vec<(Day, ViewCounts)>, Vec<FinishedJob>), AppError> {
         let range = question.views.range;
         let mut snapshot = self.store.snapshot(question.project()).await?;
-        let paths = snapshot.paths().await?;
-        let wanted: Vec<bool> = paths.names().iter().map(|path| question.holds(path)).collect();
+        let first =
+            comparable.map_or(range.from(), |comparable| comparable.previous.from().min(range.from()));
+        let paths = snapshot.paths(first).await?;
+        let wanted = held(&paths, question).await;
         let mut days = snapshot.sums_by_day(range, &paths, &wanted).await?;
         if let Some(comparable) = comparable {
             days.extend(snapshot.sums_by_day(comparable.previous, &paths, &wanted).await?);
@@ -103,7 +108,7 @@ impl Analytics {
             days.extend(snapshot.days(compared).await?.into_iter().filter(|day| !range.contains(day.day)));
         }
         let known = KnownFigures::read(&mut snapshot, (range, question.compare), days).await?;
-        Ok(pages_report(&known, question))
+        Ok(pages_report(Arc::new(known), question).await)
     }
 
     /// Views by day or week: of the whole project, of the page `path`, or of a folder (`/guides/*`).
@@ -136,9 +141,9 @@ impl Analytics {
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
         let comparable = period.must_be_comparable(&mut snapshot).await?;
-        let paths = snapshot.paths().await?;
+        let paths = snapshot.paths(comparable.previous.from().min(range.from())).await?;
         let figures = figures(&mut snapshot, &period, Some(&comparable), &paths).await?;
-        Ok(movers::of(&paths, &figures))
+        Ok(blocking::run(paths.len(), move || movers::of(&paths, &figures)).await)
     }
 
     /// One page or folder: its row, its trend and all jobs about it, also those outside the range.
@@ -213,7 +218,12 @@ pub struct Report {
 }
 
 /// The rows that a question leaves of the figures, with what is said of the range.
-fn pages_report(known: &KnownFigures, question: &TableQuestion) -> PagesReport {
+async fn pages_report(known: Arc<KnownFigures>, question: &TableQuestion) -> PagesReport {
+    let (pages, question) = (known.paths.len(), question.clone());
+    blocking::run(pages, move || rows_of_question(&known, &question)).await
+}
+
+fn rows_of_question(known: &KnownFigures, question: &TableQuestion) -> PagesReport {
     let KnownFigures { period, comparable, earlier, paths, figures, .. } = known;
     let mut table = Table::of(paths, figures, question);
     table.sort(question);
@@ -233,12 +243,18 @@ fn pages_report(known: &KnownFigures, question: &TableQuestion) -> PagesReport {
     }
 }
 
+/// For each path, whether a question holds it.
+async fn held(paths: &Arc<Paths>, question: &TableQuestion) -> Arc<[bool]> {
+    let (all, question) = (paths.clone(), question.clone());
+    blocking::run(paths.len(), move || all.names().iter().map(|path| question.holds(path)).collect()).await
+}
+
 /// The views of every page over the range and over what it is compared with.
 async fn figures(
     snapshot: &mut Snapshot,
     period: &Period,
     comparable: Option<&Comparable>,
-    paths: &Paths,
+    paths: &Arc<Paths>,
 ) -> Result<Figures, AppError> {
     let counts = snapshot.sums(period.range(), paths).await?;
     let Some(comparable) = comparable else { return Ok(Figures { counts, previous: None, compared: None }) };
@@ -259,8 +275,10 @@ async fn by_day(
     match selection {
         Selection::Page(path) => Ok(snapshot.page_by_day(range, path).await?),
         _ => {
-            let paths = snapshot.paths().await?;
-            let wanted: Vec<bool> = paths.names().iter().map(|path| selection.holds(path)).collect();
+            let paths = snapshot.paths(range.from()).await?;
+            let (all, selection) = (paths.clone(), selection.clone());
+            let wanted = move || all.names().iter().map(|path| selection.holds(path)).collect();
+            let wanted: Arc<[bool]> = blocking::run(paths.len(), wanted).await;
             Ok(snapshot.sums_by_day(range, &paths, &wanted).await?)
         }
     }

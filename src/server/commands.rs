@@ -5,8 +5,10 @@ mod backup;
 mod check;
 pub mod demo;
 pub mod emulator;
+mod purge;
 pub mod serve;
 pub mod user;
 
 pub use backup::backup;
 pub use check::check;
+pub use purge::purge;

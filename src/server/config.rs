@@ -10,6 +10,7 @@ mod http;
 mod identity;
 mod log;
 mod projects;
+mod retention;
 mod source;
 mod upstream;
 mod webhooks;
@@ -28,6 +29,7 @@ pub use identity::{
 };
 pub use log::{Log, LogFormat};
 pub use projects::parse_projects;
+pub use retention::RetentionConfig;
 pub use source::{ConfigError, KEYS, Key, Source};
 pub use upstream::{BREAKS_AFTER, UpstreamConfig};
 pub use webhooks::WebhookConfig;
@@ -43,6 +45,7 @@ pub struct Config {
     pub budget: Budget,
     pub webhooks: WebhookConfig,
     pub audit: AuditConfig,
+    pub retention: RetentionConfig,
     pub access: AccessConfig,
     pub identity: IdentityConfig,
     /// Password of the user `admin`, created if there is no user yet.
@@ -55,15 +58,17 @@ impl Config {
         let access = AccessConfig::from_source(source)?;
         let (http, upstream) = (Http::from_source(source)?, UpstreamConfig::from_source(source)?);
         let projects = projects(source)?;
+        let (retention, budget) = RetentionConfig::with_budget(source)?;
         let identity = IdentityConfig::from_source(source, &access.trusted_proxies, &projects)?;
         Ok(Self {
             http,
             upstream,
             projects,
             database: Database::from_source(source)?,
-            budget: Budget::from_source(source)?,
+            budget,
             webhooks: WebhookConfig::from_source(source)?,
             audit: AuditConfig::from_source(source)?,
+            retention,
             access,
             identity,
             admin_password: parse_admin_password(source)?,

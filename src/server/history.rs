@@ -46,6 +46,8 @@ pub struct History {
     days: u32,
     /// The number of days before those to fetch once.
     before: u32,
+    /// The number of days that are kept, including today; 0 keeps all.
+    kept: u32,
     /// Serializes the steps; holds the index of the project whose turn it is.
     turn: Arc<AsyncMutex<usize>>,
     backoff: Arc<Mutex<Backoff>>,
@@ -76,7 +78,7 @@ impl History {
         clock: Clock,
         projects: Arc<[Project]>,
         tasks: Tasks,
-        budget: Budget,
+        (budget, kept): (Budget, u32),
     ) -> Self {
         Self {
             tasks,
@@ -87,6 +89,7 @@ impl History {
             projects,
             days: budget.history_days,
             before: budget.history_before,
+            kept,
             turn: Arc::default(),
             backoff: Arc::default(),
             asked: Arc::default(),

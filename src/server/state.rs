@@ -22,11 +22,13 @@ use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::clock::Clock;
 use crate::server::config::{
-    AccessConfig, Budget, IdentityConfig, PublicUrl, TrustedHeaderConfig, UpstreamConfig, WebhookConfig,
+    AccessConfig, Budget, IdentityConfig, PublicUrl, RetentionConfig, TrustedHeaderConfig, UpstreamConfig,
+    WebhookConfig,
 };
 use crate::server::flash::FlashStore;
 use crate::server::history::History;
 use crate::server::jobs::{Jobs, PromptLimits, Timing};
+use crate::server::retention::Retention;
 use crate::server::store::Store;
 use crate::server::tasks::Tasks;
 use crate::server::turns::Turns;
@@ -59,6 +61,7 @@ pub struct Shared {
     pub passwords: Passwords,
     pub turns: Turns,
     pub tasks: Tasks,
+    pub retention: Retention,
     pub presence: Presence,
     pub arrivals: Arrivals,
     pub unknown_proxy: UnknownProxy,
@@ -78,6 +81,7 @@ pub struct AppStateConfig<'a> {
     pub public_url: PublicUrl,
     pub upstream: &'a UpstreamConfig,
     pub budget: Budget,
+    pub retention: RetentionConfig,
     pub webhooks: WebhookConfig,
     pub access: AccessConfig,
     pub identity: IdentityConfig,
@@ -85,7 +89,8 @@ pub struct AppStateConfig<'a> {
 
 impl AppState {
     pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
-        let AppStateConfig { projects, public_url, upstream, budget, webhooks, access, identity } = config;
+        let AppStateConfig { projects, public_url, upstream, budget, retention, webhooks, access, identity } =
+            config;
         let health = Health::new(clock.clone(), upstream.breaks_after);
         let share = access.analytics_per_person;
         let governor = Governor::new(store.clone(), clock.clone(), budget, share, health);
@@ -104,7 +109,7 @@ impl AppState {
             clock.clone(),
             projects.clone(),
             tasks.clone(),
-            budget,
+            (budget, retention.history_days),
         );
         let prompt_max = upstream.prompt_max;
         let limits = PromptLimits { prompt_max, queue_max: access.queued_per_person };
@@ -167,6 +172,7 @@ impl AppState {
             passwords,
             turns: Turns::default(),
             tasks,
+            retention: Retention::new(store.clone(), clock.clone(), retention),
             presence: Presence::new(store.clone(), clock.clone()),
             arrivals: Arrivals::new(access.session_idle),
             unknown_proxy: UnknownProxy::default(),

@@ -31,6 +31,7 @@ pub mod passkeys;
 pub mod polls;
 mod questions;
 pub mod queue;
+pub mod retention;
 pub mod rollups;
 pub mod saved_views;
 mod search;
@@ -84,6 +85,8 @@ pub enum StoreError {
     Stopped,
     #[error("a person has {0} prompts in the queue")]
     QueueFull(u32),
+    #[error("another process wrote the same meanwhile")]
+    Overtaken,
     #[error("the database contains {0}, which this version does not know")]
     Corrupt(String),
 }
@@ -240,8 +243,8 @@ async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Resu
             Durability::Process => "PRAGMA synchronous = NORMAL",
         },
         "PRAGMA foreign_keys = ON",
-        // In KiB, the maximum per connection; questions have more.
-        "PRAGMA cache_size = -8192",
+        // In KiB, the maximum per connection: enough for what is looked up by its key. Questions have more.
+        "PRAGMA cache_size = -2048",
     ] {
         sqlx::query(pragma).execute(&mut *connection).await?;
     }

@@ -24,6 +24,7 @@ pub enum Task {
     History,
     Webhooks,
     Audit,
+    Retention,
 }
 
 /// The state of all background tasks. Cloning gives another handle.
@@ -52,6 +53,7 @@ impl Task {
             Self::History => "Fetching page views",
             Self::Webhooks => "Sending webhooks",
             Self::Audit => "Maintaining the audit log",
+            Self::Retention => "Removing old data",
         }
     }
 
@@ -59,6 +61,7 @@ impl Task {
     const fn silence_max(self) -> Duration {
         match self {
             Self::Audit => Duration::from_secs(25 * 60),
+            Self::Retention => Duration::from_secs(25 * 3_600),
             _ => Duration::from_secs(5 * 60),
         }
     }

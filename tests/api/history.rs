@@ -95,7 +95,8 @@ async fn rows(app: &TestApp, project: &str) -> Rows {
     let pool = database(app).await;
     let all: Vec<(String, String, i64, i64, i64)> = sqlx::query_as(
         "SELECT day, path, human, ai, total FROM daily_views JOIN page_paths ON id = path_id
-         WHERE daily_views.project = $1",
+         WHERE daily_views.project = $1 AND version = (SELECT version FROM history_days h
+             WHERE h.project = daily_views.project AND h.day = daily_views.day)",
     )
     .bind(project)
     .fetch_all(&pool)

@@ -7,6 +7,7 @@ mod removing;
 use docket::model::audit::Outcome;
 use docket::model::time::Timestamp;
 use docket::server::clock::Clock;
+use docket::server::config::AccessConfig;
 use docket::server::store::audit::AuditFilter;
 use serde_json::Value;
 
@@ -157,10 +158,29 @@ async fn beside_an_authenticator_app_either_is_enough_and_the_recovery_codes_sta
     let with_passkey = second_factor::first_step(&app, "olga").await;
     let credential = device.sign(&ask_second(&with_passkey).await);
     assert_eq!(answer(&with_passkey, &credential).await.status, 200);
+    let thief = second_factor::first_step(&app, "olga").await;
+    second_factor::enter(&thief, "000000").await.refused(401, "unauthenticated");
     let alone = app.stranger();
     assert_eq!(sign_in(&alone, &device).await.status, 200, "a code was asked for as well");
+    let page = alone.get("/p/docs/jobs").await.text;
+    assert!(page.contains("1 wrong code was entered for your account"), "{page}");
     let with_recovery = second_factor::first_step(&app, "olga").await;
     assert_eq!(second_factor::enter(&with_recovery, &codes[0]).await.status, 200);
+}
+
+#[tokio::test]
+async fn where_a_second_factor_is_required_a_passkey_is_one() {
+    let access = AccessConfig { require_second_factor: true, ..AccessConfig::default() };
+    let (public_url, clock) = (Some(ORIGIN.to_owned()), Clock::frozen(NOON));
+    let app = TestApp::with(Settings { public_url, clock, access, ..Settings::default() }).await;
+    let olga = app.operator().await;
+    assert_eq!(olga.get("/p/docs/jobs").await.location(), "/account/second-factor");
+    let page = olga.get("/account/second-factor").await;
+    assert!(page.status == 200 && page.text.contains("Add a passkey"), "{}", page.text);
+    let (_, said) = add(&olga).await;
+    assert_eq!(recovery_codes(&said).len(), 10);
+    assert_eq!(olga.get("/p/docs/jobs").await.status, 200);
+    assert_eq!(olga.get("/account/second-factor").await.location(), "/account");
 }
 
 #[tokio::test]

@@ -56,12 +56,13 @@ async fn without_its_database_every_question_is_answered_with_503_and_a_sentence
 }
 
 /// All background tasks, and what lets them panic.
-const TASKS: [(&str, &str); 5] = [
+const TASKS: [(&str, &str); 6] = [
     ("delivery", "Sending prompts"),
     ("polling", "Checking jobs"),
     ("history", "Fetching page views"),
     ("webhooks", "Sending webhooks"),
     ("audit", "Maintaining the audit log"),
+    ("retention", "Removing old data"),
 ];
 
 #[tokio::test]
@@ -78,8 +79,13 @@ async fn a_background_task_that_panics_shows_and_starts_again() {
     for (point, _) in TASKS {
         state.tasks.break_at(point);
     }
+    let (retention, tasks) = (state.retention.clone(), state.tasks.clone());
     let others = tokio::spawn(async move {
-        tokio::join!(history.run(until_then.clone()), maintenance.run(until_then));
+        tokio::join!(
+            history.run(until_then.clone()),
+            maintenance.run(until_then.clone()),
+            retention.run(&tasks, &until_then)
+        );
     });
     let (admin, stranger) = (app.sign_in("ada").await, app.stranger());
     let failed = until("each has failed", async || {

@@ -90,6 +90,8 @@ async fn where_a_second_factor_is_required_nothing_else_answers_before_there_is_
     }
     let open = [
         "/api/account/get",
+        "/api/passkeys/add",
+        "/api/passkeys/begin",
         "/api/second-factor/begin",
         "/api/second-factor/confirm",
         "/api/session/current",

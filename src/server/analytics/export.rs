@@ -1,19 +1,22 @@
 //! Exports all rows of a report as a file, streamed while it is read. Must not hold a database connection while a slow
 //! client receives, nor more rows than those of one day.
 
+use std::sync::Arc;
+
 use futures::Stream;
-use futures::stream;
+use futures::stream::{self, TryStreamExt};
 use strum::EnumString;
 
 use super::period::Period;
 use super::question::TableQuestion;
 use super::table::{Fraction, Table};
-use super::{Analytics, figures};
+use super::{Analytics, figures, held};
 use crate::error::AppError;
 use crate::model::ParseError;
 use crate::model::day::{Day, DayRange};
 use crate::model::history::PageRow;
 use crate::model::page_views::ViewCounts;
+use crate::server::blocking;
 use crate::server::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::history_queries::Paths;
 use crate::server::store::{Store, StoreError};
@@ -37,7 +40,7 @@ pub struct Export {
     pub body: Chunks,
 }
 
-/// Rows of the table per chunk of the file.
+/// Rows per chunk of the file.
 const ROWS_A_CHUNK: usize = 1_000;
 
 const PAGES: &[&str] =
@@ -70,12 +73,18 @@ impl Analytics {
         let mut snapshot = self.store.snapshot(question.project()).await?;
         let period = Period::read(&mut snapshot, question.views.range).await?;
         let comparable = period.comparable(&mut snapshot, question.compare).await?;
-        let paths = snapshot.paths().await?;
+        let range = question.views.range;
+        let first = comparable.as_ref().map_or(range.from(), |it| it.previous.from().min(range.from()));
+        let paths = snapshot.paths(first).await?;
         let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
         drop(snapshot);
-        let mut table = Table::of(&paths, &figures, question);
-        table.sort(question);
-        let rows: Vec<PageRow> = table.rows(0).collect();
+        let asked = question.clone();
+        let sorted = move || {
+            let mut table = Table::of(&paths, &figures, &asked);
+            table.sort(&asked);
+            table.rows(0).collect()
+        };
+        let rows: Vec<PageRow> = blocking::run(usize::MAX, sorted).await;
         let chunks = rows.chunks(ROWS_A_CHUNK).map(<[PageRow]>::to_vec).collect::<Vec<_>>();
         Ok(file(format, PAGES, stream::iter(chunks.into_iter().map(Ok)), |sheet, rows: Vec<PageRow>| {
             rows.iter().for_each(|row| sheet.row(&page_cells(row)));
@@ -85,9 +94,10 @@ impl Analytics {
     async fn daily_file(&self, question: TableQuestion, format: Format) -> Result<Chunks, AppError> {
         let mut snapshot = self.store.snapshot(question.project()).await?;
         Period::read(&mut snapshot, question.views.range).await?;
-        let paths = snapshot.paths().await?;
+        let paths = snapshot.paths(question.views.range.from()).await?;
         drop(snapshot);
-        let daily = Daily::new(self.store.clone(), question, paths);
+        let store = self.store.clone();
+        let daily = blocking::run(paths.len(), move || Daily::new(store, question, paths)).await;
         Ok(file(format, DAILY, daily.days(), |sheet, rows: DailyRows| {
             for (path, counts) in &rows.rows {
                 let [human, ai, total] = numbers(*counts);
@@ -102,8 +112,8 @@ impl Analytics {
         let days = if question.search.is_everything() && question.folder.is_none() {
             period.days().iter().map(|day| (day.day, day.totals)).collect()
         } else {
-            let paths = snapshot.paths().await?;
-            let wanted: Vec<bool> = paths.names().iter().map(|path| question.holds(path)).collect();
+            let paths = snapshot.paths(question.views.range.from()).await?;
+            let wanted = held(&paths, question).await;
             snapshot.sums_by_day(question.views.range, &paths, &wanted).await?
         };
         drop(snapshot);
@@ -120,48 +130,56 @@ impl Analytics {
 struct Daily {
     store: Store,
     question: TableQuestion,
-    paths: Paths,
+    paths: Arc<Paths>,
     /// For each path, its position in alphabetical order; `None` if the query excludes it.
-    places: Vec<Option<u32>>,
+    places: Arc<[Option<u32>]>,
 }
 
-/// The rows of one day, by path.
+/// Some rows of one day, by path.
 struct DailyRows {
     day: Day,
     rows: Vec<(String, ViewCounts)>,
 }
 
 impl Daily {
-    fn new(store: Store, question: TableQuestion, paths: Paths) -> Self {
+    fn new(store: Store, question: TableQuestion, paths: Arc<Paths>) -> Self {
         let mut order: Vec<usize> = (0..paths.len()).collect();
         order.sort_unstable_by_key(|at| &paths.names()[*at]);
         let mut places = vec![None; paths.len()];
         for (place, at) in order.into_iter().enumerate() {
             places[at] = question.holds(&paths.names()[at]).then_some(place as u32);
         }
-        Self { store, question, paths, places }
+        Self { store, question, paths, places: places.into() }
     }
 
     fn days(self) -> impl Stream<Item = Result<DailyRows, StoreError>> + Send {
         let range: DayRange = self.question.views.range;
-        stream::try_unfold((self, range.from()), move |(daily, day)| async move {
+        let days = stream::try_unfold((self, range.from()), move |(daily, day)| async move {
             if day > range.to() {
-                return Ok(None);
+                return Ok::<_, StoreError>(None);
             }
             let rows = daily.read(day).await?;
             Ok(Some((rows, (daily, day.plus_days(1)))))
-        })
+        });
+        days.map_ok(|pieces: Vec<DailyRows>| stream::iter(pieces.into_iter().map(Ok::<_, StoreError>)))
+            .try_flatten()
     }
 
-    async fn read(&self, day: Day) -> Result<DailyRows, StoreError> {
+    /// The rows of a day, in pieces that are short enough to be written at once.
+    async fn read(&self, day: Day) -> Result<Vec<DailyRows>, StoreError> {
         let mut snapshot = self.store.snapshot(self.question.project()).await?;
         let gone = || StoreError::Corrupt(format!("{day} was deleted meanwhile"));
         let mut rows = snapshot.day(day, &self.paths).await?.ok_or_else(gone)?;
         drop(snapshot);
-        rows.retain(|(at, _)| self.places[*at].is_some());
-        rows.sort_unstable_by_key(|(at, _)| self.places[*at]);
-        let named = |(at, counts): (usize, _)| (self.paths.names()[at].clone(), counts);
-        Ok(DailyRows { day, rows: rows.into_iter().map(named).collect() })
+        let (paths, places) = (self.paths.clone(), self.places.clone());
+        let sorted = move || {
+            rows.retain(|(at, _)| places[*at].is_some());
+            rows.sort_unstable_by_key(|(at, _)| places[*at]);
+            let named = |(at, counts): &(usize, _)| (paths.names()[*at].clone(), *counts);
+            let pieces = rows.chunks(ROWS_A_CHUNK);
+            pieces.map(|rows| DailyRows { day, rows: rows.iter().map(named).collect() }).collect()
+        };
+        Ok(blocking::run(self.paths.len(), sorted).await)
     }
 }
 

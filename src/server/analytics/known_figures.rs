@@ -27,7 +27,7 @@ pub(super) struct KnownFigures {
     pub(super) period: Period,
     pub(super) comparable: Option<Comparable>,
     pub(super) earlier: Option<Earlier>,
-    pub(super) paths: Paths,
+    pub(super) paths: Arc<Paths>,
     pub(super) figures: Figures,
 }
 
@@ -49,7 +49,8 @@ impl KnownFigures {
         let period = Period::of(range, own)?;
         let comparable = period.comparable_with(&before, compare);
         let earlier = period.earlier(&before, compare);
-        let paths = snapshot.paths().await?;
+        let first = days.iter().map(|day| day.day).min().unwrap_or(range.from());
+        let paths = snapshot.paths(first).await?;
         let figures = figures(snapshot, &period, comparable.as_ref(), &paths).await?;
         Ok(Self { days, period, comparable, earlier, paths, figures })
     }

@@ -2,6 +2,7 @@
 
 use super::table::{self, Figures, Row};
 use crate::model::history::{Movers, Tab};
+use crate::server::blocking;
 use crate::server::store::history_queries::Paths;
 
 /// Rows per list.
@@ -9,6 +10,7 @@ const ROWS: usize = 10;
 
 /// The movers among all pages, each list as long as [`ROWS`].
 pub(super) fn of(paths: &Paths, figures: &Figures) -> Movers {
+    blocking::must_be_apart(paths.len());
     let rows: Vec<Row> = (0..paths.len()).map(|at| figures.row(paths, at)).collect();
     let first = |tab| {
         let mut rows: Vec<&Row> = rows.iter().filter(|row| table::belongs(tab, row)).collect();

@@ -8,6 +8,7 @@ use crate::model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
 use crate::model::page_views::ViewCounts;
 use crate::model::selection::{Folder, FolderEntry};
 use crate::server::analytics::question::TableQuestion;
+use crate::server::blocking;
 use crate::server::store::history_queries::{Paths, Sums};
 
 /// The views of every path.
@@ -70,6 +71,7 @@ impl Figures {
 impl<'a> Table<'a> {
     /// The rows of a query, unsorted.
     pub(super) fn of(paths: &'a Paths, figures: &Figures, question: &TableQuestion) -> Self {
+        blocking::must_be_apart(paths.len());
         let found = (0..paths.len()).filter(|at| question.search.finds(&paths.names()[*at]));
         // A page that has no views now is shown only among those that are gone.
         let is_shown = |at: &usize| figures.is_fetched(*at) || question.tab == Tab::Gone;

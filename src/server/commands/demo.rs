@@ -17,8 +17,8 @@ use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
 use crate::server::clock::Clock;
 use crate::server::config::{
-    AccessConfig, ApiKey, AuditConfig, BREAKS_AFTER, Budget, IdentityConfig, PublicUrl, UpstreamConfig,
-    WebhookConfig, parse_projects,
+    AccessConfig, ApiKey, AuditConfig, BREAKS_AFTER, Budget, IdentityConfig, PublicUrl, RetentionConfig,
+    UpstreamConfig, WebhookConfig, parse_projects,
 };
 use crate::server::emulator::{DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use crate::server::listen;
@@ -91,6 +91,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         public_url: public_url.clone(),
         upstream: &upstream,
         budget,
+        retention: RetentionConfig::default(),
         // A demonstration has receivers on this machine at most.
         webhooks: WebhookConfig { private: true },
         access: AccessConfig::default(),

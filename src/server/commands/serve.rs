@@ -25,6 +25,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         public_url,
         upstream: &config.upstream,
         budget: config.budget,
+        retention: config.retention,
         webhooks: config.webhooks,
         access: config.access,
         identity: config.identity,
@@ -34,7 +35,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     run_with_history(state, config.audit, listener, stop_on_signal()).await
 }
 
-/// Like [`run`], and also fetches the daily history and maintains the audit log.
+/// Like [`run`], and also fetches the daily history, maintains the audit log and removes old data.
 pub async fn run_with_history(
     state: AppState,
     audit: AuditConfig,
@@ -52,10 +53,15 @@ pub async fn run_with_history(
         );
         async move { maintenance.run(stop).await }
     });
+    let retention = tokio::spawn({
+        let (state, stop) = (state.clone(), stop.clone());
+        async move { state.retention.run(&state.tasks, &stop).await }
+    });
     let ended = run(state, listener, stop.clone()).await;
     stop.cancel();
     history.await.context("keeping the history in step")?;
     maintenance.await.context("keeping the audit log in order")?;
+    retention.await.context("removing old data")?;
     ended
 }
 

@@ -139,6 +139,18 @@ pub const KEYS: &[Key] = &[
         "Secret that the proxy sends in the header docket-proxy-secret; required where it is on this machine",
     ),
     key("trusted_secret_file", "", "/run/secrets/docket-proxy", "File that holds that secret"),
+    key(
+        "jobs_days",
+        "0",
+        "400",
+        "Days that finished jobs are kept after their last change, unless they need attention; 0 keeps all",
+    ),
+    key(
+        "history_keep_days",
+        "0",
+        "400",
+        "Days of daily history that are kept, with the notes on them; at least history_days; 0 keeps all",
+    ),
     key("audit_days", "400", "400", "Days that records of the audit log are kept; 0 keeps all"),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),

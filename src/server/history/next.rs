@@ -7,6 +7,7 @@ use crate::model::day::{Day, DayRange};
 use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
+use crate::server::retention;
 use crate::server::store::StoreError;
 use crate::server::store::history::{FetchedDay, PartialDay};
 use crate::server::upstream::governor::Scope;
@@ -37,7 +38,10 @@ impl History {
     async fn next_day(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Day>, StoreError> {
         let requested = self.store.requested_days(project).await?;
         let aside = |day: &Day| self.backoff().is_set_aside(project, *day, now);
-        if let Some(day) = requested.into_iter().find(|day| *day <= Day::of(now) && !aside(day)) {
+        let is_kept = |day: &Day| retention::first_day(self.kept, now).is_none_or(|first| *day >= first);
+        if let Some(day) =
+            requested.into_iter().find(|day| *day <= Day::of(now) && is_kept(day) && !aside(day))
+        {
             return Ok(Some(day));
         }
         let window = self.window(now);

@@ -9,6 +9,7 @@ use crate::model::history::{HistoryState, Missing};
 use crate::model::id::ProjectId;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
+use crate::server::retention;
 use crate::server::store::StoreError;
 use crate::server::store::history::Extent;
 use crate::server::upstream::governor::Scope;
@@ -49,10 +50,10 @@ impl History {
         })
     }
 
-    /// The missing days of a range; days in the future are not missing.
+    /// The missing days of a range; days in the future, and those that are not kept, are not missing.
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
         let none = Missing { days: 0, calls: 0, requested: 0 };
-        let Some(range) = begun(range, self.clock.now()) else { return Ok(none) };
+        let Some(range) = self.fetchable(range, self.clock.now()) else { return Ok(none) };
         let days = self.days_missing(project, range).await?;
         if days == 0 {
             return Ok(none);
@@ -71,7 +72,7 @@ impl History {
         range: DayRange,
     ) -> Result<HistoryState, AppError> {
         let now = self.clock.now();
-        if let Some(range) = begun(range, now) {
+        if let Some(range) = self.fetchable(range, now) {
             let requested = self.store.requested_days(project).await?;
             let missing = self.days_missing(project, range).await? as usize;
             if missing + requested.iter().filter(|day| !range.contains(**day)).count() > MOST_REQUESTED {
@@ -87,6 +88,12 @@ impl History {
             self.asked.notify_one();
         }
         self.state(project).await
+    }
+
+    /// The part of a range that is not in the future, and whose days are kept.
+    fn fetchable(&self, range: DayRange, now: Timestamp) -> Option<DayRange> {
+        let first = retention::first_day(self.kept, now).unwrap_or(range.from());
+        DayRange::new(range.from().max(first), range.to().min(Day::of(now))).ok()
     }
 
     /// The days still to be fetched for the first time: in the window, and requested ones before it.
@@ -167,9 +174,4 @@ impl History {
         let at = self.resumes_at(project, meter, now)?.to_datetime();
         Some(format!("{why}. The next try is at {:02}:{:02} UTC.", at.hour(), at.minute()))
     }
-}
-
-/// The part of a range that is not in the future.
-fn begun(range: DayRange, now: Timestamp) -> Option<DayRange> {
-    DayRange::new(range.from(), range.to().min(Day::of(now))).ok()
 }

@@ -6,6 +6,7 @@ use crate::model::id::{BatchId, IntentId, ProjectId};
 use crate::model::page_path;
 use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
+use crate::server::blocking;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::{paths, prompt};
 use crate::server::jobs::queue::cancelled_by;
@@ -189,13 +190,9 @@ impl Jobs {
             return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));
         }
         prompt(text, self.prompt_max)?;
-        // Many long prompts take a while and must not block the async threads.
+        // Many long prompts take a while.
         let (text, values, most) = (text.to_owned(), values.to_owned(), self.prompt_max);
-        let checked = tokio::task::spawn_blocking(move || checked(&text, &values, most)).await;
-        checked.map_err(|error| {
-            tracing::error!(%error, "a batch could not be checked");
-            AppError::internal()
-        })?
+        blocking::run(usize::MAX, move || checked(&text, &values, most)).await
     }
 }
 

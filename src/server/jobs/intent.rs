@@ -191,9 +191,14 @@ impl Jobs {
         // If the same form was submitted twice at once, this finds the other one's intent.
         let intent =
             self.store.find_intent(&form.author.id, &request.intent).await.map_err(committed_already)?;
-        // Without an intent, the job to follow up was rejected meanwhile.
-        let intent = intent.ok_or_else(nothing_to_follow_up)?;
-        self.answer(form, &request, intent).await
+        match intent {
+            Some(intent) => self.answer(form, &request, intent).await,
+            None if self.store.is_removed_intent(&form.author.id, request.intent.as_str()).await? => {
+                Err(sent_long_ago())
+            }
+            // The job to follow up was rejected meanwhile.
+            None => Err(nothing_to_follow_up()),
+        }
     }
 
     /// Nothing is committed if this fails, so that the same intent may be submitted again.
@@ -254,6 +259,13 @@ impl Jobs {
 
 fn nothing_to_follow_up() -> AppError {
     AppError::bad_input("The platform has not accepted this job, so there is nothing to follow up yet.")
+}
+
+fn sent_long_ago() -> AppError {
+    AppError::new(
+        ErrorCode::IntentReused,
+        "This form was sent long ago, and its job has been removed since. Reload the page to send the prompt as a new one.",
+    )
 }
 
 /// Nothing is committed if this fails, as for a similar job.

@@ -6,7 +6,7 @@ use crate::model::job::Job;
 use crate::model::job_query::JobQuery;
 use crate::model::links;
 use crate::model::palette::{Found, Place};
-use crate::model::saved_template::SavedTemplate;
+use crate::model::saved_template::TemplateText;
 use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -22,12 +22,12 @@ impl Jobs {
         let (_, filter) = parse(&JobQuery::default().with("q", q.trim()).with("sort", sort))?;
         let jobs = self.store.jobs(project, &filter).await?.jobs;
         let words: Vec<String> = q.split_whitespace().map(str::to_lowercase).collect();
-        let has_words = |template: &SavedTemplate| {
+        let has_words = |template: &TemplateText| {
             let name = template.name.to_lowercase();
             words.iter().all(|word| name.contains(word.as_str()))
         };
         let may_start = caller.user.role >= Role::Operator;
-        let templates = self.store.templates(project).await?;
+        let templates = self.store.template_texts(project).await?;
         let templates = templates.into_iter().filter(has_words).take(MOST);
         Ok(Found {
             templates: templates.map(|template| of_template(project, template, may_start)).collect(),
@@ -36,7 +36,7 @@ impl Jobs {
     }
 }
 
-fn of_template(project: &ProjectId, template: SavedTemplate, may_start: bool) -> Place {
+fn of_template(project: &ProjectId, template: TemplateText, may_start: bool) -> Place {
     let project = project.as_str();
     let href = match may_start {
         true => links::new_job_by(project, template.id.as_str(), ""),

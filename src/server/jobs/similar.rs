@@ -1,7 +1,5 @@
 //! Finds jobs similar to a prompt before it is sent. Must not decide anything: people do.
 
-use anyhow::Context;
-
 use crate::error::AppError;
 use crate::model::id::ProjectId;
 use crate::model::job::EXCERPT_CHARS;
@@ -9,6 +7,7 @@ use crate::model::page_path;
 use crate::model::similar::SimilarJob;
 use crate::model::trigrams::{COMPARED_CHARS, Trigrams};
 use crate::server::auth::guard::Caller;
+use crate::server::blocking;
 use crate::server::jobs::Jobs;
 use crate::server::store::drafts::DraftKey;
 use crate::server::store::similar::Candidate;
@@ -33,13 +32,8 @@ impl Jobs {
         // An invalid path is still being typed.
         let paths = page_path::of_job(page_path::typed(paths).unwrap_or_default(), prompt);
         let prompt = prompt.to_owned();
-        // Comparing long texts takes a while and must not block the async threads.
-        let compared =
-            tokio::task::spawn_blocking(move || similar_jobs_of(&prompt, &paths, candidates)).await;
-        compared.context("comparing prompts").map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "similar jobs could not be found");
-            AppError::internal()
-        })
+        // Comparing long texts takes a while.
+        Ok(blocking::run(usize::MAX, move || similar_jobs_of(&prompt, &paths, candidates)).await)
     }
 
     /// Jobs similar to the caller's draft of a new job.

@@ -3,7 +3,9 @@
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{ProjectId, TemplateId};
 use crate::model::name::is_plain;
-use crate::model::saved_template::{NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm};
+use crate::model::saved_template::{
+    NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm, TemplateText,
+};
 use crate::model::template::placeholders;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
@@ -25,6 +27,10 @@ pub struct PostedTemplate {
 impl Jobs {
     pub async fn templates(&self, project: &ProjectId) -> Result<Vec<SavedTemplate>, AppError> {
         Ok(self.store.templates(project).await?)
+    }
+
+    pub async fn template_texts(&self, project: &ProjectId) -> Result<Vec<TemplateText>, AppError> {
+        Ok(self.store.template_texts(project).await?)
     }
 
     /// The initial values of the template form. A draft takes precedence over the saved text.

@@ -4,12 +4,16 @@
 mod finished;
 mod summary;
 
+use std::sync::Arc;
+
 use futures::TryStreamExt;
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
 
 pub use self::finished::FinishedJob;
+#[cfg(test)]
+pub(super) use self::finished::finished_about;
 pub use self::summary::{Summary, SummaryRanges};
 use super::rollups::{self, DayRow};
 use super::{Store, StoreError, jobs, optional_word, word};
@@ -18,9 +22,13 @@ use crate::model::history::{Annotation, Mark};
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
+use crate::server::blocking;
 
 /// The maximum number of annotations in one answer.
 const ANNOTATIONS_MAX: i64 = 500;
+
+/// $1: the project, $2: the first day.
+pub(super) const PATHS: &str = "SELECT id, path FROM page_paths WHERE project = $1 AND seen_on >= $2";
 
 /// A consistent snapshot of a project's history. It holds a connection: drop it before sending anything to a client.
 pub struct Snapshot {
@@ -41,7 +49,12 @@ pub struct StoredDay {
     pub digest: String,
 }
 
-/// Every known path of a project, in the order of their ids.
+/// Pieces of rollups are added up in batches of about so many bytes.
+const BATCH_BYTES: usize = 256 * 1024;
+/// What a row takes in a piece.
+const ROW_BYTES: usize = 5;
+
+/// Paths of a project, in the order of their ids.
 #[derive(Debug, Default)]
 pub struct Paths {
     ids: Vec<i64>,
@@ -83,47 +96,52 @@ impl Snapshot {
             .collect()
     }
 
-    pub async fn paths(&mut self) -> Result<Paths, StoreError> {
-        let mut rows = sqlx::query("SELECT id, path FROM page_paths WHERE project = $1 ORDER BY id")
-            .bind(self.project.as_str())
-            .fetch(&mut *self.tx);
-        let mut paths = Paths::default();
+    /// The paths with views on `first` or later: no row of such a day is about another one.
+    pub async fn paths(&mut self, first: Day) -> Result<Arc<Paths>, StoreError> {
+        let mut rows =
+            sqlx::query(PATHS).bind(self.project.as_str()).bind(first.to_string()).fetch(&mut *self.tx);
+        let mut found: Vec<(i64, String)> = Vec::new();
         while let Some(row) = rows.try_next().await? {
-            paths.ids.push(row.try_get(0)?);
-            paths.names.push(row.try_get(1)?);
+            found.push((row.try_get(0)?, row.try_get(1)?));
         }
-        Ok(paths)
+        drop(rows);
+        let found_number = found.len();
+        let sort = move || {
+            found.sort_unstable_by_key(|(id, _)| *id);
+            let (ids, names) = found.into_iter().unzip();
+            Arc::new(Paths { ids, names })
+        };
+        Ok(blocking::run(found_number, sort).await)
     }
 
     /// The views of each page over the range.
-    pub async fn sums(&mut self, range: DayRange, paths: &Paths) -> Result<Sums, StoreError> {
-        let mut sums = vec![None; paths.len()];
-        self.each_day(range, |_, rows| {
-            rows.each(paths, |at, counts| *sums[at].get_or_insert_default() += counts)
+    pub async fn sums(&mut self, range: DayRange, paths: &Arc<Paths>) -> Result<Sums, StoreError> {
+        let (sums, paths) = (vec![None; paths.len()], paths.clone());
+        self.fold(range, sums, move |sums: &mut Sums, _, rows| {
+            rows.each(&paths, |at, counts| *sums[at].get_or_insert_default() += counts)
         })
-        .await?;
-        Ok(sums)
+        .await
     }
 
     /// The summed views of the `wanted` pages for each stored day of the range, oldest first.
     pub async fn sums_by_day(
         &mut self,
         range: DayRange,
-        paths: &Paths,
-        wanted: &[bool],
+        paths: &Arc<Paths>,
+        wanted: &Arc<[bool]>,
     ) -> Result<Vec<(Day, ViewCounts)>, StoreError> {
-        let mut days = Vec::new();
-        self.each_day(range, |day, rows| {
+        let (paths, wanted) = (paths.clone(), wanted.clone());
+        let add = move |days: &mut Vec<(Day, ViewCounts)>, day, rows: DayRows| {
             let mut sum = ViewCounts::default();
-            rows.each(paths, |at, counts| {
+            rows.each(&paths, |at, counts| {
                 if wanted[at] {
                     sum += counts;
                 }
             })?;
             days.push((day, sum));
-            Ok(())
-        })
-        .await?;
+            Ok::<_, StoreError>(())
+        };
+        let mut days = self.fold(range, Vec::new(), add).await?;
         days.sort_unstable_by_key(|(day, _)| *day);
         Ok(days)
     }
@@ -137,7 +155,7 @@ impl Snapshot {
         let rows = sqlx::query(
             "SELECT h.day, COALESCE(v.human, 0) AS human, COALESCE(v.ai, 0) AS ai, COALESCE(v.total, 0) AS total
              FROM history_days h LEFT JOIN daily_views v ON v.project = h.project AND v.day = h.day
-             AND v.path_id = (SELECT id FROM page_paths WHERE project = $1 AND path = $4)
+             AND v.version = h.version AND v.path_id = (SELECT id FROM page_paths WHERE project = $1 AND path = $4)
              WHERE h.project = $1 AND h.day BETWEEN $2 AND $3 ORDER BY h.day",
         )
         .bind(self.project.as_str())
@@ -153,17 +171,14 @@ impl Snapshot {
     pub async fn day(
         &mut self,
         day: Day,
-        paths: &Paths,
+        paths: &Arc<Paths>,
     ) -> Result<Option<Vec<(usize, ViewCounts)>>, StoreError> {
-        let mut found = None;
-        self.each_day(DayRange::ending(day, 1), |_, rows| {
-            let mut day = Vec::new();
-            rows.each(paths, |at, counts| day.push((at, counts)))?;
-            found = Some(day);
-            Ok(())
+        let paths = paths.clone();
+        self.fold(DayRange::ending(day, 1), None, move |found, _, rows| {
+            let day: &mut Vec<_> = found.insert(Vec::new());
+            rows.each(&paths, |at, counts| day.push((at, counts)))
         })
-        .await?;
-        Ok(found)
+        .await
     }
 
     pub async fn annotations(&mut self, range: DayRange) -> Result<Vec<Annotation>, StoreError> {
@@ -180,15 +195,17 @@ impl Snapshot {
         rows.iter().map(annotation).collect()
     }
 
-    /// Passes the rows of each stored day of the range to `take`, in no particular order of days.
-    async fn each_day(
+    /// Adds the rows of each stored day of the range to `sum`, in no particular order of days.
+    async fn fold<T: Send + 'static>(
         &mut self,
         range: DayRange,
-        mut take: impl FnMut(Day, DayRows<'_>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        mut sum: T,
+        add: impl Fn(&mut T, Day, DayRows) -> Result<(), StoreError> + Clone + Send + 'static,
+    ) -> Result<T, StoreError> {
         let mut unpacked = Vec::new();
+        let (mut batch, mut bytes) = (Vec::new(), 0);
         let mut days = sqlx::query(
-            "SELECT h.day, r.pages FROM history_days h
+            "SELECT h.day, h.version, r.pages FROM history_days h
              LEFT JOIN day_rollups r ON r.project = h.project AND r.day = h.day AND r.digest = h.digest
              WHERE h.project = $1 AND h.day BETWEEN $2 AND $3",
         )
@@ -198,32 +215,57 @@ impl Snapshot {
         .fetch(&mut *self.tx);
         while let Some(row) = days.try_next().await? {
             let day = word(&row, "day")?;
-            match row.try_get::<Option<Vec<u8>>, _>(1)? {
-                Some(piece) => take(day, DayRows::Piece(&piece))?,
-                None => unpacked.push(day),
+            match row.try_get::<Option<Vec<u8>>, _>(2)? {
+                Some(piece) => {
+                    bytes += piece.len();
+                    batch.push((day, DayRows::Piece(piece)));
+                }
+                None => unpacked.push((day, row.try_get::<i64, _>(1)?)),
+            }
+            if bytes >= BATCH_BYTES {
+                sum = add_batch(sum, std::mem::take(&mut batch), bytes / ROW_BYTES, add.clone()).await?;
+                bytes = 0;
             }
         }
         drop(days);
-        for day in unpacked {
-            let rows = rollups::rows_of(&mut self.tx, &self.project, day).await?;
-            take(day, DayRows::Rows(&rows))?;
+        sum = add_batch(sum, batch, bytes / ROW_BYTES, add.clone()).await?;
+        for (day, version) in unpacked {
+            let rows = rollups::rows_of(&mut self.tx, &self.project, day, version).await?;
+            let number = rows.len();
+            sum = add_batch(sum, vec![(day, DayRows::Rows(rows))], number, add.clone()).await?;
         }
-        Ok(())
+        Ok(sum)
     }
 }
 
-/// The rows of a day, in the order of their path ids.
-enum DayRows<'a> {
-    Piece(&'a [u8]),
-    Rows(&'a [DayRow]),
+/// Adds the rows of some days, about so many in all.
+async fn add_batch<T: Send + 'static>(
+    mut sum: T,
+    batch: Vec<(Day, DayRows)>,
+    rows: usize,
+    add: impl Fn(&mut T, Day, DayRows) -> Result<(), StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let add_all = move || {
+        for (day, rows) in batch {
+            add(&mut sum, day, rows)?;
+        }
+        Ok(sum)
+    };
+    blocking::run(rows, add_all).await
 }
 
-impl DayRows<'_> {
+/// The rows of a day, in the order of their path ids.
+enum DayRows {
+    Piece(Vec<u8>),
+    Rows(Vec<DayRow>),
+}
+
+impl DayRows {
     /// Passes each row to `take`, with the index of its path.
     fn each(self, paths: &Paths, mut take: impl FnMut(usize, ViewCounts)) -> Result<(), StoreError> {
         // Both are sorted by id, so that one pass over the paths finds all.
         let (mut at, mut lost) = (0, false);
-        let mut find = |row: DayRow| {
+        let find = |row: DayRow| {
             while paths.ids.get(at).is_some_and(|id| *id < row.path_id) {
                 at += 1;
             }
@@ -233,8 +275,14 @@ impl DayRows<'_> {
             }
         };
         match self {
-            Self::Piece(piece) => rollups::unpack(piece, find)?,
-            Self::Rows(rows) => rows.iter().for_each(|row| find(*row)),
+            Self::Piece(piece) => {
+                blocking::must_be_apart(piece.len() / ROW_BYTES / 2);
+                rollups::unpack(&piece, find)?;
+            }
+            Self::Rows(rows) => {
+                blocking::must_be_apart(rows.len());
+                rows.into_iter().for_each(find);
+            }
         }
         match lost {
             true => Err(StoreError::Corrupt("a view of a path without a name".to_owned())),

@@ -52,7 +52,7 @@ pub struct Sections<const N: usize> {
 }
 
 /// How many jobs need attention because they changed nothing, where the project is the first value of the statement.
-const NO_CHANGES: &str = "(SELECT COUNT(*) FROM listed_jobs
+const NO_CHANGES: &str = "(SELECT COALESCE(SUM(jobs), 0) FROM job_counts
     WHERE project = $1 AND archived = 0 AND state = 'completed' AND attention = 1 AND has_pr = 0)";
 
 /// The project's revision, where the project is the first value of the statement.
@@ -88,25 +88,18 @@ impl Store {
         project: &ProjectId,
         sections: [(&JobFilter, usize); N],
     ) -> Result<Sections<N>, StoreError> {
-        let everything = JobFilter { archived: Some(false), ..JobFilter::default() };
-        let statement = |states: &[JobState]| {
-            let mut parts = vec![counts(project, &everything, 0, states)];
-            for (filter, most) in sections {
-                let before = parts.iter().map(Statement::values).sum();
-                parts.push(positions(project, filter, before, most));
-            }
-            let lists = parts[1..].iter().map(jobs_at).collect::<Vec<_>>().join(", ");
-            Statement::around(
-                format!("SELECT ({}), {lists}, {NO_CHANGES}, {REVISION}", parts[0].sql()),
-                parts,
-            )
-        };
-        let (row, (counts, attention)) = self.counted(project, &everything, statement).await?;
+        let row = self.questions.ask(sections_statement(project, sections)).await?;
+        let counted: Vec<(JobState, u64, u64)> = as_json::read(&row, 0)?;
         let mut found = [const { Vec::new() }; N];
         for (column, (section, (filter, _))) in found.iter_mut().zip(sections).enumerate() {
             let mut jobs: Vec<PlacedJob> = as_json::read(&row, column + 1)?;
             sort(&mut jobs, filter);
             *section = jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect();
+        }
+        let (mut counts, mut attention) = (BTreeMap::new(), 0);
+        for (state, needing, jobs) in counted.into_iter().filter(|(_, _, jobs)| *jobs > 0) {
+            *counts.entry(state).or_default() += jobs;
+            attention += needing * jobs;
         }
         let no_changes = u64::try_from(row.try_get::<i64, _>(N + 1)?).unwrap_or_default();
         Ok(Sections { jobs: found, counts, attention, no_changes, revision: row.try_get(N + 2)? })
@@ -286,6 +279,33 @@ impl KnownStates {
             None => _ = known.insert(project.clone(), states.collect()),
         }
     }
+}
+
+/// The counts of a project, the first jobs of each section and the revision, in one row. A section without a job is not looked for.
+pub(super) fn sections_statement<const N: usize>(
+    project: &ProjectId,
+    sections: [(&JobFilter, usize); N],
+) -> Statement {
+    let counts = as_json::rows(
+        "c.state, c.attention, c.jobs",
+        "job_counts c WHERE c.project = $1 AND c.archived = 0 AND c.jobs > 0",
+    );
+    let mut parts: Vec<Statement> = Vec::new();
+    let mut lists = Vec::new();
+    for (filter, most) in sections {
+        let before = parts.iter().map(Statement::values).sum();
+        let part = positions(project, filter, before, most);
+        let state =
+            filter.state.map(|state| format!("AND c.state = '{}'", state.as_str())).unwrap_or_default();
+        let needing = if filter.needs_attention { "AND c.attention = 1" } else { "" };
+        lists.push(format!(
+            "CASE WHEN EXISTS (SELECT 1 FROM job_counts c WHERE c.project = $1 AND c.jobs > 0 {state} {needing})
+             THEN {} ELSE '[]' END",
+            jobs_at(&part)
+        ));
+        parts.push(part);
+    }
+    Statement::around(format!("SELECT {counts}, {}, {NO_CHANGES}, {REVISION}", lists.join(", ")), parts)
 }
 
 /// Counts, a page, the newest job of all and the revision, in one row.

@@ -4,12 +4,17 @@
 //! A blob is a sequence of LEB128 numbers, four per page in the order of their ids: the increase of the id, human and
 //! AI views, and the difference of the total from their sum (zigzag-encoded, so that small differences are short).
 
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, AnyConnection, Row, Transaction};
 
+use super::history::FetchedDay;
 use super::{Store, StoreError};
 use crate::model::day::Day;
 use crate::model::id::ProjectId;
 use crate::model::page_views::ViewCounts;
+use crate::server::blocking;
+
+/// How many rows are read at once.
+const ROWS_AT_ONCE: i64 = 1_000;
 
 /// The views of a page on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,28 +24,39 @@ pub(super) struct DayRow {
 }
 
 impl Store {
-    /// Writes the rollup of a day that was written without [`refresh`], in its own transaction.
+    /// Writes the rollup of a day that was written without one.
     pub async fn refresh_rollup(&self, project: &ProjectId, day: Day) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        refresh(&mut tx, project, day).await?;
+        let row = sqlx::query("SELECT digest, version FROM history_days WHERE project = $1 AND day = $2")
+            .bind(project.as_str())
+            .bind(day.to_string())
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(row) = row else { return Ok(()) };
+        let rows = rows_of(&mut tx, project, day, row.try_get("version")?).await?;
+        let pages = blocking::run(rows.len(), move || packed(&rows)).await;
+        put_rollup(&mut tx, project, day, row.try_get("digest")?, pages).await?;
         Ok(tx.commit().await?)
     }
 }
 
-/// Writes a day's rollup. Call it in the transaction that writes the day, after its rows and its row in `history_days`.
-pub(super) async fn refresh(
+/// Writes a day's rollup. Call it in the transaction that writes its row in `history_days`.
+pub(super) async fn write(
+    tx: &mut Transaction<'static, Any>,
+    project: &ProjectId,
+    day: &FetchedDay,
+    pages: Vec<u8>,
+) -> Result<(), StoreError> {
+    put_rollup(tx, project, day.day, day.digest.clone(), pages).await
+}
+
+async fn put_rollup(
     tx: &mut Transaction<'static, Any>,
     project: &ProjectId,
     day: Day,
+    digest: String,
+    pages: Vec<u8>,
 ) -> Result<(), StoreError> {
-    let digest: Option<String> =
-        sqlx::query_scalar("SELECT digest FROM history_days WHERE project = $1 AND day = $2")
-            .bind(project.as_str())
-            .bind(day.to_string())
-            .fetch_optional(&mut **tx)
-            .await?;
-    let Some(digest) = digest else { return Ok(()) };
-    let rows = rows_of(tx, project, day).await?;
     sqlx::query(
         "INSERT INTO day_rollups (project, day, digest, pages) VALUES ($1, $2, $3, $4)
          ON CONFLICT (project, day) DO UPDATE SET digest = excluded.digest, pages = excluded.pages",
@@ -48,36 +64,47 @@ pub(super) async fn refresh(
     .bind(project.as_str())
     .bind(day.to_string())
     .bind(digest)
-    .bind(packed(&rows))
+    .bind(pages)
     .execute(&mut **tx)
     .await?;
     Ok(())
 }
 
-/// The rows of a day, by path id.
+/// The rows of a version of a day, by path id.
 pub(super) async fn rows_of(
-    tx: &mut Transaction<'static, Any>,
+    connection: &mut AnyConnection,
     project: &ProjectId,
     day: Day,
+    version: i64,
 ) -> Result<Vec<DayRow>, StoreError> {
-    let rows = sqlx::query(
-        "SELECT path_id, human, ai, total FROM daily_views WHERE project = $1 AND day = $2 ORDER BY path_id",
-    )
-    .bind(project.as_str())
-    .bind(day.to_string())
-    .fetch_all(&mut **tx)
-    .await?;
-    rows.iter()
-        .map(|row| {
+    let (mut all, mut last) = (Vec::new(), i64::MIN);
+    loop {
+        let rows = sqlx::query(
+            "SELECT path_id, human, ai, total FROM daily_views
+             WHERE project = $1 AND day = $2 AND version = $3 AND path_id > $4 ORDER BY path_id LIMIT $5",
+        )
+        .bind(project.as_str())
+        .bind(day.to_string())
+        .bind(version)
+        .bind(last)
+        .bind(ROWS_AT_ONCE)
+        .fetch_all(&mut *connection)
+        .await?;
+        for row in &rows {
             let count = |column| Ok::<_, StoreError>(row.try_get::<i64, _>(column)?.unsigned_abs());
             let counts = ViewCounts { human: count(1)?, ai: count(2)?, total: count(3)? };
-            Ok(DayRow { path_id: row.try_get(0)?, counts })
-        })
-        .collect()
+            all.push(DayRow { path_id: row.try_get(0)?, counts });
+        }
+        last = all.last().map_or(last, |row: &DayRow| row.path_id);
+        if (rows.len() as i64) < ROWS_AT_ONCE {
+            return Ok(all);
+        }
+    }
 }
 
 /// Encodes rows in ascending order of their ids.
 pub(super) fn packed(rows: &[DayRow]) -> Vec<u8> {
+    blocking::must_be_apart(rows.len());
     let mut piece = Vec::with_capacity(rows.len() * 6);
     let mut last = 0;
     for DayRow { path_id, counts } in rows {

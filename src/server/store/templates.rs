@@ -6,7 +6,7 @@ use sqlx::{Any, Row, Transaction};
 use super::{Store, StoreError, audit, new_id, parsed, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::id::{ProjectId, TemplateId};
-use crate::model::saved_template::{SavedTemplate, Scorecard};
+use crate::model::saved_template::{SavedTemplate, Scorecard, TemplateText};
 use crate::model::time::Timestamp;
 
 /// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces
@@ -40,7 +40,20 @@ SELECT t.id, t.name, t.text, t.changed_at, COALESCE(s.runs, 0) AS runs, COALESCE
 FROM templates t LEFT JOIN scores s ON s.template_id = t.id LEFT JOIN medians m ON m.template_id = t.id
 WHERE t.project = $1 ORDER BY LOWER(t.name), t.id";
 
+/// $1: the project.
+pub(super) const SELECT_TEXTS: &str =
+    "SELECT id, name, text FROM templates WHERE project = $1 ORDER BY LOWER(name), id";
+
 impl Store {
+    /// The project's templates by name.
+    pub async fn template_texts(&self, project: &ProjectId) -> Result<Vec<TemplateText>, StoreError> {
+        let rows = sqlx::query(SELECT_TEXTS).bind(project.as_str()).fetch_all(&self.pool).await?;
+        let text = |row: &AnyRow| {
+            Ok(TemplateText { id: word(row, "id")?, name: row.try_get("name")?, text: row.try_get("text")? })
+        };
+        rows.iter().map(text).collect()
+    }
+
     /// The project's templates by name, each with its scorecard.
     pub async fn templates(&self, project: &ProjectId) -> Result<Vec<SavedTemplate>, StoreError> {
         let rows = sqlx::query(SELECT_WITH_SCORES).bind(project.as_str()).fetch_all(&self.pool).await?;

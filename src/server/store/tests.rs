@@ -2,9 +2,11 @@
 
 mod archive_and_tags;
 mod audit;
+mod days;
 mod finding;
 mod lifecycle;
 mod passkeys;
+mod reading;
 
 use tempfile::TempDir;
 

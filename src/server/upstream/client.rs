@@ -144,7 +144,7 @@ impl Upstream {
     async fn one_try(&self, request: RequestBuilder, deadline: Instant) -> Result<Vec<u8>, UpstreamError> {
         let left = deadline.saturating_duration_since(Instant::now());
         let request = request.timeout(left).header(ACCEPT, "application/json");
-        let request = request.header(AUTHORIZATION, self.authorization()?);
+        let request = request.header(AUTHORIZATION, self.authorization().await?);
         let response = request.send().await.map_err(not_answered)?;
         let status = response.status();
         if status == StatusCode::TOO_MANY_REQUESTS {
@@ -182,8 +182,8 @@ impl Upstream {
         })
     }
 
-    fn authorization(&self) -> Result<HeaderValue, UpstreamError> {
-        let mut value = HeaderValue::from_str(&self.key.bearer())
+    async fn authorization(&self) -> Result<HeaderValue, UpstreamError> {
+        let mut value = HeaderValue::from_str(&self.key.bearer().await)
             .map_err(|_| UpstreamError::NotConnected("the key cannot be sent in a header".to_owned()))?;
         value.set_sensitive(true);
         Ok(value)

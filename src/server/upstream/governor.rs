@@ -291,6 +291,7 @@ impl Governor {
             key_refused_at: self.health.key_refused_at(),
             tasks: Vec::new(),
             unknown_proxy: None,
+            working: 0,
         })
     }
 

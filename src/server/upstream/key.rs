@@ -5,12 +5,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Mutex as AsyncMutex;
+
+use crate::server::blocking;
 use crate::server::config::{ApiKey, UpstreamConfig};
 
 /// The current key, and all keys to mask. Clones share them.
 #[derive(Clone)]
 pub(super) struct CurrentKey {
     file: Option<PathBuf>,
+    /// One look at the file at a time.
+    looking: Arc<AsyncMutex<()>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -34,17 +39,42 @@ impl CurrentKey {
     pub(super) fn new(config: &UpstreamConfig) -> Self {
         let current = config.api_key.clone();
         let state = State { known: vec![current.clone()], current, seen: None };
-        Self { file: config.api_key_file.clone(), state: Arc::new(Mutex::new(state)) }
+        let file = config.api_key_file.clone();
+        Self { file, looking: Arc::default(), state: Arc::new(Mutex::new(state)) }
     }
 
-    /// The value of the `Authorization` header. Checks the file each time: that takes a microsecond, and calls are
-    /// rare.
-    pub(super) fn bearer(&self) -> String {
-        let mut state = self.state();
-        if let Some(file) = &self.file {
-            state.look_at(file);
+    /// The value of the `Authorization` header. Checks the file each time, on a thread for blocking work: a network's file system may
+    /// take its time.
+    pub(super) async fn bearer(&self) -> String {
+        if let Some(file) = self.file.clone() {
+            let _turn = self.looking.lock().await;
+            let this = self.clone();
+            blocking::run(usize::MAX, move || this.look_at(&file)).await;
         }
-        state.current.bearer()
+        self.state().current.bearer()
+    }
+
+    /// Reloads the key if `file` has changed. A missing or invalid file keeps the current key, and is logged once. The state is not locked
+    /// while the file is read.
+    fn look_at(&self, file: &Path) {
+        // Checked before reading: a later write is found at the next call.
+        let version = Version::of(file);
+        if version == self.state().seen {
+            return;
+        }
+        let read = ApiKey::read(file);
+        let mut state = self.state();
+        state.seen = version;
+        match read {
+            Ok(key) if key.is(&state.current) => {}
+            Ok(key) => {
+                tracing::info!(file = %file.display(), "a new admin key is in use");
+                state.take(key);
+            }
+            Err(error) => {
+                tracing::warn!(file = %file.display(), error, "the admin key's file is invalid; the current key stays");
+            }
+        }
     }
 
     /// `text` with all known keys masked.
@@ -58,26 +88,6 @@ impl CurrentKey {
 }
 
 impl State {
-    /// Reloads the key if `file` has changed. A missing or invalid file keeps the current key, and is logged once.
-    fn look_at(&mut self, file: &Path) {
-        // Checked before reading: a later write is found at the next call.
-        let version = Version::of(file);
-        if version == self.seen {
-            return;
-        }
-        self.seen = version;
-        match ApiKey::read(file) {
-            Ok(key) if key.is(&self.current) => {}
-            Ok(key) => {
-                tracing::info!(file = %file.display(), "a new admin key is in use");
-                self.take(key);
-            }
-            Err(error) => {
-                tracing::warn!(file = %file.display(), error, "the admin key's file is invalid; the current key stays");
-            }
-        }
-    }
-
     fn take(&mut self, key: ApiKey) {
         self.current = key.clone();
         if !self.known.iter().any(|known| known.is(&key)) {

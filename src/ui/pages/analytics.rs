@@ -55,13 +55,15 @@ struct AnalyticsPage {
 #[component]
 pub fn Analytics() -> impl IntoView {
     let params = request::query();
+    let stay = params.get(pick::STAY).map(|stay| request::read(&stay));
+    let filters = stay.as_ref().unwrap_or(&params);
     let note = request::flash(SaveAnnotation::PATH).filter(|message| message.problem().is_some());
     let refused = [SaveAnnotation::PATH, RemoveAnnotation::PATH, FetchDays::PATH, GetViews::PATH]
         .into_iter()
         .find_map(|form| request::flash(form)?.problem().map(|error| error.message.clone()));
     let mut asked = AnalyticsPage {
         project: request::project(),
-        query: AnalyticsQuery::of(|name| params.get(name)).picking(params.get_all(PICK).unwrap_or_default()),
+        query: AnalyticsQuery::of(|name| filters.get(name)).picking(params.get_all(PICK).unwrap_or_default()),
         session: request::session(),
         today: clock::today(),
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),

@@ -9,7 +9,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::flash::FlashMessage;
 use crate::api::jobs::{CreateJob, KeepDraft, get_job, job_form, similar_jobs};
-use crate::api::templates::list_templates;
+use crate::api::templates::template_texts;
 use crate::error::{AppError, ErrorCode};
 use crate::model::budget::Budgets;
 use crate::model::job::{Job, JobForm as Blank};
@@ -65,7 +65,7 @@ pub fn NewJob() -> impl IntoView {
         let asked = |name: &str| query.get(name).unwrap_or_default();
         let prefill = Prefill { prompt: asked("prompt"), path: asked("path"), from: query.get("from") };
         let (form, templates, budgets) =
-            join!(job_form(project.clone(), None), list_templates(project.clone()), request::budgets());
+            join!(job_form(project.clone(), None), template_texts(project.clone()), request::budgets());
         let form = form?;
         let given = query.clone().into_iter().map(|(name, value)| (name.into_owned(), value));
         let pick = Pick::of(project.clone(), templates.unwrap_or_default(), asked("template"), given);

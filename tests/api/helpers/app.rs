@@ -11,7 +11,8 @@ use docket::server::auth::password;
 use docket::server::clock::Clock;
 use docket::server::commands::serve;
 use docket::server::config::{
-    AccessConfig, ApiKey, Budget, IdentityConfig, PublicUrl, UpstreamConfig, WebhookConfig, parse_projects,
+    AccessConfig, ApiKey, Budget, IdentityConfig, PublicUrl, RetentionConfig, UpstreamConfig, WebhookConfig,
+    parse_projects,
 };
 use docket::server::listen;
 use docket::server::state::{AppState, AppStateConfig};
@@ -36,6 +37,7 @@ const PEOPLE: [(&str, Role); 4] =
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) budget: Budget,
+    pub(crate) retention: RetentionConfig,
     /// The deadline of one upstream exchange.
     pub(crate) timeout: Duration,
     /// Long, so that the upstream sees polls only in tests about polling.
@@ -68,6 +70,7 @@ impl Default for Settings {
         };
         Self {
             budget,
+            retention: RetentionConfig::default(),
             timeout: Duration::from_secs(10),
             poll_interval: Duration::from_secs(3_600),
             prompt_max: 32_768,
@@ -167,6 +170,7 @@ impl TestApp {
                     public_url: public_url.clone(),
                     upstream: &upstream,
                     budget: settings.budget,
+                    retention: settings.retention,
                     webhooks: settings.webhooks,
                     access: settings.access.clone(),
                     identity: settings.identity.clone(),

@@ -2,13 +2,19 @@
 
 use std::fmt;
 
-use futures::TryStreamExt;
+use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 use super::chain::BEGINNING;
 use super::{ChainLink, LAST, REMOVED, chain, end, from_row};
 use crate::model::audit::Action;
+use crate::server::blocking;
 use crate::server::store::{Store, StoreError};
+
+/// Rows per statement.
+const ROWS_AT_ONCE: i64 = 1_000;
+/// To hash a row takes as long as to add up so many.
+const HASH_IN_ROWS: usize = 20;
 
 /// The result of the verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,25 +70,35 @@ async fn walk(
     check: &mut ChainCheck,
 ) -> Result<Option<ChainFault>, StoreError> {
     let mut is_said = check.removed == beginning();
-    let mut rows = sqlx::query("SELECT * FROM audit ORDER BY number").fetch(&mut **tx);
-    while let Some(row) = rows.try_next().await? {
-        let record = from_row(&row)?;
-        let (number, expected) = (record.number, check.last.number + 1);
-        if number > expected {
-            return Ok(Some(ChainFault::Missing { first: expected, last: number - 1 }));
-        }
-        let (previous, hash): (String, String) = (row.try_get("previous")?, row.try_get("hash")?);
-        if number < expected || chain::hash(&previous, &record) != hash {
-            return Ok(Some(ChainFault::Changed(number)));
-        }
-        if previous != check.last.hash {
-            return Ok(Some(ChainFault::OutOfPlace(number)));
-        }
-        is_said |=
-            record.action == Action::AuditRemove.as_str() && record.subject == check.removed.to_string();
-        check.last = ChainLink { number, hash };
+    let there_again: Option<i64> = sqlx::query_scalar("SELECT MIN(number) FROM audit WHERE number <= $1")
+        .bind(check.removed.number)
+        .fetch_one(&mut **tx)
+        .await?;
+    if let Some(number) = there_again {
+        return Ok(Some(ChainFault::Changed(number)));
     }
-    drop(rows);
+    loop {
+        let rows = sqlx::query("SELECT * FROM audit WHERE number > $1 ORDER BY number LIMIT $2")
+            .bind(check.last.number)
+            .bind(ROWS_AT_ONCE)
+            .fetch_all(&mut **tx)
+            .await?;
+        let is_end = (rows.len() as i64) < ROWS_AT_ONCE;
+        let (mut walked, removed) = (check.last.clone(), check.removed.to_string());
+        // A hash is more work than a row of a sum.
+        let (last, fault, said) = blocking::run(rows.len() * HASH_IN_ROWS, move || {
+            let (fault, said) = follow(&rows, &mut walked, &removed)?;
+            Ok::<_, StoreError>((walked, fault, said))
+        })
+        .await?;
+        check.last = last;
+        is_said |= said;
+        match fault {
+            Some(fault) => return Ok(Some(fault)),
+            None if is_end => break,
+            None => {}
+        }
+    }
     if !is_said {
         return Ok(Some(ChainFault::RemovedByNobody(check.removed.number)));
     }
@@ -93,6 +109,32 @@ async fn walk(
         }
         _ => Some(ChainFault::EndsElsewhere(check.last.number)),
     })
+}
+
+/// Verifies rows that should follow `last`, and advances it; also whether one says that the rows up to `removed` were removed.
+fn follow(
+    rows: &[AnyRow],
+    last: &mut ChainLink,
+    removed: &str,
+) -> Result<(Option<ChainFault>, bool), StoreError> {
+    let mut is_said = false;
+    for row in rows {
+        let record = from_row(row)?;
+        let (number, expected) = (record.number, last.number + 1);
+        if number > expected {
+            return Ok((Some(ChainFault::Missing { first: expected, last: number - 1 }), is_said));
+        }
+        let (previous, hash): (String, String) = (row.try_get("previous")?, row.try_get("hash")?);
+        if chain::hash(&previous, &record) != hash {
+            return Ok((Some(ChainFault::Changed(number)), is_said));
+        }
+        if previous != last.hash {
+            return Ok((Some(ChainFault::OutOfPlace(number)), is_said));
+        }
+        is_said |= record.action == Action::AuditRemove.as_str() && record.subject == removed;
+        *last = ChainLink { number, hash };
+    }
+    Ok((None, is_said))
 }
 
 fn beginning() -> ChainLink {

@@ -33,7 +33,7 @@ impl Snapshot {
 
     /// A job of this project, if it is completed.
     pub async fn finished_job(&mut self, job: &JobId) -> Result<Option<FinishedJob>, StoreError> {
-        let row = sqlx::query(AssertSqlSafe(select("j.id = $2")))
+        let row = sqlx::query(AssertSqlSafe(select("jobs j", "j.project = $1 AND j.id = $2")))
             .bind(self.project.as_str())
             .bind(job.as_str())
             .bind(i64::MIN)
@@ -69,17 +69,12 @@ impl Snapshot {
         range: Option<DayRange>,
         limit: i64,
     ) -> Result<Vec<FinishedJob>, StoreError> {
-        let (about, text) = match selection {
-            Selection::Project => ("$2 = ''", String::new()),
-            Selection::Page(path) => {
-                ("EXISTS (SELECT 1 FROM job_paths p WHERE p.job_id = j.id AND p.path = $2)", path.clone())
-            }
-            Selection::Folder(folder) => (
-                "EXISTS (SELECT 1 FROM job_paths p WHERE p.job_id = j.id AND SUBSTR(p.path, 1, LENGTH($2)) = $2)",
-                folder.prefix(),
-            ),
+        let text = match selection {
+            Selection::Project => String::new(),
+            Selection::Page(path) => path.clone(),
+            Selection::Folder(folder) => folder.prefix(),
         };
-        let sql = format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(about));
+        let sql = finished_about(selection);
         let rows = sqlx::query(AssertSqlSafe(sql))
             .bind(self.project.as_str())
             .bind(text)
@@ -100,17 +95,43 @@ fn finished_job(row: &AnyRow) -> Result<FinishedJob, StoreError> {
     })
 }
 
-/// Selects `id`, `prompt` (its beginning, as lists show it) and `finished_at` of the finished jobs of project `$1` that `about` holds
+/// All jobs of project `$1`; `$2` is empty.
+pub(super) const EVERY: &str = "j.project = $1 AND $2 = ''";
+
+/// The statement of the finished jobs about a selection, whose page or folder is `$2`, at most `$5`. The jobs of pages are found by
+/// their labels, of which each has its jobs together.
+pub(in crate::server::store) fn finished_about(selection: &Selection) -> String {
+    // The planner keeps to the order in which a cross join names its tables. A label is one of the project, and so are its jobs: without
+    // their project, no index is chosen but the one by id.
+    let labeled = |which: &str| {
+        format!(
+            "(SELECT DISTINCT l.job_id FROM listed_labels s CROSS JOIN listed_jobs l
+              WHERE s.project = $1 AND {which} AND l.number = s.number) a CROSS JOIN jobs j"
+        )
+    };
+    let (source, about) = match selection {
+        Selection::Project => ("jobs j".to_owned(), EVERY),
+        Selection::Page(_) => (labeled("s.label = $2"), "j.id = a.job_id"),
+        // The last character of a prefix is a slash, and the next one is 0.
+        Selection::Folder(_) => {
+            (labeled("s.label >= $2 AND s.label < SUBSTR($2, 1, LENGTH($2) - 1) || '0'"), "j.id = a.job_id")
+        }
+    };
+    format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(&source, about))
+}
+
+/// Selects `id`, `prompt` (its beginning, as lists show it) and `finished_at` of the finished jobs `j` from `source` that `about` holds
 /// for, which ended from `$3` on and before `$4`.
-pub(super) fn select(about: &str) -> String {
+pub(super) fn select(source: &str, about: &str) -> String {
     // A job that was done when the upstream took it has no line about it: then it has changed at that time.
     format!(
         "SELECT id, prompt, finished_at FROM (
              SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
                  (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
              ) AS finished_at
-             FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
-             WHERE j.project = $1 AND j.state IN ('completed', 'archived') AND j.changed_at >= $3 AND {about}
+             FROM {source} CROSS JOIN messages m
+             WHERE m.job_id = j.id AND m.position = 0
+             AND j.state IN ('completed', 'archived') AND j.changed_at >= $3 AND {about}
          ) AS finished WHERE finished_at >= $3 AND finished_at < $4"
     )
 }

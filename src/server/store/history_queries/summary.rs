@@ -45,7 +45,10 @@ static SUMMARY: LazyLock<String> = LazyLock::new(|| {
     );
     let jobs = as_json::rows(
         "f.id, f.prompt, f.finished_at",
-        &format!("({} ORDER BY finished_at DESC, id DESC LIMIT $5) f", finished::select("$2 = ''")),
+        &format!(
+            "({} ORDER BY finished_at DESC, id DESC LIMIT $5) f",
+            finished::select("jobs j", finished::EVERY)
+        ),
     );
     let annotations = as_json::rows(
         "n.id, n.day, n.text, n.author",

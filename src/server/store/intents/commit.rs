@@ -24,8 +24,8 @@ pub struct NewIntent<'a> {
 }
 
 impl Store {
-    /// Commits an intent to be sent at once and returns its message id; `None` if the author's intent id exists, or the
-    /// job to follow up was not accepted.
+    /// Commits an intent to be sent at once and returns its message id; `None` if the author's intent id exists or
+    /// existed, or the job to follow up was not accepted.
     pub async fn insert_intent(
         &self,
         new: NewIntent<'_>,

@@ -43,7 +43,7 @@ pub(in crate::server::store) async fn create_job(
     insert_job(tx, new, DeliveryStep::Commit, None, now).await.map(|(job, _)| job)
 }
 
-/// Commits a prompt and returns its id; `None` if the author's intent exists, or the job cannot be followed up.
+/// Commits a prompt and returns its id; `None` if the author's intent exists or existed, or the job cannot be followed up.
 pub(in crate::server::store) async fn commit(
     tx: &mut Transaction<'static, Any>,
     new: &NewDelivery<'_>,
@@ -55,6 +55,7 @@ pub(in crate::server::store) async fn commit(
         "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_line, rank)
          SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {LAST_RANK}
          WHERE NOT EXISTS (SELECT 1 FROM messages WHERE job_id = $2 AND position = 0 AND state IN ({}))
+         AND NOT EXISTS (SELECT 1 FROM removed_intents WHERE author_id = $4 AND intent = $5)
          ON CONFLICT (author_id, intent) DO NOTHING",
         DeliveryStep::Commit.row().to.as_str(),
         words(refusing.map(|state| state.as_str())),

@@ -11,11 +11,12 @@ use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::PICKED;
 use crate::ui::islands::picked::{COUNT, ELSEWHERE};
 
+/// The field with the filters of the page that the choice is kept on.
+pub(super) const STAY: &str = "stay";
+
 pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
     let AnalyticsPage { project, query, .. } = asked;
-    let hidden = |name: &'static str, value: String| {
-        view! { <input type="hidden" name=name value=value autocomplete="off" /> }
-    };
+    let hidden = |page: String| view! { <input type="hidden" name=PICK value=page autocomplete="off" /> };
     let is_here = |page: &String| table.rows.iter().any(|row| row.path == *page);
     let elsewhere: Vec<_> = query.picked.iter().filter(|page| !is_here(page)).cloned().collect();
     let others = (!elsewhere.is_empty()).then(|| {
@@ -26,19 +27,19 @@ pub(super) fn batch(asked: &AnalyticsPage, table: &PagesTable) -> AnyView {
         let href = query.clone().picking(Vec::new()).href(project);
         view! { <a class="button no-js" href=href>"Clear all"</a> }
     });
-    // Without scripts, the choice is kept in the address of this same page.
-    let stay = query.kept_fields(&[PICK]).into_iter().chain([("page", query.page.to_string())]);
-    let stay = stay.map(|(name, value)| hidden(name, value)).collect_view();
+    // Without scripts, the choice is kept in the address of this same page. One value holds the filters: as fields of their own
+    // they would go to the batch too.
+    let stay = query.clone().picking(Vec::new()).address();
     view! {
         <form id=PICKED class="picked" method="get" action=links::new_batch(project, "")>
             <span id=ELSEWHERE data-keep="">
-                {elsewhere.into_iter().map(|page| hidden(PICK, page)).collect_view()} {stay}
+                {elsewhere.into_iter().map(hidden).collect_view()}
             </span>
             <span class="js-only" role="status"><span id=COUNT data-keep=""></span></span>
             {others}
             <button class="button button-primary" type="submit">"Start a batch about the chosen pages"</button>
             <button class="button js-only" type="reset">"Clear"</button>
-            <button class="button no-js" type="submit" formaction=links::analytics(project)>"Keep the choice and go on"</button>
+            <button class="button no-js" type="submit" name=STAY value=stay formaction=links::analytics(project)>"Keep the choice and go on"</button>
             {clear}
         </form>
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use leptos::prelude::*;
 
 use crate::model::links;
-use crate::model::saved_template::{RESERVED_PLACEHOLDERS, SavedTemplate};
+use crate::model::saved_template::{RESERVED_PLACEHOLDERS, TemplateText};
 use crate::model::template::{filled, placeholders};
 use crate::ui::islands::job_form::{FILL, FILLING, PICKS, REMOVE, REPLACE, TEMPLATE};
 
@@ -19,7 +19,7 @@ const PATH: &str = "path";
 /// The templates, and the parameters of the address.
 pub(super) struct Pick {
     project: String,
-    templates: Vec<SavedTemplate>,
+    templates: Vec<TemplateText>,
     /// The id of the template in the address.
     pub(super) asked: String,
     /// The values of placeholders in the address, and the page.
@@ -30,7 +30,7 @@ impl Pick {
     /// `given`: the parameters of the address; unknown ones are dropped.
     pub(super) fn of(
         project: String,
-        templates: Vec<SavedTemplate>,
+        templates: Vec<TemplateText>,
         asked: String,
         given: impl Iterator<Item = (String, String)>,
     ) -> Self {
@@ -52,7 +52,7 @@ impl Pick {
         Some(filled(&template.text, &values, most as usize).unwrap_or_else(|| template.text.clone()))
     }
 
-    fn template(&self, id: &str) -> Option<&SavedTemplate> {
+    fn template(&self, id: &str) -> Option<&TemplateText> {
         self.templates.iter().find(|template| template.id.as_str() == id)
     }
 
@@ -104,7 +104,7 @@ impl Pick {
         .into_any()
     }
 
-    fn entry(&self, template: &SavedTemplate) -> AnyView {
+    fn entry(&self, template: &TemplateText) -> AnyView {
         let id = template.id.to_string();
         let href = links::new_job_by(&self.project, &id, self.given(PATH));
         let is_chosen = id == self.asked;
@@ -142,7 +142,7 @@ impl Pick {
     }
 
     /// A field for each placeholder. The prompt below is the preview.
-    fn placeholder_form(&self, template: &SavedTemplate) -> Option<AnyView> {
+    fn placeholder_form(&self, template: &TemplateText) -> Option<AnyView> {
         let names = placeholders(&template.text);
         if names.is_empty() {
             return None;
@@ -187,17 +187,13 @@ impl Pick {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::saved_template::Scorecard;
-    use crate::model::time::Timestamp;
 
     #[test]
     fn the_address_fills_a_template() {
-        let template = SavedTemplate {
+        let template = TemplateText {
             id: "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|error| panic!("{error}")),
             name: "Check".to_owned(),
             text: "Check {{page}} for {{audience}}".to_owned(),
-            changed_at: Timestamp::from_millis(0),
-            score: Scorecard::default(),
         };
         let asked = template.id.to_string();
         let given = [("path", "/a"), ("audience", ""), ("unknown", "x")];

@@ -1,0 +1,197 @@
+// Measurements for attack.sh: what is known to have stopped the server once, all of it at once (docs/threat-model.md), and beside it one
+// person with ordinary work.
+import http from "node:http";
+import net from "node:net";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PASSWORD, post, quantile, send, signIn, withProcesses } from "./bench/docket.mjs";
+
+const JOBS = 1_000;
+/** The limits of the threat model: at p99 of the health check, at p95 of a person's requests and of their sign-ins, beside which
+ * passwords are guessed, and of resident memory at any time. */
+const HEALTH_MS = 100;
+const PAGE_MS = 1_000;
+const SIGN_IN_MS = 3_000;
+const MEMORY_MB = 200;
+
+const SEARCHES = ["-", ",", ":", ";", "( )", "…", "~", "a e", "- , : ;"];
+/** Between two attempts of an attacker, unless it says otherwise. */
+const PAUSE_MS = 20;
+/** The addresses that passwords are guessed from, and that of the person. */
+const HOSTS = 250;
+const PERSON = "198.51.100.7";
+
+const [binary, seconds] = [process.argv[2], Number(process.argv[3])];
+await withProcesses(async ({ directory, start }) => {
+  const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", "100000"]);
+  const { url: upstream, key } = await emulator.upstream();
+  const environment = {
+    DOCKET_UPSTREAM_URL: upstream,
+    DOCKET_API_KEY: key,
+    DOCKET_ADMIN_PASSWORD: PASSWORD,
+    DOCKET_ADDR: "127.0.0.1:0",
+    DOCKET_PROJECTS: "docs=Docs,api=API reference",
+    DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
+    // Attackers and people come through a proxy on this machine, each from an address of their own; what stalls comes directly.
+    DOCKET_TRUSTED_PROXIES: "127.0.0.1",
+    DOCKET_AGENT_PER_HOUR: "10000",
+    DOCKET_ANALYTICS_PER_HOUR: "10000",
+    DOCKET_HISTORY_DAYS: "30",
+    DOCKET_LOG_FORMAT: "json",
+    DOCKET_LOG: "error,docket::server::commands=info",
+  };
+  const panel = start(binary, ["serve"], environment);
+  const url = await panel.url();
+  for (const [name, role] of [["vera", "viewer"], ["olga", "operator"], ["mia", "operator"]]) {
+    const command = start(binary, ["user", "add", name, "--role", role], environment);
+    command.write(`${PASSWORD}\n`);
+    await command.says(/can sign in/);
+  }
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
+  const viewer = { cookie: await signIn(url, "vera"), agent };
+  const operator = { cookie: await signIn(url, "olga"), agent };
+  await fill(url, operator);
+  const idle = panel.memory();
+
+  // A browser that the person has used before, as on any day; no guess of others locks it out.
+  const device = await signIn(url, "mia", { address: PERSON });
+  const run = { url, device, ends: performance.now() + seconds * 1_000, answers: new Map(), slowest: new Map(), health: [], pages: [], signIns: [], wrong: [], most: 0 };
+  // ONLY=braces makes one of them alone.
+  const attacks = attacksOf(url, viewer, operator).filter(({ name }) => !process.env.ONLY || name === process.env.ONLY);
+  const all = attacks.flatMap(({ at_once, ...of }) => Array.from({ length: at_once }, (_, n) => attack(run, n, of)));
+  all.push(stall(run), watch(run, panel), health(run), person(run));
+  await Promise.all(all);
+  agent.destroy();
+  process.exitCode = report(run, idle) ? 0 : 1;
+});
+
+/** Long prompts to search, and a long queue. */
+async function fill(url, { cookie, agent }) {
+  const words = "Check every step of this guide - with care: fix what no longer works, and say why; (really) ".repeat(40);
+  const make = async (n) => {
+    const fields = { project: "docs", prompt: `Guide ${n}. ${words}`, intent: `attack-${n}`, paths: `/guides/part-${n}` };
+    const { status, text } = await send(`${url}/api/jobs/create`, { ...post(url, fields, cookie), agent });
+    if (status !== 200) throw new Error(`no job was made: ${status} ${text}`);
+  };
+  for (let n = 0; n < JOBS; n += 20) await Promise.all(Array.from({ length: 20 }, (_, at) => make(n + at)));
+  const values = Array.from({ length: 200 }, (_, n) => n).join("\n");
+  const fields = { project: "api", prompt: `Check {{page}}. ${"x".repeat(30_000)}`, values, intent: "attack-queue" };
+  const { text } = await send(`${url}/api/batches/prepare`, { ...post(url, fields, cookie), agent });
+  await send(`${url}/api/batches/start`, { ...post(url, { project: "api", batch: JSON.parse(text).id }, cookie), agent });
+}
+
+/** Each with how many of it run at once. */
+function attacksOf(url, viewer, operator) {
+  const call = (who, path, fields) => send(`${url}${path}`, { ...post(url, fields, who.cookie), agent: who.agent });
+  const paths = Array.from({ length: 45_000 }, (_, n) => `p${n}`).join("\n");
+  const values = Array.from({ length: 200 }, (_, n) => n).join("\n");
+  const prepare = (prompt, values) => call(operator, "/api/batches/prepare", { project: "docs", prompt, values, intent: crypto.randomUUID() });
+  return [
+    { name: "many pages", at_once: 2, attempt: () => call(viewer, "/api/jobs/similar", { project: "docs", prompt: "x", paths }) },
+    { name: "braces", at_once: 1, attempt: () => prepare(`{{a}}${"{".repeat(32_700)}`, values) },
+    { name: "a prompt of gigabytes", at_once: 2, attempt: () => prepare("{{a}}".repeat(6_500), "x".repeat(130_000)) },
+    // 2,400 of them in 30 s.
+    { name: "wrong passwords", at_once: 16, pause: 200, attempt: (n, tries) => guess(url, viewer.agent, n * 7 + tries) },
+    { name: "costly searches", at_once: 16, attempt: (n) => call(viewer, "/api/jobs/list", { project: "docs", q: SEARCHES[n % SEARCHES.length] }) },
+    { name: "the long queue", at_once: 8, attempt: () => call(viewer, "/api/queue/list", { project: "api" }) },
+    { name: "reports", at_once: 4, attempt: () => send(`${url}/p/docs/analytics`, { headers: { cookie: viewer.cookie }, agent: viewer.agent }) },
+  ];
+}
+
+function guess(url, agent, n) {
+  const options = post(url, { username: ["mia", "olga", "nobody"][n % 3], password: `guess ${n}` });
+  options.headers["x-forwarded-for"] = `203.0.${n % HOSTS}.9`;
+  return send(`${url}/api/session/login`, { ...options, agent });
+}
+
+async function attack(run, n, { name, attempt, pause = PAUSE_MS }) {
+  for (let tries = 0; performance.now() < run.ends; tries++) {
+    const status = await attempt(n, tries).then((answer) => answer.status, () => 0);
+    const kind = `${name}: ${status}`;
+    run.answers.set(kind, (run.answers.get(kind) ?? 0) + 1);
+    await sleep(pause);
+  }
+}
+
+/** Many connections with half a sign-in each. */
+async function stall({ url, ends }) {
+  const { hostname, port } = new URL(url);
+  const sockets = [];
+  for (let n = 0; n < 1_000 && performance.now() < ends; n++) {
+    const socket = net.connect({ host: hostname, port: Number(port), localAddress: `127.0.1.${(n % 8) + 1}` });
+    socket.on("error", () => {});
+    const head = `POST /api/session/login HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: 500000\r\n\r\n`;
+    socket.write(`${head}username=${"x".repeat(15_000)}`);
+    sockets.push(socket);
+    if (n % 50 === 0) await sleep(20);
+  }
+  await sleep(Math.max(0, ends - performance.now()));
+  sockets.forEach((socket) => socket.destroy());
+}
+
+async function watch(run, panel) {
+  while (performance.now() < run.ends) {
+    run.most = Math.max(run.most, panel.memory());
+    await sleep(200);
+  }
+}
+
+async function health(run) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  while (performance.now() < run.ends) {
+    await timed(run, run.health, "/healthz", { agent });
+    await sleep(50);
+  }
+  agent.destroy();
+}
+
+/** Signs in, opens pages and starts a job, again and again. */
+async function person(run) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const { url } = run;
+  for (let round = 0; performance.now() < run.ends; round++) {
+    const options = post(url, { username: "mia", password: PASSWORD });
+    options.headers["x-forwarded-for"] = PERSON;
+    options.headers.cookie = run.device;
+    const answer = await timed(run, run.signIns, "/api/session/login", { ...options, agent });
+    if (answer?.status !== 200) continue;
+    const cookie = answer.headers["set-cookie"].map((cookie) => cookie.split(";")[0]).join("; ");
+    run.device = cookie;
+    for (const page of ["/p/docs", "/p/docs/jobs", "/p/docs/jobs/new", "/p/docs/analytics", "/account"]) {
+      await timed(run, run.pages, page, { headers: { cookie }, agent });
+    }
+    const fields = { project: "docs", prompt: `Fix guide ${round}`, intent: crypto.randomUUID() };
+    await timed(run, run.pages, "/api/jobs/create", { ...post(url, fields, cookie), agent });
+    await sleep(200);
+  }
+  agent.destroy();
+}
+
+async function timed(run, times, path, options) {
+  const began = performance.now();
+  const answer = await send(`${run.url}${path}`, options).catch(() => undefined);
+  const took = performance.now() - began;
+  times.push(took);
+  run.slowest.set(path, Math.max(run.slowest.get(path) ?? 0, took));
+  if (answer?.status !== 200) run.wrong.push(`${path} answered ${answer?.status}: ${answer?.text.slice(0, 200)}`);
+  return answer;
+}
+
+/** Prints the figures; whether all are within their limits. */
+function report({ answers, slowest, health, pages, signIns, wrong, most }, idle) {
+  for (const [kind, number] of [...answers].sort()) console.log(`  ${String(number).padStart(6)} × ${kind}`);
+  const figures = [
+    ["health check, p99", quantile(health, 0.99), HEALTH_MS, "ms"],
+    ["a person's requests, p95", quantile(pages, 0.95), PAGE_MS, "ms"],
+    ["a person's sign-in, p95", quantile(signIns, 0.95), SIGN_IN_MS, "ms"],
+    ["memory at most", most, MEMORY_MB, "MB"],
+    ["a person's requests that failed", wrong.length, 0, ""],
+  ];
+  for (const [name, value, limit, unit] of figures) {
+    console.log(`${name.padEnd(34)}${value.toFixed(0).padStart(6)} ${unit.padEnd(3)} (at most ${limit})${value > limit ? "   TOO MUCH" : ""}`);
+  }
+  console.log(`${health.length} health checks, slowest ${Math.max(...health).toFixed(0)} ms; ${pages.length} requests of the person, slowest ${Math.max(...pages).toFixed(0)} ms; memory before ${idle.toFixed(0)} MB`);
+  console.log(`slowest of each: ${[...slowest].map(([path, took]) => `${path} ${took.toFixed(0)} ms`).join(", ")}`);
+  for (const problem of wrong.slice(0, 10)) console.log(`WRONG  ${problem}`);
+  return pages.length > 0 && figures.every(([, value, limit]) => value <= limit);
+}

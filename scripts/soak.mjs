@@ -1,0 +1,203 @@
+// Measurements for soak.sh: people at one server, a platform with faults, and what the process holds over time.
+import http from "node:http";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PASSWORD, PLENTY, median, post, quantile, send, signIn, withProcesses } from "./bench/docket.mjs";
+
+const PEOPLE = Number(process.env.PEOPLE ?? 200);
+const ACCOUNTS = 20;
+const SAMPLE_MS = 1_000;
+/** Think time of a person between two requests. */
+const THINK_MS = [2_000, 6_000];
+const FAULT_EVERY_MS = 4_000;
+/** How long the server has for ending what the people left. */
+const SETTLE_MS = 40_000;
+/** What may be left at the end beyond the beginning: memory grows with the database's caches, up to their limits. */
+const MOST_MORE = { memory: 30, connections: 5, files: 10, tasks: 10, threads: 8 };
+
+const FAULTS = [
+  { kind: "status", code: 503 },
+  { kind: "status", code: 500 },
+  { kind: "drop" },
+  { kind: "accept-then-drop" },
+  { kind: "cut" },
+  { kind: "garbage" },
+  { kind: "wrong-types" },
+  { kind: "delay", millis: 2_000 },
+  { kind: "trickle", millis: 5 },
+  { kind: "oversize", gzip: true },
+  { kind: "redirect" },
+  { kind: "too-many", "retry-after": "1" },
+];
+const OPERATIONS = ["create", "follow-up", "get", "views"];
+
+const [binary, minutes] = [process.argv[2], Number(process.argv[3])];
+await withProcesses(async ({ directory, start }) => {
+  const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY, "--pages", "300"]);
+  const { url: upstream, key } = await emulator.upstream();
+  const environment = {
+    DOCKET_UPSTREAM_URL: upstream,
+    DOCKET_API_KEY: key,
+    DOCKET_ADMIN_PASSWORD: PASSWORD,
+    DOCKET_ADDR: "127.0.0.1:0",
+    DOCKET_PROJECTS: "docs=Docs,api=API reference",
+    DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
+    DOCKET_TRUSTED_PROXIES: "127.0.0.1",
+    DOCKET_AGENT_PER_HOUR: PLENTY,
+    DOCKET_ANALYTICS_PER_HOUR: PLENTY,
+    DOCKET_ANALYTICS_PER_PERSON: PLENTY,
+    DOCKET_HISTORY_DAYS: "30",
+    DOCKET_JOBS_DAYS: "1",
+    DOCKET_LOG_FORMAT: "json",
+    DOCKET_LOG: "warn,docket::server::commands=info",
+  };
+  const panel = start(binary, ["serve"], environment);
+  const url = await panel.url();
+  for (let n = 0; n < ACCOUNTS; n++) await account(start, environment, `person-${n}`);
+  const admin = await signIn(url);
+  const people = [];
+  for (let n = 0; n < PEOPLE; n++) people.push(await person(url, n));
+
+  const soak = { url, statuses: new Map(), times: [], problems: [], jobs: [], isOver: false };
+  const samples = [];
+  const first = await sample(panel, url, admin);
+  const ends = performance.now() + minutes * 60_000;
+  const watch = repeat(soak, SAMPLE_MS, async () => samples.push(await sample(panel, url, admin)));
+  const weather = repeat(soak, FAULT_EVERY_MS, () => fault(upstream, key));
+  const lives = people.map((who) => live(soak, who, ends));
+  await Promise.all(lives);
+  soak.isOver = true;
+  await Promise.all([watch, weather]);
+  people.forEach(({ agent }) => agent.destroy());
+  await sleep(SETTLE_MS);
+  const last = await sample(panel, url, admin);
+  process.exitCode = report(soak, samples, first, last) ? 0 : 1;
+});
+
+/** Adds an operator by the command line. */
+async function account(start, environment, name) {
+  const { DOCKET_DATABASE_URL, DOCKET_PROJECTS } = environment;
+  const command = start(binary, ["user", "add", name, "--role", "operator"], { DOCKET_DATABASE_URL, DOCKET_PROJECTS });
+  command.write(`${PASSWORD}\n`);
+  await command.says(/can sign in/);
+}
+
+async function person(url, n) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 2 });
+  const address = `198.51.${n >> 8}.${n & 255}`;
+  const cookie = await signIn(url, `person-${n % ACCOUNTS}`, { agent, address });
+  return { agent, address, cookie, random: randomFrom(n + 1) };
+}
+
+/** What one person does until `ends`. */
+async function live(soak, who, ends) {
+  await sleep(who.random() * THINK_MS[1]);
+  while (performance.now() < ends) {
+    const began = performance.now();
+    const { status, path, text } = await act(soak, who);
+    soak.times.push(performance.now() - began);
+    soak.statuses.set(status, (soak.statuses.get(status) ?? 0) + 1);
+    const isGood = (status >= 200 && status < 400) || status === 429;
+    if (!isGood) soak.problems.push(`${path} answered ${status}: ${text.slice(0, 200)}`);
+    await sleep(THINK_MS[0] + who.random() * (THINK_MS[1] - THINK_MS[0]));
+  }
+}
+
+async function act(soak, who) {
+  const { url, jobs } = soak;
+  const project = who.random() < 0.7 ? "docs" : "api";
+  const job = jobs[Math.floor(who.random() * jobs.length)];
+  const open = (path) => request(url, path, who);
+  const call = (path, fields) => request(url, path, who, fields);
+  const pages = [
+    () => open(`/p/${project}`),
+    () => open(`/p/${project}/jobs`),
+    () => open(`/p/${project}/jobs?q=guide`),
+    () => open(`/p/${project}/jobs?status=completed&sort=changed`),
+    () => open(`/p/${project}/jobs/new`),
+    () => open(`/p/${project}/analytics`),
+    () => open(`/p/${project}/queue`),
+    () => open(`/p/${project}/templates`),
+    () => open("/account"),
+    () => (job ? open(`/p/${job.project}/jobs/${job.id}`) : open("/")),
+    () => call("/api/jobs/statuses", { project, jobs: jobs.filter((it) => it.project === project).slice(-20).map((it) => it.id).join(",") }),
+    () => call("/api/jobs/similar", { project, prompt: "Check the guide about keys" }),
+    () => call("/api/jobs/draft", { project, text: "Half a thought" }),
+    () => call("/api/upstream/budgets", { project }),
+    () => (job ? call("/api/jobs/archive", { project: job.project, jobs: job.id }) : open("/")),
+    async () => {
+      const prompt = `Check guide ${Math.floor(who.random() * 1e6)} against the current SDK.`;
+      const answer = await call("/api/jobs/create", { project, prompt, intent: crypto.randomUUID(), paths: "/guides/keys", queue: "on" });
+      if (answer.status === 200) jobs.push({ project, id: JSON.parse(answer.text).id });
+      if (jobs.length > 500) jobs.shift();
+      return answer;
+    },
+  ];
+  return pages[Math.floor(who.random() * pages.length)]();
+}
+
+async function request(url, path, { agent, cookie, address }, fields) {
+  const options = fields ? post(url, fields, cookie) : { headers: { cookie, accept: "text/html" } };
+  options.headers["x-forwarded-for"] = address;
+  try {
+    const { status, text } = await send(`${url}${path}`, { ...options, agent });
+    return { status, text, path };
+  } catch (error) {
+    return { status: 0, text: String(error), path };
+  }
+}
+
+/** Lets the platform fail once in some way. */
+async function fault(upstream, key) {
+  const pick = (list) => list[Math.floor(Math.random() * list.length)];
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const body = JSON.stringify({ operation: pick(OPERATIONS), times: 1, fault: pick(FAULTS) });
+  const { status, text } = await send(`${upstream}/__emulator/faults`, { method: "POST", headers, body });
+  if (status >= 400) throw new Error(`the emulator refused ${body}: ${text}`);
+}
+
+async function sample(panel, url, admin) {
+  const { status, text } = await send(`${url}/api/upstream/status`, post(url, {}, admin));
+  if (status !== 200) throw new Error(`the status answered ${status}: ${text}`);
+  const { files, connections } = panel.descriptors();
+  return { memory: panel.memory(), threads: panel.threads(), tasks: JSON.parse(text).working, files, connections };
+}
+
+async function repeat(soak, every, action) {
+  while (!soak.isOver) {
+    await action();
+    await sleep(every);
+  }
+}
+
+/** Prints the table; whether all is well. */
+function report({ statuses, times, problems }, samples, first, last) {
+  const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, number]) => `${number} × ${status}`);
+  console.log(`${PEOPLE} people, ${minutes} min   ${times.length} answers: ${counts.join(", ")}`);
+  console.log(`time of an answer       p50 ${median(times).toFixed(0)} ms, p95 ${quantile(times, 0.95).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`);
+  console.log(`${"".padEnd(14)}${["before", "middle", "most", "after", "may grow by"].map((word) => word.padStart(12)).join("")}`);
+  let isGood = problems.length === 0 && times.length > 0;
+  for (const [name, most] of Object.entries(MOST_MORE)) {
+    const all = samples.map((sample) => sample[name]);
+    // Memory is compared with the middle of the run, when the caches are filled; all else with the beginning.
+    const from = name === "memory" ? median(all.slice(Math.floor(all.length / 3))) : first[name];
+    const grew = last[name] > from + most;
+    isGood &&= !grew;
+    const cells = [first[name], median(all), Math.max(...all), last[name]].map((value) => value.toFixed(name === "memory" ? 1 : 0).padStart(12));
+    console.log(`${name.padEnd(14)}${cells.join("")}${String(most).padStart(12)}${grew ? "   GREW" : ""}`);
+  }
+  for (const problem of problems.slice(0, 10)) console.log(`WRONG  ${problem}`);
+  console.log(isGood ? "flat, and every answer was a good one" : `FAILED: ${problems.length} answers were wrong`);
+  return isGood;
+}
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function randomFrom(seed) {
+  let state = seed * 2654435761;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

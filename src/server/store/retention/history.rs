@@ -1,0 +1,163 @@
+//! Removing old days of the daily history. A day goes from sight in one transaction, and its rows after that in slices: whatever a
+//! crash leaves is found again by its day.
+
+use sqlx::{AssertSqlSafe, Row};
+
+use super::{Cutoff, RowCounts, Rule, count};
+use crate::model::day::Day;
+use crate::model::id::ProjectId;
+use crate::server::store::{Store, StoreError, parsed};
+
+/// Rows of page views per step.
+const VIEWS_AT_ONCE: i64 = 500;
+
+/// What stands beside the days, with the days that it is about.
+const BESIDE: [Rule; 3] = [
+    Rule { table: "annotations", key: "id", old: "day < $1", at_once: 100 },
+    Rule { table: "history_wanted", key: "project, day", old: "day < $1", at_once: 100 },
+    Rule { table: "page_paths", key: "id", old: "seen_on < $1", at_once: 500 },
+];
+
+/// The tables that show a day.
+const OF_DAYS: [&str; 2] = ["history_days", "day_rollups"];
+
+impl Store {
+    /// Takes some days before `first_kept` from sight; 0 when there are no more.
+    pub async fn remove_days(&self, first_kept: Day) -> Result<u64, StoreError> {
+        let days = sqlx::query("SELECT project, day FROM history_days WHERE day < $1 LIMIT 10")
+            .bind(first_kept.to_string())
+            .fetch_all(&self.pool)
+            .await?;
+        if days.is_empty() {
+            return Ok(0);
+        }
+        let mut tx = self.begin().await?;
+        for row in &days {
+            let (project, day): (String, String) = (row.try_get("project")?, row.try_get("day")?);
+            for table in OF_DAYS.into_iter().chain(["history_reading"]) {
+                let sql = format!("DELETE FROM {table} WHERE project = $1 AND day = $2");
+                let removed =
+                    sqlx::query(AssertSqlSafe(sql)).bind(&project).bind(&day).execute(&mut *tx).await?;
+                if OF_DAYS.contains(&table) {
+                    count(&mut tx, table, removed.rows_affected()).await?;
+                }
+            }
+        }
+        tx.commit().await?;
+        Ok(days.len() as u64)
+    }
+
+    /// Removes some rows of days before `first_kept` that were taken from sight; 0 when there are no more.
+    pub async fn remove_views(&self, first_kept: Day) -> Result<u64, StoreError> {
+        for project in self.projects_with_views().await? {
+            let oldest: Option<String> =
+                sqlx::query_scalar("SELECT MIN(day) FROM daily_views WHERE project = $1")
+                    .bind(&project)
+                    .fetch_one(&self.pool)
+                    .await?;
+            let Some(day) = oldest.filter(|day| *day < first_kept.to_string()) else { continue };
+            let mut tx = self.begin().await?;
+            let removed = sqlx::query(
+                "DELETE FROM daily_views WHERE project = $1 AND day = $2 AND (version, path_id) IN (
+                     SELECT version, path_id FROM daily_views WHERE project = $1 AND day = $2 LIMIT $3)",
+            )
+            .bind(project)
+            .bind(day)
+            .bind(VIEWS_AT_ONCE)
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+            count(&mut tx, "daily_views", removed).await?;
+            tx.commit().await?;
+            return Ok(removed);
+        }
+        Ok(0)
+    }
+
+    /// Removes some of what stands beside the days before `first_kept`; 0 when there is no more.
+    pub async fn remove_beside_days(&self, first_kept: Day) -> Result<u64, StoreError> {
+        for rule in &BESIDE {
+            let removed = self.remove(rule, Cutoff::Day(first_kept)).await?;
+            if removed > 0 {
+                return Ok(removed);
+            }
+        }
+        Ok(0)
+    }
+
+    /// How many rows removing the days before `first_kept` would remove.
+    pub async fn count_days(&self, first_kept: Day, counts: &mut RowCounts) -> Result<(), StoreError> {
+        for table in OF_DAYS {
+            let sql = format!("SELECT COUNT(*) FROM {table} WHERE day < $1");
+            let row = Cutoff::Day(first_kept).bound_to(sql).fetch_one(&self.pool).await?;
+            counts.insert(table.to_owned(), row.try_get::<i64, _>(0)?.unsigned_abs());
+        }
+        for rule in &BESIDE {
+            let rows = self.count_old(rule, Cutoff::Day(first_kept)).await?;
+            counts.insert(rule.table.to_owned(), rows);
+        }
+        let mut views = 0;
+        for project in self.projects_with_views().await? {
+            let row = sqlx::query("SELECT COUNT(*) FROM daily_views WHERE project = $1 AND day < $2")
+                .bind(project)
+                .bind(first_kept.to_string())
+                .fetch_one(&self.pool)
+                .await?;
+            views += row.try_get::<i64, _>(0)?.unsigned_abs();
+        }
+        counts.insert("daily_views".to_owned(), views);
+        Ok(())
+    }
+
+    /// The days with rows of a version that is not read, of which none is being written.
+    pub async fn stale_days(&self) -> Result<Vec<(ProjectId, Day)>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT h.project, h.day FROM history_days h
+             WHERE EXISTS (SELECT 1 FROM daily_views v
+                 WHERE v.project = h.project AND v.day = h.day AND v.version = 1 - h.version)
+             AND NOT EXISTS (SELECT 1 FROM history_reading r WHERE r.project = h.project AND r.day = h.day)",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let day = |row: &sqlx::any::AnyRow| {
+            let (project, day): (String, String) = (row.try_get("project")?, row.try_get("day")?);
+            Ok((parsed(&project, "project")?, parsed(&day, "day")?))
+        };
+        rows.iter().map(day).collect()
+    }
+
+    /// Removes some rows of the version of a day that is not read; 0 when there are no more, and while the day is being written.
+    pub async fn remove_stale(&self, project: &ProjectId, day: Day) -> Result<u64, StoreError> {
+        let removed = sqlx::query(
+            "DELETE FROM daily_views WHERE project = $1 AND day = $2
+             AND version = (SELECT 1 - h.version FROM history_days h WHERE h.project = $1 AND h.day = $2)
+             AND NOT EXISTS (SELECT 1 FROM history_reading r WHERE r.project = $1 AND r.day = $2)
+             AND path_id IN (
+                 SELECT v.path_id FROM daily_views v JOIN history_days h ON h.project = v.project AND h.day = v.day
+                 WHERE v.project = $1 AND v.day = $2 AND v.version = 1 - h.version LIMIT $3)",
+        )
+        .bind(project.as_str())
+        .bind(day.to_string())
+        .bind(VIEWS_AT_ONCE)
+        .execute(&self.pool)
+        .await?;
+        Ok(removed.rows_affected())
+    }
+
+    /// Found one after the other, each by the index.
+    async fn projects_with_views(&self) -> Result<Vec<String>, StoreError> {
+        let mut projects: Vec<String> = Vec::new();
+        loop {
+            let last = projects.last().map_or("", String::as_str);
+            let next: Option<String> =
+                sqlx::query_scalar("SELECT MIN(project) FROM daily_views WHERE project > $1")
+                    .bind(last.to_owned())
+                    .fetch_one(&self.pool)
+                    .await?;
+            match next {
+                Some(project) => projects.push(project),
+                None => return Ok(projects),
+            }
+        }
+    }
+}

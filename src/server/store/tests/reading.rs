@@ -1,0 +1,145 @@
+//! What pages read: each what it shows, and nothing that grows with all that was ever there.
+
+use sqlx::AssertSqlSafe;
+
+use super::*;
+use crate::model::selection::Selection;
+use crate::server::store::history_queries::{PATHS, finished_about};
+use crate::server::store::job_list::{Sort, sections_statement};
+use crate::server::store::templates::SELECT_TEXTS;
+
+impl Ledger {
+    /// The query plan of a statement whose parameters have no values.
+    async fn plan(&self, sql: &str) -> Vec<String> {
+        let sql = format!("EXPLAIN QUERY PLAN {sql}");
+        let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&self.store.pool).await.unwrap();
+        rows.iter().map(|row| row.try_get::<String, _>("detail").unwrap()).collect()
+    }
+}
+
+fn reads(plan: &[String], table: &str) -> bool {
+    plan.iter().any(|line| line.split(' ').any(|word| word == table))
+}
+
+#[tokio::test]
+async fn a_new_job_reads_the_templates_and_no_job() {
+    let ledger = Ledger::new().await;
+    let plan = ledger.plan(SELECT_TEXTS).await;
+    assert!(plan[0].starts_with("SEARCH templates USING INDEX"), "{plan:?}");
+    for table in ["jobs", "j", "job_templates", "job_events"] {
+        assert!(!reads(&plan, table), "{table}: {plan:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_overview_counts_no_job_and_looks_for_none_that_is_not_there() {
+    let ledger = Ledger::new().await;
+    let (active, needing) = (
+        JobFilter { state: Some(JobState::Active), archived: Some(false), ..JobFilter::default() },
+        JobFilter { needs_attention: true, archived: Some(false), ..JobFilter::default() },
+    );
+    let changed = JobFilter { sort: Sort::Changed, archived: Some(false), ..JobFilter::default() };
+    let statement = sections_statement(&ledger.project, [(&active, 8), (&needing, 8), (&changed, 8)]);
+    assert_eq!(statement.sql().matches("CASE WHEN EXISTS (SELECT 1 FROM job_counts").count(), 3);
+    let plan = ledger.plan(statement.sql()).await;
+    // The three lists, by the index with their order; what is counted is counted already.
+    let of_list = |line: &&String| line.split(' ').any(|word| word == "l" || word == "listed_jobs");
+    let lists: Vec<_> = plan.iter().filter(of_list).collect();
+    assert_eq!(lists.len(), 3, "{plan:?}");
+    assert!(lists.iter().all(|line| line.starts_with("SEARCH l USING INDEX listed_")), "{plan:?}");
+    assert!(lists[1].contains("listed_needing"), "{plan:?}");
+    let counted: Vec<_> =
+        plan.iter().filter(|line| line.contains(" c ") || line.contains("job_counts")).collect();
+    assert!(
+        counted.len() >= 4 && counted.iter().all(|line| line.contains("PRIMARY KEY (project=?")),
+        "{plan:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_counts_are_those_of_the_jobs_whatever_happens_to_them() {
+    let ledger = Ledger::new().await;
+    for n in 0..6 {
+        let message = ledger.commit(&format!("i-{n}"), "text").await.unwrap();
+        let intent = ledger.claim(&message).await.unwrap();
+        let status = ["active", "completed", "failed"][n % 3];
+        let remote = remote(&format!("r-{n}"), status);
+        ledger.store.record_outcome(&intent, &DeliveryOutcome::Accepted(&remote, NOON), NOON).await.unwrap();
+    }
+    for change in [
+        "SELECT 1",
+        "UPDATE jobs SET archived_here_at = 1 WHERE remote_status = 'failed'",
+        "UPDATE jobs SET dismissed_at = 1 WHERE remote_status = 'completed'",
+        "UPDATE jobs SET state = 'failed' WHERE remote_id = 'r-0'",
+        "UPDATE jobs SET pr_link = 'x' WHERE state = 'completed'",
+        "UPDATE jobs SET state = 'archived', archived_here_at = NULL",
+        "DELETE FROM listed_jobs WHERE number < 4",
+    ] {
+        sqlx::query(change).execute(&ledger.store.pool).await.unwrap();
+        let different: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM (
+                 SELECT project, archived, state, attention, has_pr, COUNT(*) AS jobs FROM listed_jobs
+                 GROUP BY project, archived, state, attention, has_pr
+                 EXCEPT SELECT project, archived, state, attention, has_pr, jobs FROM job_counts) a",
+        )
+        .fetch_one(&ledger.store.pool)
+        .await
+        .unwrap();
+        let sum: i64 = sqlx::query_scalar(
+            "SELECT CAST(SUM(jobs) - (SELECT COUNT(*) FROM listed_jobs) AS BIGINT) FROM job_counts",
+        )
+        .fetch_one(&ledger.store.pool)
+        .await
+        .unwrap();
+        assert_eq!((different, sum), (0, 0), "{change}");
+    }
+}
+
+#[tokio::test]
+async fn the_report_of_a_page_finds_its_jobs_by_their_labels() {
+    let ledger = Ledger::new().await;
+    for selection in ["/guides/start", "/guides/*"] {
+        let selection = Selection::parse(Some(selection)).unwrap();
+        let plan = ledger.plan(&finished_about(&selection)).await;
+        let by = |table: &str, by: &str| {
+            assert!(
+                plan.iter()
+                    .any(|line| line.starts_with(&format!("SEARCH {table} USING")) && line.contains(by)),
+                "{table}: {plan:?}"
+            );
+        };
+        by("s", "PRIMARY KEY (project=? AND label");
+        by("l", "INTEGER PRIMARY KEY (rowid=?)");
+        by("j", "(id=?)");
+        assert!(!plan.iter().any(|line| line.starts_with("SCAN") && line != "SCAN a"), "{plan:?}");
+    }
+    let plan = ledger.plan(&finished_about(&Selection::Project)).await;
+    assert!(
+        plan.iter().any(|line| line.contains("jobs_by_change (project=? AND state=? AND changed_at>?)")),
+        "{plan:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_table_of_analytics_reads_the_paths_of_its_days() {
+    let ledger = Ledger::new().await;
+    let plan = ledger.plan(PATHS).await;
+    assert_eq!(plan, ["SEARCH page_paths USING INDEX page_paths_seen (project=? AND seen_on>?)"]);
+}
+
+#[tokio::test]
+async fn the_page_about_retention_names_every_table() {
+    let ledger = Ledger::new().await;
+    let page = include_str!("../../../../docs/retention.md");
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%'
+         AND name NOT GLOB 'job_words_*' AND name NOT GLOB 'job_characters_*'",
+    )
+    .fetch_all(&ledger.store.pool)
+    .await
+    .unwrap();
+    assert!(tables.len() > 30, "{tables:?}");
+    for table in tables {
+        assert!(page.contains(&format!("`{table}`")), "{table}");
+    }
+}

@@ -1,0 +1,167 @@
+//! What is known to have stopped the server, all of it at once: each attack is refused or bounded, and meanwhile one person signs in,
+//! opens pages and starts jobs as on any other day. How long they wait is measured by `make attack`.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use docket::server::config::AccessConfig;
+use futures::future::join_all;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use crate::helpers::{Answer, Browser, PASSWORD, Settings, TestApp, intent};
+
+/// How many rounds of work the person does.
+const ROUNDS: usize = 3;
+
+type Attack<'a> = Pin<Box<dyn Future<Output = (&'static str, Answer)> + 'a>>;
+
+/// Repeats an attack until the person is done, at least once, and returns every status that it met.
+async fn repeated<'a>(
+    is_over: &AtomicBool,
+    attack: impl Fn(usize) -> Attack<'a>,
+) -> Vec<(&'static str, u16)> {
+    let mut met = Vec::new();
+    for n in 0.. {
+        let (name, answer) = attack(n).await;
+        met.push((name, answer.status));
+        if is_over.load(Ordering::SeqCst) {
+            break;
+        }
+    }
+    met
+}
+
+/// Half a sign-in, which nobody goes on with.
+async fn stalled(address: SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /api/session/login HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/x-www-form-urlencoded\r\n\
+         content-length: 16000\r\n\r\nusername="
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+async fn work(app: &TestApp, device: &str) {
+    for round in 0..ROUNDS {
+        let person = app.stranger();
+        person.set_cookie(device);
+        let pairs = [("username", "otto"), ("password", PASSWORD)];
+        let sign_in = person.call("/api/session/login", &pairs).header("x-forwarded-for", "198.51.100.7");
+        let signed_in = person.send(sign_in).await;
+        assert_eq!(signed_in.status, 200, "round {round}: {}", signed_in.text);
+        for page in
+            ["/p/docs", "/p/docs/jobs", "/p/docs/jobs/new", "/p/docs/queue", "/p/docs/analytics", "/account"]
+        {
+            let answer = person.get(page).await;
+            assert_eq!(answer.status, 200, "round {round}, {page}: {}", answer.text);
+        }
+        assert_eq!(person.created(&format!("Fix guide {round}")).await["state"], "active");
+        assert_eq!(person.get("/healthz").await.status, 200);
+        assert_eq!(person.get("/readyz").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn under_every_known_attack_at_once_a_person_works_as_on_any_other_day() {
+    let access = AccessConfig {
+        trusted_proxies: vec!["127.0.0.1/32".parse().unwrap()],
+        analytics_per_person: 1_000,
+        ..AccessConfig::default()
+    };
+    let app = TestApp::with(Settings { access, ..Settings::default() }).await;
+    app.upstream.takes_jobs().await;
+    app.upstream
+        .on_views(wiremock::ResponseTemplate::new(200).set_body_json(crate::helpers::views_answer()))
+        .await;
+    let (viewer, operator) = (app.sign_in("vera").await, app.operator().await);
+    for n in 0..20 {
+        operator.created(&format!("Guide {n}: {}", "why, and how - ( ) ".repeat(200))).await;
+    }
+    // A browser that the person has used before.
+    let device = {
+        let person = app.stranger();
+        assert_eq!(person.sign_in("otto", PASSWORD).await.status, 200);
+        person.cookie().unwrap()
+    };
+    let idle = join_all((0..50).map(|_| stalled(app.address()))).await;
+
+    let is_over = AtomicBool::new(false);
+    let (viewer, operator, app) = (&viewer, &operator, &app);
+    let paths: String = (0..30_000).map(|n| format!("p{n},")).collect();
+    let values: String = (0..200).map(|n| format!("{n}\n")).collect();
+    let braces = format!("{{{{a}}}}{}", "{".repeat(32_700));
+    let (long, longest) = ("{{a}}".repeat(6_500), "x".repeat(130_000));
+    let post = |name: &'static str,
+                person: &'static str,
+                path: &'static str,
+                pairs: Vec<(&'static str, String)>|
+     -> Attack<'_> {
+        let person: &Browser = if person == "vera" { viewer } else { operator };
+        Box::pin(async move {
+            let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            (name, person.post(path, &pairs).await)
+        })
+    };
+    let project = || ("project", "docs".to_owned());
+    let prepare = |name, prompt: &str, values: &str| {
+        let fields = vec![
+            project(),
+            ("prompt", prompt.to_owned()),
+            ("values", values.to_owned()),
+            ("intent", intent()),
+        ];
+        post(name, "olga", "/api/batches/prepare", fields)
+    };
+    let searches = ["-", ",", ":", "( )", "…", "~"];
+    let guess = |n: usize| -> Attack<'_> {
+        Box::pin(async move {
+            let stranger = app.stranger();
+            let password = format!("guess {n}");
+            let pairs = [("username", ["otto", "nobody"][n % 2]), ("password", password.as_str())];
+            let address = format!("203.0.{}.9", n % 250);
+            let request = stranger.call("/api/session/login", &pairs).header("x-forwarded-for", address);
+            ("guess", stranger.send(request).await)
+        })
+    };
+
+    let attacks = async {
+        let guesses = join_all((0..8).map(|m| repeated(&is_over, move |n| guess(n * 8 + m))));
+        let found = join_all((0..8).map(|m| {
+            let fields = vec![project(), ("q", searches[m % searches.len()].to_owned())];
+            repeated(&is_over, move |_| post("search", "vera", "/api/jobs/list", fields.clone()))
+        }));
+        let (similar, all_braces, gigabytes, queue, guesses, found) = futures::join!(
+            repeated(&is_over, |_| {
+                let fields = vec![project(), ("prompt", "x".to_owned()), ("paths", paths.clone())];
+                post("pages", "vera", "/api/jobs/similar", fields)
+            }),
+            repeated(&is_over, |_| prepare("braces", &braces, &values)),
+            repeated(&is_over, |_| prepare("gigabytes", &long, &longest)),
+            repeated(&is_over, |_| post("queue", "vera", "/api/queue/list", vec![project()])),
+            guesses,
+            found,
+        );
+        [vec![similar, all_braces, gigabytes, queue], guesses, found].concat().concat()
+    };
+    let person = async {
+        work(app, &device).await;
+        is_over.store(true, Ordering::SeqCst);
+    };
+    let (met, ()) = futures::join!(attacks, person);
+    for (name, status) in &met {
+        let bounded: &[u16] = match *name {
+            "braces" | "queue" => &[200],
+            "gigabytes" => &[400],
+            "guess" => &[401, 429, 503],
+            // Two at once for each person; the others wait, and are told to.
+            _ => &[200, 503],
+        };
+        assert!(bounded.contains(status), "{name} met {status}");
+    }
+    assert!(met.len() > 20, "{met:?}");
+    assert_eq!(idle.len(), 50);
+}

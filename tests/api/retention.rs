@@ -1,0 +1,366 @@
+//! Retention: what is older than it is kept is removed with all that is its own, and nothing else is. `docket purge` says the same
+//! before and after.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use docket::model::audit::Actor;
+use docket::model::time::Timestamp;
+use docket::server::clock::Clock;
+use docket::server::config::RetentionConfig;
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::helpers::{
+    Archive, Browser, Ledger, Settings, TestApp, Workplace, day, days, detached_job, intent, job_with, json,
+    remote_job, rows, until, views_answer,
+};
+use crate::list::list;
+
+const NOON: &str = "2026-11-21T12:00:00Z";
+
+fn keeping(jobs_days: u32, history_days: u32) -> Settings {
+    let clock = Clock::frozen(NOON.parse::<Timestamp>().unwrap());
+    let retention = RetentionConfig { jobs_days, history_days };
+    Settings { clock, retention, ..Settings::default() }
+}
+
+fn ledger(app: &TestApp) -> Ledger {
+    Ledger::at(app.database_file())
+}
+
+async fn remove(app: &TestApp) -> BTreeMap<String, u64> {
+    let retention = &app.state().retention;
+    let due = retention.due().await.unwrap();
+    let removed = retention.remove(&Actor::docket()).await.unwrap();
+    assert_eq!(due, removed, "the dry run says something else");
+    ledger(app).is_sound().await;
+    assert!(retention.due().await.unwrap().is_empty());
+    removed
+}
+
+fn id(job: &Value) -> &str {
+    job["id"].as_str().unwrap()
+}
+
+/// A job with a follow-up, pages, tags, a template and a delivered webhook event.
+async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
+    let remote = detached_job();
+    let taken = || ResponseTemplate::new(201).set_body_json(remote_job(&remote, "active"));
+    let done = job_with(&remote, "completed", "prLink", json!("https://git.example/pull/7"));
+    app.upstream.reset().await;
+    app.upstream.on_create(taken()).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(done)).await;
+    let name = intent();
+    let template = [("project", "docs"), ("name", name.as_str()), ("text", "Rewrite {{page}}")];
+    let template = person.ask("/api/templates/save", &template).await;
+    let sent = intent();
+    let pairs = [
+        ("project", "docs"),
+        ("prompt", "Rewrite /guides/start"),
+        ("intent", sent.as_str()),
+        ("paths", "/guides/start, /faq"),
+        ("template_id", template.as_str().unwrap()),
+    ];
+    let job = person.ask("/api/jobs/create", &pairs).await;
+    assert_eq!(person.follow_up(&job, "And the glossary", &intent()).await.status, 200);
+    person.ask("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
+    let job = person.job(&job).await;
+    assert_eq!(job["state"], "completed", "{job}");
+    // As after the next check of it.
+    ledger(app).run("UPDATE jobs SET next_read_at = NULL").await;
+    job
+}
+
+#[tokio::test]
+async fn an_old_job_goes_with_all_that_is_its_own_and_leaves_the_others_as_they_are() {
+    let app = TestApp::with(keeping(30, 0)).await;
+    let operator = app.operator().await;
+    let old = job_with_everything(&app, &operator).await;
+    app.clock().advance(Duration::from_secs(20 * 86_400));
+    let operator = app.operator().await;
+    let young = job_with_everything(&app, &operator).await;
+    assert!(remove(&app).await.is_empty(), "nothing is 30 days old");
+    app.clock().advance(Duration::from_secs(11 * 86_400));
+    let operator = app.operator().await;
+    let before = operator.job(&young).await;
+
+    let removed = remove(&app).await;
+    for (table, expected) in [("jobs", 1), ("messages", 2), ("job_tags", 1), ("job_templates", 1)] {
+        assert_eq!(removed.get(table), Some(&expected), "{table}: {removed:?}");
+    }
+    assert!(removed["job_paths"] >= 2 && removed["job_events"] >= 4, "{removed:?}");
+    let get = [("project", "docs"), ("job", id(&old))];
+    operator.post("/api/jobs/get", &get).await.refused(404, "not_found");
+    assert_eq!(operator.get(&format!("/p/docs/jobs/{}", id(&old))).await.status, 404);
+    assert_eq!(operator.job(&young).await, before);
+    let filters: [&[(&str, &str)]; 4] = [&[], &[("q", "rewrite")], &[("tag", "sdk")], &[("tag", "/faq")]];
+    for filter in filters {
+        let found = list(&operator, filter).await;
+        let ids: Vec<_> = found["jobs"].as_array().unwrap().iter().map(id).collect();
+        assert_eq!((ids, &found["total"]), (vec![id(&young)], &json!(1)), "{filter:?}");
+    }
+    let (ledger, one) = (ledger(&app), 1);
+    for rest in [
+        "SELECT COUNT(*) FROM listed_jobs",
+        "SELECT COUNT(*) FROM job_words",
+        "SELECT SUM(jobs) FROM job_counts",
+    ] {
+        assert_eq!(ledger.count(rest).await, one, "{rest}");
+    }
+    let labels = ledger.count("SELECT COUNT(*) FROM listed_labels").await;
+    let own = ledger.count("SELECT (SELECT COUNT(*) FROM job_paths) + (SELECT COUNT(*) FROM job_tags)").await;
+    assert_eq!(labels, own);
+    // The statistics of the templates are those of the jobs that are kept; the audit log keeps the start, and says what went.
+    let templates = operator.ask("/api/templates/list", &[("project", "docs")]).await;
+    let runs: u64 =
+        templates.as_array().unwrap().iter().map(|it| it["score"]["runs"].as_u64().unwrap()).sum();
+    assert_eq!(runs, 1);
+    let started = "SELECT COUNT(*) FROM audit WHERE action = 'job_start'";
+    assert_eq!(ledger.count(started).await, 2);
+    let said =
+        "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND detail LIKE '%jobs 1, messages 2%'";
+    assert_eq!(ledger.count(said).await, 1);
+    assert_eq!(app.state().store.verify_audit().await.unwrap().fault, None);
+}
+
+#[tokio::test]
+async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
+    let app = TestApp::with(keeping(30, 0)).await;
+    let mut archive = Archive::of(&app).await;
+    let then = "2026-09-01T12:00:00Z";
+    let mut jobs = BTreeMap::new();
+    for state in ["completed", "archived", "failed", "rejected", "unknown", "cancelled", "active", "queued"] {
+        jobs.insert(state, archive.job("docs", state, &["/a"], state, then).await);
+    }
+    drop(archive);
+    // One has a pull request, one a draft of a follow-up, one an event on its way, and one a follow-up.
+    let file = ledger(&app);
+    file.run("UPDATE jobs SET pr_link = 'https://git.example/7', changed_at = 1 WHERE state IN ('completed', 'archived')").await;
+    let mut archive = Archive::of(&app).await;
+    let drafted = archive.job("docs", "drafted", &[], "cancelled", then).await;
+    archive.job("docs", "reported", &[], "cancelled", then).await;
+    archive.job("docs", "queued again", &[], "cancelled", then).await;
+    drop(archive);
+    file.run(
+        "INSERT INTO drafts (user_id, project, subject, text, updated_at)
+         SELECT author_id, 'docs', job_id, 'More', 1795000000000 FROM messages WHERE prompt = 'drafted';
+         INSERT INTO webhooks (id, project, kind, address, secret, created_at) VALUES ('w', 'docs', 'json', 'https://a', '', 0);
+         INSERT INTO webhook_deliveries (id, webhook_id, event, at, job_id, title, author, job_state, outcome, attempts, next_try_at)
+         SELECT 'e', 'w', 'job.failed', 0, job_id, '', 'olga', 'failed', 'waiting', 0, 1795266000000 FROM messages WHERE prompt = 'reported';
+         INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
+         SELECT 'm', job_id, 1, author_id, 'm', 'more', 'queued', 0, 1795266000000 FROM messages WHERE prompt = 'queued again'",
+    )
+    .await;
+    let left = async || {
+        let all = "SELECT GROUP_CONCAT(prompt, ',') FROM (SELECT m.prompt FROM messages m WHERE position = 0 ORDER BY prompt)";
+        let pool = sqlx::SqlitePool::connect(&format!("sqlite://{}", app.database_file().display())).await;
+        sqlx::query_scalar::<_, String>(all).fetch_one(&pool.unwrap()).await.unwrap()
+    };
+    assert_eq!(remove(&app).await["jobs"], 3);
+    let kept = "active,drafted,failed,queued,queued again,rejected,reported,unknown";
+    assert_eq!(left().await, kept);
+
+    // What needed somebody goes once that is dismissed or archived, also a delivery that nobody knows of.
+    let operator = app.operator().await;
+    for (verb, state) in [("dismiss", "failed"), ("dismiss", "rejected"), ("archive", "unknown")] {
+        let pairs = [("project", "docs"), ("jobs", jobs[state].as_str())];
+        operator.ask(&format!("/api/jobs/{verb}"), &pairs).await;
+    }
+    file.run("UPDATE jobs SET changed_at = 1 WHERE state IN ('failed', 'rejected', 'unknown')").await;
+    file.run("DELETE FROM drafts; UPDATE webhook_deliveries SET next_try_at = NULL").await;
+    let removed = remove(&app).await;
+    assert_eq!((removed["jobs"], removed["webhook_deliveries"]), (5, 1), "{removed:?}");
+    assert_eq!(left().await, "active,queued,queued again");
+    let get = [("project", "docs"), ("job", drafted.as_str())];
+    operator.post("/api/jobs/get", &get).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_again_after_its_job_was_removed_starts_nothing() {
+    let app = TestApp::with(keeping(30, 0)).await;
+    app.upstream.takes_jobs().await;
+    let sent = intent();
+    let job = app.operator().await.create("Fix typos", &sent).await.json();
+    ledger(&app).run("UPDATE jobs SET state = 'cancelled', next_read_at = NULL").await;
+    app.clock().advance(Duration::from_secs(31 * 86_400));
+    assert_eq!(remove(&app).await["jobs"], 1);
+    let operator = app.operator().await;
+    for prompt in ["Fix typos", "Something else"] {
+        let message = operator.create(prompt, &sent).await.refused(422, "intent_reused");
+        assert!(message.contains("sent long ago"), "{message}");
+        // The text is not lost.
+        assert_eq!(operator.draft(None).await, prompt);
+    }
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    assert_eq!(operator.create("Fix typos", &intent()).await.status, 200);
+    assert_ne!(list(&operator, &[]).await["jobs"][0]["id"], job["id"]);
+}
+
+#[tokio::test]
+async fn a_batch_goes_with_the_last_of_its_jobs() {
+    let app = TestApp::with(keeping(30, 0)).await;
+    app.upstream.takes_jobs().await;
+    let operator = app.operator().await;
+    let sent = intent();
+    let pairs = [("project", "docs"), ("prompt", "Do {{a}}"), ("values", "1\n2"), ("intent", &sent)];
+    let batch = operator.ask("/api/batches/prepare", &pairs).await;
+    let batch = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
+    operator.ask("/api/batches/start", &batch).await;
+    let file = ledger(&app);
+    until("all are sent", async || (file.unsettled().await == 0).then_some(())).await;
+    // One is over, the other one needs somebody.
+    file.run(
+        "UPDATE jobs SET next_read_at = NULL, state = CASE id WHEN (SELECT MIN(id) FROM jobs) THEN 'cancelled' ELSE 'failed' END",
+    )
+    .await;
+    app.clock().advance(Duration::from_secs(40 * 86_400));
+    let removed = remove(&app).await;
+    assert_eq!((removed["jobs"], removed.get("batches")), (1, None));
+    let operator = app.operator().await;
+    assert!(operator.ask("/api/batches/get", &batch).await["started_at"].is_string());
+    file.run("UPDATE jobs SET state = 'cancelled', changed_at = 1").await;
+    let removed = remove(&app).await;
+    assert_eq!((removed["jobs"], removed["batches"]), (1, 1));
+    operator.post("/api/batches/get", &batch).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn drafts_and_invitations_that_nobody_came_back_to_end_after_90_days() {
+    let app = TestApp::with(keeping(0, 0)).await;
+    let (admin, operator) = (app.sign_in("ada").await, app.operator().await);
+    let draft = [("project", "docs"), ("text", "Half a thought")];
+    operator.ask("/api/jobs/draft", &draft).await;
+    for name in ["ina", "ivan"] {
+        admin.invite(name, "viewer", "").await;
+    }
+    // Somebody came by single sign-on before the link was used.
+    ledger(&app)
+        .run("INSERT INTO identities (issuer, subject, user_id) SELECT 'i', 's', id FROM users WHERE name = 'ivan'")
+        .await;
+    app.clock().advance(Duration::from_secs(89 * 86_400));
+    assert!(remove(&app).await.is_empty());
+    assert_eq!(app.operator().await.draft(None).await, "Half a thought");
+    app.clock().advance(Duration::from_secs(30 * 86_400));
+    let removed = remove(&app).await;
+    let expected = [("drafts", 1), ("invitations", 2), ("users", 1)];
+    assert_eq!(removed, BTreeMap::from(expected.map(|(table, rows)| (table.to_owned(), rows))));
+    let users = app.state().store.users().await.unwrap();
+    let mut names: Vec<_> = users.iter().map(|user| user.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["ada", "ivan", "olga", "otto", "vera"]);
+    let withdrawn =
+        "SELECT COUNT(*) FROM audit WHERE action = 'user_withdraw' AND subject = 'ina' AND actor = 'Docket'";
+    assert_eq!(ledger(&app).count(withdrawn).await, 1);
+}
+
+#[tokio::test]
+async fn old_days_go_with_their_notes_and_paths_and_are_not_fetched_again() {
+    let mut settings = keeping(0, 10);
+    settings.budget.history_days = 10;
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let mut archive = Archive::of(&app).await;
+    for (n, day) in days("2026-11-01", "2026-11-21").into_iter().enumerate() {
+        let rows = if n < 5 { rows(&[("/a", 1, 2), ("/old", 3, 4)]) } else { rows(&[("/a", 1, 2)]) };
+        archive.write(day, rows).await;
+    }
+    drop(archive);
+    let file = ledger(&app);
+    file.run("UPDATE page_paths SET seen_on = CASE path WHEN '/old' THEN '2026-11-05' ELSE '2026-11-21' END")
+        .await;
+    file.run("UPDATE history_days SET settled_at = 1").await;
+    let operator = app.operator().await;
+    for day in ["2026-11-03", "2026-11-20"] {
+        operator.ask("/api/annotations/save", &[("project", "docs"), ("day", day), ("text", "Note")]).await;
+    }
+    let asked = [("project", "docs"), ("from", "2026-11-12"), ("to", "2026-11-21")];
+    let before = operator.ask("/api/analytics/pages", &asked).await;
+
+    let removed = remove(&app).await;
+    let expected = [
+        ("annotations", 1),
+        ("daily_views", 16),
+        ("day_rollups", 11),
+        ("history_days", 11),
+        ("page_paths", 1),
+    ];
+    assert_eq!(removed, BTreeMap::from(expected.map(|(table, rows)| (table.to_owned(), rows))));
+    let mut after = operator.ask("/api/analytics/pages", &asked).await;
+    // The days before are not there any more to compare with.
+    assert!(before["comparison"].is_object() && after["comparison"].is_null());
+    for report in [&mut after, &mut before.clone()] {
+        let rows = report["rows"].as_array().unwrap();
+        assert_eq!((rows.len(), &rows[0]["total"]), (1, &json!(30)));
+    }
+    let calls = app.upstream.requests().await.len();
+    let missing = operator
+        .ask("/api/history/missing", &[("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-21")])
+        .await;
+    assert_eq!(missing["days"], 0, "{missing}");
+    let wanted = [("project", "docs"), ("from", "2026-11-01"), ("to", "2026-11-11")];
+    operator.ask("/api/history/fetch", &wanted).await;
+    file.run("INSERT INTO history_wanted (project, day, asked_at) VALUES ('docs', '2026-11-04', 0)").await;
+    while !matches!(app.state().history.step().await.unwrap(), docket::server::history::Step::Wait(_)) {}
+    let fetched = app.upstream.requests().await.split_off(calls);
+    assert!(!fetched.is_empty());
+    for request in fetched {
+        let (_, day) = request.url.query_pairs().find(|(name, _)| name == "dateFrom").unwrap();
+        assert!(*day >= *"2026-11-12", "{day} is not kept");
+    }
+    assert_eq!(remove(&app).await, BTreeMap::from([("history_wanted".to_owned(), 1)]));
+}
+
+#[tokio::test]
+async fn what_a_crash_left_of_an_old_day_is_found_and_told() {
+    let app = TestApp::with(keeping(0, 100)).await;
+    let mut archive = Archive::of(&app).await;
+    let many: Vec<(String, u64, u64)> = (0..1_200).map(|n| (format!("/p{n}"), 1, 1)).collect();
+    let many: Vec<_> = many.iter().map(|(path, human, ai)| (path.as_str(), *human, *ai)).collect();
+    for written in ["2026-01-01", "2026-01-02"] {
+        archive.write(day(written), rows(&many)).await;
+    }
+    drop(archive);
+    let (store, first) = (&app.state().store, day("2026-08-14"));
+    assert_eq!(store.remove_days(first).await.unwrap(), 2);
+    // No step removes more than this, so that none holds the lock for long.
+    assert_eq!(store.remove_views(first).await.unwrap(), 500);
+    // The process ended here. What it removed is in the record of the next run.
+    let removed = app.state().retention.remove(&Actor::docket()).await.unwrap();
+    assert_eq!((removed["history_days"], removed["daily_views"]), (2, 2_400), "{removed:?}");
+    assert_eq!(ledger(&app).count("SELECT COUNT(*) FROM daily_views").await, 0);
+    ledger(&app).is_sound().await;
+}
+
+#[tokio::test]
+async fn a_purge_on_the_command_line_says_first_what_it_removes() {
+    let place = Workplace::new();
+    let new = place.run_with_input(&["user", "add", "olga", "--role", "operator"], "a few unrelated words\n");
+    assert_eq!(new.code, Some(0), "{new:?}");
+    let file = Ledger::at(place.path("docket.db"));
+    file.run(
+        "INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ('j', 'docs', 'cancelled', 1, 1);
+         INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
+         SELECT 'm', 'j', 0, id, 'i', 'Old', 'cancelled', 1, 1 FROM users",
+    )
+    .await;
+    let nothing = place.run(&["purge", "--dry-run"]);
+    assert_eq!((nothing.code, nothing.stdout.trim()), (Some(0), "Nothing would be removed."), "{nothing:?}");
+    let place = place.set("DOCKET_JOBS_DAYS", "30");
+    let dry = place.run(&["purge", "--dry-run"]);
+    let lines: Vec<_> = dry.stdout.lines().map(str::trim).collect();
+    assert_eq!(lines, ["1  jobs", "1  messages", "2  rows would be removed"], "{dry:?}");
+    assert_eq!(file.count("SELECT COUNT(*) FROM jobs").await, 1);
+    let done = place.run(&["purge"]);
+    assert_eq!(done.stdout, dry.stdout.replace("would be removed", "removed"), "{done:?}");
+    assert_eq!(file.count("SELECT COUNT(*) FROM jobs").await, 0);
+    let said = "SELECT COUNT(*) FROM audit WHERE action = 'data_remove' AND actor = 'command line'";
+    assert_eq!(file.count(said).await, 1);
+    assert_eq!(place.run(&["purge"]).stdout.trim(), "Nothing removed.");
+    assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
+
+    let place = place.set("DOCKET_HISTORY_KEEP_DAYS", "89");
+    let wrong = place.run(&["purge"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.stderr.contains("DOCKET_HISTORY_KEEP_DAYS (89) is less than"), "{wrong:?}");
+}
