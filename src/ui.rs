@@ -4,6 +4,7 @@ pub mod charts;
 pub mod clock;
 pub mod components;
 pub mod islands;
+pub mod locale;
 #[cfg(feature = "ssr")]
 pub mod pages;
 

@@ -83,7 +83,7 @@ for (const javaScriptEnabled of [true, false]) {
     });
 
     test("a job that was started elsewhere is imported, once", async ({ serve, visit, trouble }) => {
-      if (javaScriptEnabled) trouble.expects(/status of 409.*jobs\/adopt/);
+      if (javaScriptEnabled) trouble.expects(/status of 409.*jobs\/import/);
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
       const upstream = await startElsewhere(docket, "emulator:slow Rewrite the guides");

@@ -169,6 +169,7 @@ async fn the_meters_show_what_was_used() {
             "follow_ups": {"used": 0, "limit": 2, "next_fits_at": null},
             "analytics": {"used": 1, "limit": 2, "next_fits_at": null},
             "waiting": 0,
+            "unread": 0,
             "notice": null,
         })
     );

@@ -87,7 +87,7 @@ async fn without_a_period_before_there_is_a_sentence_and_no_list() {
         Written { read_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&[])) };
     archive.put("docs", today).await;
     let viewer = app.sign_in("vera").await;
-    for (of, words) in [("2026-11-20", "2026-11-19"), ("2026-11-21", "no complete day")] {
+    for (of, words) in [("2026-11-20", "Nov 19, 2026"), ("2026-11-21", "no complete day")] {
         let asked = [("project", "docs"), ("from", of), ("to", of)];
         let message = viewer.post("/api/analytics/movers", &asked).await.refused(409, "not_in_history");
         assert!(message.contains(words), "{message}");

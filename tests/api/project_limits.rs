@@ -9,7 +9,8 @@ use crate::helpers::{Browser, PASSWORD, TestApp, Workplace};
 use crate::roles::{FIELDS, PAGES};
 
 /// Endpoints that belong to no project.
-const OF_NO_PROJECT: [&str; 4] = ["/api/account/", "/api/second-factor/", "/api/session/", "/api/settings/"];
+const OF_NO_PROJECT: [&str; 5] =
+    ["/api/account/", "/api/passkeys/", "/api/second-factor/", "/api/session/", "/api/settings/"];
 
 /// Olga, who may see only one of the two projects.
 async fn limited(app: &TestApp, project: &str) -> Browser {

@@ -142,6 +142,7 @@ async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
     archive.job("docs", "reported", &[], "cancelled", then).await;
     archive.job("docs", "queued again", &[], "cancelled", then).await;
     drop(archive);
+    file.run("UPDATE listed_jobs SET attention = 1 WHERE state IN ('failed', 'rejected', 'unknown')").await;
     file.run(
         "INSERT INTO drafts (user_id, project, subject, text, updated_at)
          SELECT author_id, 'docs', job_id, 'More', 1795000000000 FROM messages WHERE prompt = 'drafted';
@@ -211,7 +212,8 @@ async fn a_batch_goes_with_the_last_of_its_jobs() {
     until("all are sent", async || (file.unsettled().await == 0).then_some(())).await;
     // One is over, the other one needs somebody.
     file.run(
-        "UPDATE jobs SET next_read_at = NULL, state = CASE id WHEN (SELECT MIN(id) FROM jobs) THEN 'cancelled' ELSE 'failed' END",
+        "UPDATE jobs SET next_read_at = NULL, state = CASE id WHEN (SELECT MIN(id) FROM jobs) THEN 'cancelled' ELSE 'failed' END;
+         UPDATE listed_jobs SET attention = 1 WHERE state = 'failed'",
     )
     .await;
     app.clock().advance(Duration::from_secs(40 * 86_400));
@@ -219,7 +221,8 @@ async fn a_batch_goes_with_the_last_of_its_jobs() {
     assert_eq!((removed["jobs"], removed.get("batches")), (1, None));
     let operator = app.operator().await;
     assert!(operator.ask("/api/batches/get", &batch).await["started_at"].is_string());
-    file.run("UPDATE jobs SET state = 'cancelled', changed_at = 1").await;
+    file.run("UPDATE jobs SET state = 'cancelled', changed_at = 1; UPDATE listed_jobs SET attention = 0")
+        .await;
     let removed = remove(&app).await;
     assert_eq!((removed["jobs"], removed["batches"]), (1, 1));
     operator.post("/api/batches/get", &batch).await.refused(404, "not_found");

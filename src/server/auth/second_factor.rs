@@ -140,10 +140,8 @@ impl SecondFactors {
 
     /// Checks a person's code; a valid one is used up. After too many wrong ones in a row no code is checked any more.
     async fn spend(&self, user: &str, code: &str) -> Result<Spent, StoreError> {
-        // Counted before it is checked, so that parallel attempts cannot exceed the limit. Who has passkeys and no authenticator has only
-        // recovery codes, which nobody guesses.
-        let is_limited = self.store.second_factor(user).await?.is_some();
-        if is_limited && !self.store.count_code(user, MOST_WRONG).await? {
+        // Counted before it is checked, so that parallel attempts cannot exceed the limit.
+        if !self.store.count_code(user, MOST_WRONG).await? {
             return Ok(Spent::TooOften);
         }
         let is_right = self.is_right(user, code).await?;

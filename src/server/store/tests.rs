@@ -143,7 +143,8 @@ async fn a_claim_that_the_budget_refuses_leaves_the_message_queued() {
 
 #[tokio::test]
 async fn a_call_of_a_share_counts_twice_or_not_at_all() {
-    let store = Ledger::new().await.store;
+    let ledger = Ledger::new().await;
+    let store = &ledger.store;
     let used = async |scope: &str| store.meter(scope, 9, NOON).await.unwrap().used;
     for (share, counted) in
         [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)]
@@ -160,7 +161,8 @@ async fn a_call_of_a_share_counts_twice_or_not_at_all() {
 /// A count that waited for the disk would be most of what Docket adds to a call; a prompt does wait.
 #[tokio::test]
 async fn only_counts_that_stand_alone_do_not_wait_for_the_disk() {
-    let store = Ledger::new().await.store;
+    let ledger = Ledger::new().await;
+    let store = &ledger.store;
     let synchronous =
         async |pool| -> i64 { sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await.unwrap() };
     assert_eq!((synchronous(&store.pool).await, synchronous(&store.counts).await), (2, 1));

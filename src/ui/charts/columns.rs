@@ -11,7 +11,7 @@ use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
 use crate::ui::charts::summary::last_day;
 use crate::ui::charts::ticks::{self, Ticks};
-use crate::ui::components::localized::SHORT;
+use crate::ui::locale::SHORT;
 
 /// The number of parts of a day's band, of which the first and the last stay empty.
 const PARTS: usize = 10;

@@ -5,18 +5,7 @@ use leptos::prelude::*;
 
 use crate::model::day::Day;
 use crate::ui::charts::number::{self, grouped};
-
-/// The attribute of an element that shows a day, with one of the forms below.
-pub const DATE: &str = "data-date";
-/// The attribute of an element that is no `<time>`, with its day.
-pub const DAY: &str = "data-day";
-/// The attribute of an element that shows numbers, with its text as the server writes it.
-pub const NUMBER: &str = "data-number";
-
-/// The form `Tue, Nov 10, 2026`.
-pub const WEEKDAY: &str = "weekday";
-/// The form `Nov 10`.
-pub const SHORT: &str = "short";
+use crate::ui::locale::{SHORT, WEEKDAY};
 
 /// `Nov 10, 2026`.
 pub fn day(day: Day) -> impl IntoView + use<> {

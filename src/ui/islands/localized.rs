@@ -2,8 +2,8 @@
 
 use leptos::web_sys::Element;
 
-use crate::ui::components::localized::{DATE, DAY, NUMBER, SHORT, WEEKDAY};
 use crate::ui::islands::browser;
+use crate::ui::locale::{DATE, DAY, NUMBER, SHORT, WEEKDAY};
 
 const ALL: &str = "[data-date], [data-number]";
 
