@@ -49,7 +49,9 @@ pub fn start(project: &str) {
         });
         // The event fires before the form is reset.
         browser::on_window("reset", move |event: Event| {
-            if browser::submitted(&event).is_some_and(|form| form.id() == PICKED) {
+            // Not `form.id()`: of a form with a field of that name it is the field.
+            let id = browser::submitted(&event).and_then(|form| form.get_attribute("id"));
+            if id.as_deref() == Some(PICKED) {
                 CHOSEN.take();
                 store(&key);
                 browser::after(0, apply);
