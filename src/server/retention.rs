@@ -22,7 +22,7 @@ const BETWEEN_STEPS: Duration = Duration::from_millis(10);
 
 /// How many jobs one step removes.
 const JOBS_AT_ONCE: usize = 20;
-/// How long unchanged drafts, and invitations and set-up links that are not valid any more, are kept.
+/// How long unchanged drafts, and invitations and set-up links that are no longer valid, are kept.
 const LEFTOVERS_DAYS: u32 = 90;
 
 const DAY_SECONDS: i64 = 86_400;

@@ -13,7 +13,7 @@ pub enum JobStep {
     Answer,
     /// A poll returned the job.
     Poll,
-    /// Docket stops tracking it: the platform does not know it any more, or it did not finish in time.
+    /// Docket stops tracking it: the platform no longer knows it, or it did not finish in time.
     GiveUp,
 }
 

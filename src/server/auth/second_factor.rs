@@ -138,7 +138,7 @@ impl SecondFactors {
         Ok(())
     }
 
-    /// Checks a person's code; a valid one is used up. After too many wrong ones in a row no code is checked any more.
+    /// Checks a person's code; a valid one is used up. After too many wrong ones in a row codes are no longer checked.
     async fn spend(&self, user: &str, code: &str) -> Result<Spent, StoreError> {
         // Counted before it is checked, so that parallel attempts cannot exceed the limit.
         if !self.store.count_code(user, MOST_WRONG).await? {
@@ -189,7 +189,7 @@ fn too_many_wrong() -> AppError {
     AppError::new(
         ErrorCode::Forbidden,
         format!(
-            "{MOST_WRONG} codes in a row were wrong, so codes of this account are not checked any more. Ask an administrator to set a new password (docket user passwd)."
+            "{MOST_WRONG} codes in a row were wrong, so codes of this account are no longer checked. Ask an administrator to set a new password (docket user passwd)."
         ),
     )
 }

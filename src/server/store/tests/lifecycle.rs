@@ -81,7 +81,7 @@ fn states_are_written_in_one_place() {
             assert_eq!(writes, Vec::<String>::new(), "{path}: only store::lifecycle may write a state");
         }
         for (_, clause, columns) in ASSEMBLED.iter().filter(|(file, ..)| *file == path) {
-            assert!(source.contains(clause), "{path} does not contain {clause} any more");
+            assert!(source.contains(clause), "{path} no longer contains {clause}");
             assert!(columns.split(", ").all(|column| source.contains(&format!("\"{column}\""))), "{path}");
             assert!(!source.contains("\"state\""), "{path}");
         }
