@@ -79,7 +79,9 @@ test("the preset of 28 days is the default, and stays out of the address", async
   await page.getByRole("link", { name: "28 days", exact: true }).click();
   await expect(page).toHaveURL(ANALYTICS);
   await expect(page.getByRole("link", { name: "28 days", exact: true })).toHaveAttribute("aria-current", "true");
-  await expect(page.getByText(`28 days, ${shownRange(27, 0)} (UTC).`)).toBeVisible();
+  const sentence = page.getByText(`28 days, ${shownRange(27, 0)} (UTC).`);
+  await expect(sentence).toBeVisible();
+  expect(await sentence.evaluate((text) => text.getClientRects().length), "one line, with the spaces of a sentence").toBe(1);
 });
 
 test("days change in place: the page and its scroll position stay, and Back undoes them", async ({ page }) => {

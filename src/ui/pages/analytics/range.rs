@@ -81,7 +81,7 @@ pub(super) fn described(range: Option<DayRange>, today: Day) -> AnyView {
         _ => days(range.from(), range.to()).into_any(),
     };
     let unfinished = range.contains(today).then_some(". Today is incomplete.");
-    view! { {count} ", " {shown} " (UTC)" {unfinished} }.into_any()
+    view! { <span>{count} ", " {shown} " (UTC)" {unfinished}</span> }.into_any()
 }
 
 #[cfg(test)]
