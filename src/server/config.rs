@@ -9,6 +9,7 @@ mod database;
 mod http;
 mod identity;
 mod log;
+mod metrics;
 mod projects;
 mod retention;
 mod source;
@@ -28,6 +29,7 @@ pub use identity::{
     TrustedHeaderConfig,
 };
 pub use log::{Log, LogFormat};
+pub use metrics::MetricsConfig;
 pub use projects::parse_projects;
 pub use retention::RetentionConfig;
 pub use source::{ConfigError, KEYS, Key, Source};
@@ -48,6 +50,7 @@ pub struct Config {
     pub retention: RetentionConfig,
     pub access: AccessConfig,
     pub identity: IdentityConfig,
+    pub metrics: MetricsConfig,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -71,6 +74,7 @@ impl Config {
             retention,
             access,
             identity,
+            metrics: MetricsConfig::from_source(source)?,
             admin_password: parse_admin_password(source)?,
         })
     }

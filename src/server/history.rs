@@ -147,7 +147,8 @@ impl History {
     }
 
     /// The days to keep in sync.
-    fn window(&self, now: Timestamp) -> DayRange {
+    /// The days that are kept in step.
+    pub fn window(&self, now: Timestamp) -> DayRange {
         DayRange::ending(Day::of(now), self.days.into())
     }
 

@@ -31,6 +31,7 @@ use crate::model::id::ProjectId;
 use crate::model::job::Facets;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
+use crate::server::instruments::Instruments;
 use crate::server::store::Store;
 use crate::server::store::clock_rollback::PlanningLimits;
 use crate::server::tasks::{Task, Tasks};
@@ -49,6 +50,7 @@ pub struct Jobs {
     clock: Clock,
     timing: Timing,
     tasks: Tasks,
+    instruments: Instruments,
     /// The maximum length of a prompt, in characters.
     prompt_max: u32,
     /// How many prompts one person may have in the queue.
@@ -88,6 +90,7 @@ impl Jobs {
         governor: Governor,
         clock: Clock,
         tasks: Tasks,
+        instruments: Instruments,
         timing: Timing,
         limits: PromptLimits,
     ) -> Self {
@@ -102,6 +105,7 @@ impl Jobs {
             clock,
             timing,
             tasks,
+            instruments,
             prompt_max,
             queue_max,
             outcomes,

@@ -8,6 +8,8 @@ mod flash;
 mod headers;
 mod host;
 mod last_project;
+mod measure;
+mod metrics;
 mod one_time_links;
 mod outage;
 mod pages;
@@ -17,6 +19,7 @@ mod request_id;
 mod server_fns;
 mod sign_in_pages;
 
+pub use metrics::metrics_router;
 pub use pages::paths as page_paths;
 
 use axum::Router;
@@ -75,9 +78,10 @@ pub fn router(state: &AppState) -> Router {
         .layer(from_fn(headers::personal));
     let routes = Router::new().merge(assets::routes()).merge(behind_the_gate);
     let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
-    let routes = routes.merge(probes::routes());
+    let routes = routes.merge(probes::routes()).merge(metrics::routes());
     let hsts = headers::insist_on_https(&state.public_url, state.access.hsts_subdomains);
     around(routes.with_state(state.clone()), hsts)
+        .layer(from_fn_with_state(state.instruments.clone(), measure::count))
 }
 
 /// The layers around every response.

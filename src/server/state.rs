@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRef;
 use leptos::config::{Env, LeptosOptions};
+use secrecy::SecretString;
 
 use crate::model::day::Day;
 use crate::model::user::Project;
@@ -25,8 +26,10 @@ use crate::server::config::{
     AccessConfig, Budget, IdentityConfig, PublicUrl, RetentionConfig, TrustedHeaderConfig, UpstreamConfig,
     WebhookConfig,
 };
+use crate::server::figures::LatestFigures;
 use crate::server::flash::FlashStore;
 use crate::server::history::History;
+use crate::server::instruments::Instruments;
 use crate::server::jobs::{Jobs, PromptLimits, Timing};
 use crate::server::retention::Retention;
 use crate::server::store::Store;
@@ -72,6 +75,10 @@ pub struct Shared {
     /// `None`: people sign in with passwords.
     pub single_sign_on: Option<SingleSignOn>,
     pub trusted_header: Option<Arc<TrustedHeaderConfig>>,
+    pub instruments: Instruments,
+    /// `None`: `/metrics` is not on the main listener.
+    pub metrics_token: Option<Arc<SecretString>>,
+    pub figures: LatestFigures,
     leptos: LeptosOptions,
 }
 
@@ -85,16 +92,28 @@ pub struct AppStateConfig<'a> {
     pub webhooks: WebhookConfig,
     pub access: AccessConfig,
     pub identity: IdentityConfig,
+    /// The token with which `/metrics` is read on the main listener.
+    pub metrics_token: Option<SecretString>,
 }
 
 impl AppState {
     pub fn new(config: AppStateConfig, store: Store, clock: Clock) -> anyhow::Result<Self> {
-        let AppStateConfig { projects, public_url, upstream, budget, retention, webhooks, access, identity } =
-            config;
+        let AppStateConfig {
+            projects,
+            public_url,
+            upstream,
+            budget,
+            retention,
+            webhooks,
+            access,
+            identity,
+            metrics_token,
+        } = config;
+        let instruments = Instruments::default();
         let health = Health::new(clock.clone(), upstream.breaks_after);
         let share = access.analytics_per_person;
         let governor = Governor::new(store.clone(), clock.clone(), budget, share, health);
-        let client = Upstream::new(upstream, governor.clone(), clock.clone())?;
+        let client = Upstream::new(upstream, governor.clone(), clock.clone(), instruments.clone())?;
         let timing = Timing {
             poll_interval: upstream.poll_interval,
             exchange: upstream.timeout,
@@ -119,6 +138,7 @@ impl AppState {
             governor.clone(),
             clock.clone(),
             tasks.clone(),
+            instruments.clone(),
             timing,
             limits,
         );
@@ -157,12 +177,16 @@ impl AppState {
                 store.clone(),
                 clock.clone(),
                 tasks.clone(),
+                instruments.clone(),
             ),
             current_password,
             second_factors,
             passkeys,
             single_sign_on: single_sign_on.transpose()?,
             trusted_header: identity.trusted_header.map(Arc::new),
+            instruments,
+            metrics_token: metrics_token.map(Arc::new),
+            figures: LatestFigures::default(),
             page_views: PageViewsCache::new(client, governor.clone(), clock.clone()),
             public_url,
             governor,

@@ -12,6 +12,7 @@ pub mod batches;
 pub mod budget;
 pub mod clock_rollback;
 pub mod drafts;
+pub mod figures;
 mod held;
 pub mod history;
 pub mod history_queries;

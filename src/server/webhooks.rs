@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::clock::Clock;
 use crate::server::config::{PublicUrl, WebhookConfig};
+use crate::server::instruments::Instruments;
 use crate::server::store::Store;
 use crate::server::tasks::{Task, Tasks};
 use address::Allowed;
@@ -33,6 +34,7 @@ pub struct Webhooks {
     public_url: PublicUrl,
     allowed: Allowed,
     client: Client,
+    instruments: Instruments,
 }
 
 impl Webhooks {
@@ -43,9 +45,11 @@ impl Webhooks {
         store: Store,
         clock: Clock,
         tasks: Tasks,
+        instruments: Instruments,
     ) -> Self {
         let allowed = Allowed { private: config.private };
-        Self { store, clock, tasks, public_url, allowed, client: Client::new(allowed, authorities) }
+        let client = Client::new(allowed, authorities);
+        Self { store, clock, tasks, public_url, allowed, client, instruments }
     }
 
     /// Delivers until `stop`; then waits for running deliveries.

@@ -45,6 +45,7 @@ mod key_file;
 mod kill;
 mod limits;
 mod list;
+mod metrics;
 mod modules;
 mod movers;
 mod notifications;

@@ -2,10 +2,13 @@
 //! for it; here the upstream repeats it on purpose.
 
 use reqwest::Method;
+use secrecy::SecretString;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{KEY, PASSWORD, TestApp, intent, json, leaks, logged, remote_job, secrets_in};
+use crate::helpers::{
+    KEY, METRICS_TOKEN, PASSWORD, Settings, TestApp, intent, json, leaks, logged, remote_job, secrets_in,
+};
 
 #[test]
 fn the_watch_knows_a_secret_in_every_form() {
@@ -52,7 +55,8 @@ fn assert_unspoken(app: &TestApp, place: &str) {
 
 #[tokio::test]
 async fn an_error_that_repeats_the_key_does_not_spread_it() {
-    let app = TestApp::start().await;
+    let metrics_token = Some(SecretString::from(METRICS_TOKEN));
+    let app = TestApp::with(Settings { metrics_token, ..Settings::default() }).await;
     let operator = app.operator().await;
     for status in [400, 401, 403, 404, 422, 429, 500] {
         app.upstream.reset().await;
@@ -65,6 +69,9 @@ async fn an_error_that_repeats_the_key_does_not_spread_it() {
         operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
         operator.post("/api/analytics/views", &[("project", "docs")]).await;
         operator.get("/p/docs/analytics").await;
+        let metrics = operator.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
+        let metrics = operator.send(metrics).await;
+        assert_eq!((metrics.status, secrets_in(&metrics.text)), (200, Vec::new()));
         assert_unspoken(&app, &format!("a {status}"));
     }
 }

@@ -18,6 +18,7 @@ use super::{address, device, one_time_link, password, refusal, session_store, to
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::model::user::LinkPurpose;
+use crate::server::instruments::SignInMeans;
 use crate::server::state::AppState;
 use crate::server::store::invitations::Link;
 use crate::server::store::users::User;
@@ -31,6 +32,21 @@ const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 /// to `next`, if that is a path of ours, or to the page for the code.
 pub async fn with_password(username: &str, password: &str, next: Option<&str>) -> Result<String, AppError> {
     let state: AppState = expect_context();
+    let outcome = by_password(&state, username, password, next).await;
+    match &outcome {
+        // The sign-in is over when the code is right.
+        Ok(next) if next == CODE_PAGE => {}
+        outcome => state.instruments.sign_in(SignInMeans::Password, outcome.as_ref().err()),
+    }
+    outcome
+}
+
+async fn by_password(
+    state: &AppState,
+    username: &str,
+    password: &str,
+    next: Option<&str>,
+) -> Result<String, AppError> {
     let username = username.trim();
     let attempt = state.attempts.begin(username, address::current()).map_err(too_often)?;
     let (username, password) = (username.to_owned(), SecretString::from(password));
@@ -51,7 +67,7 @@ pub async fn with_password(username: &str, password: &str, next: Option<&str>) -
     };
     if state.second_factors.is_on(&user).await? {
         attempt.passed();
-        second_step::begin(&state, &user, next).await?;
+        second_step::begin(state, &user, next).await?;
         return Ok(CODE_PAGE.to_owned());
     }
     attempt.succeeded().await;

@@ -7,6 +7,7 @@ use crate::model::paging::PageLimit;
 use crate::model::user::Project;
 use crate::server::clock::Clock;
 use crate::server::config::{Config, PublicUrl};
+use crate::server::instruments::Instruments;
 use crate::server::store::Store;
 use crate::server::upstream::governor::{Governor, Scope};
 use crate::server::upstream::health::Health;
@@ -39,7 +40,7 @@ pub async fn check(config: Config) -> anyhow::Result<()> {
         config.access.analytics_per_person,
         health,
     );
-    let upstream = Upstream::new(&config.upstream, governor.clone(), clock.clone())?;
+    let upstream = Upstream::new(&config.upstream, governor.clone(), clock.clone(), Instruments::default())?;
     let mut good = true;
     for project in &config.projects {
         let outcome = read_one(&upstream, &governor, project, Day::of(clock.now())).await;

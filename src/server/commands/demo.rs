@@ -96,6 +96,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
         webhooks: WebhookConfig { private: true },
         access: AccessConfig::default(),
         identity: IdentityConfig::default(),
+        metrics_token: None,
     };
     let state = AppState::new(state_config, store, clock)?;
     say_ready(&public_url, &password);

@@ -1,5 +1,7 @@
 //! `docket serve`: runs the server from its configuration until a stop signal.
 
+use std::net::SocketAddr;
+
 use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -9,7 +11,7 @@ use crate::server::auth::first_admin;
 use crate::server::clock::Clock;
 use crate::server::config::{AuditConfig, Config, PublicUrl};
 use crate::server::listen;
-use crate::server::router::router;
+use crate::server::router::{metrics_router, router};
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::Store;
 
@@ -18,6 +20,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let store = Store::open(&config.database.url).await?;
     let listener = listen::bind(config.http.addr).await?;
     let address = listener.local_addr()?;
+    let for_metrics = match config.metrics.addr {
+        Some(addr) => Some(bind_metrics(addr).await?),
+        None => None,
+    };
     let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
     first_admin::ensure(&store, &clock, config.admin_password, &public_url).await?;
     let state_config = AppStateConfig {
@@ -29,10 +35,32 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         webhooks: config.webhooks,
         access: config.access,
         identity: config.identity,
+        metrics_token: config.metrics.token,
     };
     let state = AppState::new(state_config, store, clock)?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
-    run_with_history(state, config.audit, listener, stop_on_signal()).await
+    let stop = stop_on_signal();
+    let metrics =
+        for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));
+    let ended = run_with_history(state, config.audit, listener, stop).await;
+    if let Some(metrics) = metrics {
+        metrics.await.context("answering for metrics")?;
+    }
+    ended
+}
+
+async fn bind_metrics(addr: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(addr).await.with_context(|| {
+        format!("cannot listen on {addr} for metrics; choose another address with DOCKET_METRICS_ADDR")
+    })?;
+    let address = listener.local_addr()?;
+    tracing::info!(%address, "listening for metrics");
+    Ok(listener)
+}
+
+async fn serve_metrics(state: AppState, listener: TcpListener, stop: CancellationToken) {
+    let limits = listen::Connections::limited_by(&state.access);
+    listen::serve(listener, metrics_router(&state), limits, stop).await;
 }
 
 /// Like [`run`], and also fetches the daily history, maintains the audit log and removes old data.

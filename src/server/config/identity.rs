@@ -4,7 +4,7 @@ use axum::http::HeaderName;
 use ipnet::IpNet;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::source::{self, ConfigError, Source};
+use super::source::{self, ConfigError, Source, secret_in_file};
 use super::upstream::safe_address;
 use crate::model::user::{GivenProjects, Project, Role};
 
@@ -221,11 +221,6 @@ fn trusted_secret(source: &Source) -> Result<Option<SecretString>, ConfigError> 
         ))),
         secret => Ok(secret),
     }
-}
-
-fn secret_in_file(path: &str) -> Result<SecretString, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
-    source::secret(text.trim()).map_err(str::to_owned)
 }
 
 fn text(text: &str) -> Result<String, &'static str> {

@@ -152,6 +152,18 @@ pub const KEYS: &[Key] = &[
         "Days of daily history that are kept, with the notes on them; at least history_days; 0 keeps all",
     ),
     key("audit_days", "400", "400", "Days that records of the audit log are kept; 0 keeps all"),
+    key(
+        "metrics_addr",
+        "",
+        "9464",
+        "Listener for /metrics alone: a port of this machine, or HOST:PORT; it asks for no token",
+    ),
+    key(
+        "metrics_token_file",
+        "",
+        "/run/secrets/docket-metrics",
+        "File that holds the bearer token with which /metrics is read at the listen address",
+    ),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),
 ];
@@ -337,6 +349,12 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
 /// Parses a secret, which must not appear in errors.
 pub(super) fn secret(text: &str) -> Result<SecretString, &'static str> {
     if text.is_empty() { Err("it is empty") } else { Ok(SecretString::from(text)) }
+}
+
+/// Reads a secret from a file, without surrounding white space.
+pub(super) fn secret_in_file(path: &str) -> Result<SecretString, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
+    secret(text.trim()).map_err(str::to_owned)
 }
 
 fn known(name: &str) -> Option<&'static Key> {

@@ -10,6 +10,7 @@ use tracing::Instrument;
 
 use crate::model::job::RemoteJob;
 use crate::model::time::Timestamp;
+use crate::server::instruments::DeliveryCount;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{DeliveryOutcome, Intent};
 use crate::server::upstream::UpstreamError;
@@ -75,6 +76,7 @@ impl Jobs {
             return Ok(());
         };
         tracing::error!(job = %intent.job, "a delivery panicked; its outcome is unknown");
+        self.instruments.delivery(DeliveryCount::Unknown);
         let reason =
             "Docket met an error while this was being sent. The platform may or may not have accepted it.";
         Ok(self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?)
@@ -140,7 +142,10 @@ impl Jobs {
         };
         for attempt in 0.. {
             match self.store.record_outcome(intent, &delivery_outcome, self.clock.now()).await {
-                Ok(()) => break,
+                Ok(()) => {
+                    self.instruments.delivery(counted(&delivery_outcome));
+                    break;
+                }
                 Err(error) if error.is_duplicate() => {
                     tracing::warn!(job = %intent.job, "the answer names a job of another prompt");
                     delivery_outcome = DeliveryOutcome::Unknown(
@@ -157,5 +162,14 @@ impl Jobs {
             }
         }
         Ok(())
+    }
+}
+
+fn counted(outcome: &DeliveryOutcome<'_>) -> DeliveryCount {
+    match outcome {
+        DeliveryOutcome::Accepted(..) => DeliveryCount::Accepted,
+        DeliveryOutcome::Rejected(_) => DeliveryCount::Rejected,
+        DeliveryOutcome::Requeued(_) => DeliveryCount::QueuedAgain,
+        DeliveryOutcome::Unknown(_) => DeliveryCount::Unknown,
     }
 }

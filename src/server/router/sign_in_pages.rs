@@ -23,6 +23,7 @@ use crate::server::auth::address;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
 use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::instruments::SignInMeans;
 use crate::server::state::AppState;
 use crate::ui::pages::sign_in_step::{self, Document};
 
@@ -102,7 +103,9 @@ async fn finish_sign_in(
     response: Fields<AuthorizationResponse>,
 ) -> Response {
     let Query(response) = response.unwrap_or_default();
-    let answer = match signed_in(&state, &parts, response).await {
+    let outcome = signed_in(&state, &parts, response).await;
+    state.instruments.sign_in(SignInMeans::SingleSignOn, outcome.as_ref().err());
+    let answer = match outcome {
         Ok(next) => Redirect::to(&next).into_response(),
         Err(error) => {
             note_refusal(&state, &parts, &error).await;

@@ -19,6 +19,7 @@ use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
 use crate::server::clock::Clock;
 use crate::server::config::UpstreamConfig;
+use crate::server::instruments::{Instruments, UpstreamOutcome};
 
 /// A handle on the upstream; clones share its connections.
 #[derive(Clone)]
@@ -31,10 +32,16 @@ pub struct Upstream {
     governor: Governor,
     clock: Clock,
     retries: Retries,
+    instruments: Instruments,
 }
 
 impl Upstream {
-    pub fn new(config: &UpstreamConfig, governor: Governor, clock: Clock) -> anyhow::Result<Self> {
+    pub fn new(
+        config: &UpstreamConfig,
+        governor: Governor,
+        clock: Clock,
+        instruments: Instruments,
+    ) -> anyhow::Result<Self> {
         Ok(Self {
             http: connection::client(config)?,
             base_url: Arc::new(config.base_url.clone()),
@@ -43,6 +50,7 @@ impl Upstream {
             governor,
             clock,
             retries: Retries::default(),
+            instruments,
         })
     }
 
@@ -108,8 +116,11 @@ impl Upstream {
         request: RequestBuilder,
         read: impl Fn(&[u8]) -> Result<T, UpstreamError>,
     ) -> Result<T, UpstreamError> {
+        let begun = Instant::now();
         let result = self.tries(&permit, request).await.and_then(|answer| read(&answer));
         self.governor.health().note(permit.operation(), &result);
+        let outcome = result.as_ref().err().map_or(UpstreamOutcome::Answered, UpstreamError::outcome);
+        self.instruments.upstream_exchange(permit.operation(), outcome, begun.elapsed());
         result
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::error::{AppError, ErrorCode};
+use crate::server::instruments::UpstreamOutcome;
 
 /// Why an upstream exchange gave no usable answer. Texts of the upstream are truncated, with the key masked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -48,6 +49,19 @@ impl UpstreamError {
             self,
             Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { status: 401 | 403, .. }
         )
+    }
+
+    /// What an exchange with this error counts as.
+    pub(super) fn outcome(&self) -> UpstreamOutcome {
+        match self {
+            Self::NotConnected(_) => UpstreamOutcome::NotConnected,
+            Self::LimitReached { .. } => UpstreamOutcome::LimitReached,
+            Self::Refused { .. } => UpstreamOutcome::Refused,
+            Self::TimedOut => UpstreamOutcome::TimedOut,
+            Self::BrokenOff => UpstreamOutcome::BrokenOff,
+            Self::Status(_) => UpstreamOutcome::Failed,
+            Self::BadAnswer(_) => UpstreamOutcome::BadAnswer,
+        }
     }
 
     /// Whether it is a failure of the upstream, rather than of the request.

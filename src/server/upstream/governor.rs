@@ -314,6 +314,15 @@ impl Governor {
         })
     }
 
+    /// Every hourly limit, by the scope in which its calls are counted: `analytics`, or an operation and a project as in
+    /// `creates:docs`.
+    pub fn limits(&self, projects: &[Project]) -> Vec<(String, u32)> {
+        let of_project =
+            |project: &Project| [Scope::Creates(project.id.clone()), Scope::FollowUps(project.id.clone())];
+        let scopes = projects.iter().flat_map(of_project).chain([Scope::Analytics]);
+        scopes.map(|scope| (scope.key(), self.limit(&scope))).collect()
+    }
+
     async fn spent(&self, scope: &Scope) -> Result<AppError, StoreError> {
         let meter = self.meter(scope).await?;
         let when = next_fit(&meter);

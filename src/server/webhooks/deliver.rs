@@ -80,6 +80,7 @@ impl Webhooks {
             (false, Some(_)) => WebhookOutcome::Waiting,
             (false, None) => WebhookOutcome::GivenUp,
         };
+        self.instruments.webhook_attempt(outcome);
         let attempt = WebhookAttempt { outcome, status: response.status, note: response.note, next_try_at };
         self.store.record_attempt(due, &attempt).await?;
         Ok(true)

@@ -56,6 +56,7 @@ pub(crate) struct Settings {
     pub(crate) webhooks: WebhookConfig,
     pub(crate) access: AccessConfig,
     pub(crate) identity: IdentityConfig,
+    pub(crate) metrics_token: Option<SecretString>,
     pub(crate) clock: Clock,
 }
 
@@ -84,6 +85,7 @@ impl Default for Settings {
             // Many tests ask much as one person.
             access: AccessConfig { analytics_per_person: 1_000, ..AccessConfig::default() },
             identity: IdentityConfig::default(),
+            metrics_token: None,
             clock: Clock::system(),
         }
     }
@@ -174,6 +176,7 @@ impl TestApp {
                     webhooks: settings.webhooks,
                     access: settings.access.clone(),
                     identity: settings.identity.clone(),
+                    metrics_token: settings.metrics_token.clone(),
                 };
                 AppState::new(state_config, store, clock).unwrap()
             });

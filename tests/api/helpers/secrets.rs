@@ -18,8 +18,12 @@ pub(crate) const PASSWORD: &str = "correct horse/battery+staple";
 /// Docket's client secret at the single sign-on provider.
 pub(crate) const CLIENT_SECRET: &str = "the provider knows Docket by this";
 
-static FORMS: LazyLock<Vec<String>> =
-    LazyLock::new(|| [KEY, NEW_KEY, PASSWORD, CLIENT_SECRET].into_iter().flat_map(forms).collect());
+/// What `/metrics` is read with.
+pub(crate) const METRICS_TOKEN: &str = "a-scraper/knows+Docket~by=this";
+
+static FORMS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    [KEY, NEW_KEY, PASSWORD, CLIENT_SECRET, METRICS_TOKEN].into_iter().flat_map(forms).collect()
+});
 
 /// The secrets that `text` contains, in the encoding found.
 pub(crate) fn secrets_in(text: &str) -> Vec<&'static str> {

@@ -6,6 +6,7 @@ use leptos::prelude::{expect_context, use_context};
 use crate::error::AppError;
 use crate::server::auth::passkeys::browser;
 use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::instruments::SignInMeans;
 use crate::server::state::AppState;
 
 /// What to ask the browser for. `second`: in the second step after the password.
@@ -21,11 +22,17 @@ pub async fn ask_for_passkey(second: bool) -> Result<String, AppError> {
 /// Opens a session if `credential` answers what the browser was asked for, and returns where to go.
 pub async fn with_passkey(credential: &str, next: Option<&str>) -> Result<String, AppError> {
     let state: AppState = expect_context();
+    let outcome = by_passkey(&state, credential, next).await;
+    state.instruments.sign_in(SignInMeans::Passkey, outcome.as_ref().err());
+    outcome
+}
+
+async fn by_passkey(state: &AppState, credential: &str, next: Option<&str>) -> Result<String, AppError> {
     let token = browser::take(&state.public_url);
-    let (user, next) = state.passkeys.finish(&token, &step(&state), credential, next).await?;
-    super::open_by(&state, &super::parts()?, &user, "passkey").await?;
-    super::second_step::tell_wrong_codes(&state, &user).await?;
-    super::second_step::forget(&state);
+    let (user, next) = state.passkeys.finish(&token, &step(state), credential, next).await?;
+    super::open_by(state, &super::parts()?, &user, "passkey").await?;
+    super::second_step::tell_wrong_codes(state, &user).await?;
+    super::second_step::forget(state);
     Ok(next)
 }
 

@@ -9,6 +9,7 @@ use crate::api::flash::{FlashMessage, WRONG_CODES};
 use crate::error::{AppError, ErrorCode};
 use crate::server::auth::second_factor::STEP_SECONDS;
 use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::instruments::SignInMeans;
 use crate::server::state::AppState;
 use crate::server::store::users::User;
 use crate::server::{cookie, flash};
@@ -28,12 +29,18 @@ pub(super) async fn begin(state: &AppState, user: &User, next: Option<&str>) -> 
 /// to go.
 pub async fn with_code(code: &str) -> Result<String, AppError> {
     let state: AppState = expect_context();
+    let outcome = by_code(&state, code).await;
+    state.instruments.sign_in(SignInMeans::Code, outcome.as_ref().err());
+    outcome
+}
+
+async fn by_code(state: &AppState, code: &str) -> Result<String, AppError> {
     let parts = use_context::<Parts>();
     let token =
         parts.and_then(|parts| step_cookie::get(Purpose::SecondFactor, &parts.headers, &state.public_url));
     let (user, next) = state.second_factors.finish_step(&token.unwrap_or_default(), code).await?;
     super::open(&user).await?;
-    forget(&state);
+    forget(state);
     Ok(next)
 }
 

@@ -1,0 +1,59 @@
+//! Who may read `/metrics`, and where.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::http::listen_address;
+use super::source::{ConfigError, Source, secret_in_file};
+
+/// A shorter token could be guessed.
+const TOKEN_MIN: usize = 24;
+
+#[derive(Default)]
+pub struct MetricsConfig {
+    /// The address of a listener for `/metrics` alone, which asks for no token.
+    pub addr: Option<SocketAddr>,
+    /// The token with which the main listener has `/metrics`.
+    pub token: Option<SecretString>,
+}
+
+impl MetricsConfig {
+    pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        Ok(Self {
+            addr: source.optional("metrics_addr", address)?,
+            token: source.optional("metrics_token_file", token)?,
+        })
+    }
+}
+
+/// `HOST:PORT`, or a port of this machine alone.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    match text.trim_start_matches(':').parse::<u16>() {
+        Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
+        Err(_) => listen_address(text),
+    }
+}
+
+fn token(path: &str) -> Result<SecretString, String> {
+    let token = secret_in_file(path)?;
+    match token.expose_secret().chars().count() {
+        ..TOKEN_MIN => Err(format!(
+            "the token in {path} must have at least {TOKEN_MIN} characters; make one with: openssl rand -hex 32"
+        )),
+        _ => Ok(token),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        assert_eq!(address("9464").unwrap(), SocketAddr::from(([127, 0, 0, 1], 9464)));
+        assert_eq!(address(":9464").unwrap(), SocketAddr::from(([127, 0, 0, 1], 9464)));
+        assert_eq!(address("0.0.0.0:9464").unwrap(), SocketAddr::from(([0, 0, 0, 0], 9464)));
+        assert!(address("everywhere").is_err() && address("70000").is_err());
+    }
+}

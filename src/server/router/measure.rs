@@ -1,0 +1,33 @@
+//! Counts each request under the route it matched, never under the path that was sent.
+
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::server::instruments::Instruments;
+
+/// The route of a request that matched none.
+const NO_ROUTE: &str = "none";
+
+pub(super) async fn count(State(instruments): State<Instruments>, request: Request, next: Next) -> Response {
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let method = label(request.method());
+    let begun = Instant::now();
+    let response = next.run(request).await;
+    let route = matched.as_ref().map_or(NO_ROUTE, MatchedPath::as_str);
+    instruments.request(route, method, response.status().as_u16(), begun.elapsed());
+    response
+}
+
+/// Anybody can make up methods.
+fn label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        _ => "other",
+    }
+}
