@@ -21,7 +21,10 @@ main() {
     return
   fi
   # The fast ones first, so that a failure shows before the slow ones begin.
-  if [[ $purpose == test ]]; then chromium; fi
+  if [[ $purpose == test ]]; then
+    systemd_analyze
+    chromium
+  fi
   npm_tools
   "$ROOT/scripts/wasm-std.sh" 9>&-
   if [[ $purpose == test ]]; then cargo_deny; fi
@@ -38,6 +41,23 @@ require_basics() {
   node_major=$(node -p 'process.versions.node.split(".")[0]')
   ((node_major >= NODE_MAJOR_MINIMUM)) || fail "Node.js $node_major is too old: $NODE_MAJOR_MINIMUM or later is needed."
   [[ -n $WASM_BINDGEN_VERSION ]] || fail "Cargo.lock does not contain wasm-bindgen."
+}
+
+# It rates how much the service's unit exposes; nothing of systemd has to run.
+systemd_analyze() {
+  if command -v systemd-analyze >/dev/null; then return; fi
+  if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
+    fail "the tests of the service's unit need systemd-analyze: apt-get install systemd"
+  fi
+  say "systemd-analyze: installing Debian's systemd, once"
+  if ! run_logged systemd install_systemd 9>&-; then
+    fail "systemd-analyze could not be installed: apt-get install systemd"
+  fi
+}
+
+install_systemd() {
+  apt-get update
+  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends systemd
 }
 
 chromium() {

@@ -26,6 +26,7 @@ pub mod people;
 pub mod retention;
 pub mod router;
 pub mod saved_views;
+pub mod service_manager;
 pub mod sheet;
 pub mod state;
 pub mod store;

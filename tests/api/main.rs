@@ -70,6 +70,7 @@ mod search;
 mod second_factor;
 mod second_factor_limits;
 mod secrets;
+mod service;
 mod serving;
 mod session;
 mod sessions;

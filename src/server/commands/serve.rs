@@ -10,10 +10,10 @@ use crate::server::audit::AuditMaintenance;
 use crate::server::auth::first_admin;
 use crate::server::clock::Clock;
 use crate::server::config::{AuditConfig, Config, PublicUrl};
-use crate::server::listen;
 use crate::server::router::{metrics_router, router};
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::Store;
+use crate::server::{listen, service_manager};
 
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let clock = Clock::system();
@@ -42,7 +42,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let stop = stop_on_signal();
     let metrics =
         for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));
+    let informed = tokio::spawn(service_manager::inform(state.tasks.clone(), stop.clone()));
     let ended = run_with_history(state, config.audit, listener, stop).await;
+    informed.await.context("telling the service manager")?;
     if let Some(metrics) = metrics {
         metrics.await.context("answering for metrics")?;
     }

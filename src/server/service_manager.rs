@@ -1,0 +1,68 @@
+//! Tells the service manager (systemd) when Docket listens, that it is well, and when it stops. Says nothing without one, and must
+//! not decide what being well means: `tasks` does.
+
+use std::time::Duration;
+
+use sd_notify::NotifyState;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::tasks::Tasks;
+
+/// Tells that the listener is bound, then, if the manager watches, that every background task is well, until `stop`; and that it
+/// stops. The manager ends a process that is silent for too long and starts another.
+pub async fn inform(tasks: Tasks, stop: CancellationToken) {
+    notify(NotifyState::Ready);
+    match sd_notify::watchdog_enabled() {
+        Some(silence_max) => feed(&tasks, silence_max, &stop).await,
+        None => stop.cancelled().await,
+    }
+    notify(NotifyState::Stopping);
+}
+
+/// Two signs of life in the time after which the manager acts, as systemd advises.
+async fn feed(tasks: &Tasks, silence_max: Duration, stop: &CancellationToken) {
+    let mut tick = tokio::time::interval((silence_max / 2).max(Duration::from_millis(1)));
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while stop.run_until_cancelled(tick.tick()).await.is_some() {
+        match sign_of_life(tasks) {
+            Some(sign) => notify(sign),
+            None => {
+                tracing::error!("a background task is not well; the service manager gets no sign of life")
+            }
+        }
+    }
+}
+
+fn sign_of_life(tasks: &Tasks) -> Option<NotifyState<'static>> {
+    tasks.all().iter().all(|task| task.is_well).then_some(NotifyState::Watchdog)
+}
+
+fn notify(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        tracing::warn!(%error, "the service manager could not be told");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::time::Timestamp;
+    use crate::server::clock::Clock;
+    use crate::server::tasks::Task;
+
+    #[tokio::test]
+    async fn there_is_no_sign_of_life_while_a_task_is_silent() {
+        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
+        let (tasks, stop) = (Tasks::new(clock.clone()), CancellationToken::new());
+        let watch = async {
+            assert!(sign_of_life(&tasks).is_some());
+            clock.advance(Duration::from_secs(301));
+            assert!(sign_of_life(&tasks).is_none(), "it was silent for five minutes");
+            tasks.succeeded(Task::Webhooks);
+            assert!(sign_of_life(&tasks).is_some());
+            stop.cancel();
+        };
+        futures::join!(tasks.supervise(Task::Webhooks, &stop, || stop.cancelled()), watch);
+    }
+}

@@ -1,0 +1,112 @@
+//! Docket as a service of systemd: what it tells the service manager, and what its unit allows it.
+
+use std::io::ErrorKind;
+use std::os::unix::net::UnixDatagram;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use docket::server::config::KEYS;
+
+use crate::helpers::{Browser, Workplace, until};
+
+const UNIT: &str = include_str!("../../packaging/docket.service");
+const UNIT_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/docket.service");
+
+/// The worst exposure that is good enough, of 10.
+const EXPOSURE_MAX: f64 = 1.5;
+
+/// The messages of a service to its manager.
+struct Manager(UnixDatagram);
+
+impl Manager {
+    fn of(place: &Workplace) -> Self {
+        let socket = UnixDatagram::bind(place.path("notify")).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        Self(socket)
+    }
+
+    async fn next(&self) -> String {
+        until("the service tells something", async || {
+            let mut text = [0; 256];
+            match self.0.recv(&mut text) {
+                Ok(length) => Some(String::from_utf8(text[..length].to_vec()).unwrap()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => None,
+                Err(error) => panic!("{error}"),
+            }
+        })
+        .await
+        .trim()
+        .to_owned()
+    }
+}
+
+fn watched(place: Workplace, silence: &str) -> (Workplace, Manager) {
+    let manager = Manager::of(&place);
+    let socket = place.path("notify").display().to_string();
+    (place.set("NOTIFY_SOCKET", &socket).set("WATCHDOG_USEC", silence), manager)
+}
+
+#[tokio::test]
+async fn the_service_manager_is_told_when_it_listens_is_well_and_stops() {
+    let (place, manager) = watched(Workplace::configured("http://127.0.0.1:9"), "200000");
+    let server = place.serve(&["serve"]);
+    assert_eq!(manager.next().await, "READY=1");
+    let address = server.address().await;
+    assert_eq!(Browser::at(&address).get("/healthz").await.status, 200);
+    // It goes on saying so, and not all at once.
+    let begun = Instant::now();
+    for _ in 0..4 {
+        assert_eq!(manager.next().await, "WATCHDOG=1");
+    }
+    assert!(begun.elapsed() >= Duration::from_millis(100), "{:?}", begun.elapsed());
+    server.signal("TERM");
+    until("it says that it stops", async || (manager.next().await == "STOPPING=1").then_some(())).await;
+    assert!(server.ended().await.success());
+}
+
+#[tokio::test]
+async fn without_a_watchdog_only_the_start_and_the_stop_are_told() {
+    let place = Workplace::configured("http://127.0.0.1:9");
+    let manager = Manager::of(&place);
+    let socket = place.path("notify").display().to_string();
+    let place = place.set("NOTIFY_SOCKET", &socket);
+    let server = place.serve(&["serve"]);
+    assert_eq!(manager.next().await, "READY=1");
+    server.signal("TERM");
+    assert_eq!(manager.next().await, "STOPPING=1");
+    assert!(server.ended().await.success());
+}
+
+#[test]
+fn the_unit_exposes_little() {
+    let analysis = Command::new("systemd-analyze")
+        .args(["security", "--offline=true", "--no-pager", UNIT_FILE])
+        .output()
+        .unwrap_or_else(|error| panic!("systemd-analyze cannot be run ({error}): apt-get install systemd"));
+    let text = String::from_utf8_lossy(&analysis.stdout);
+    let overall = text.split("Overall exposure level for docket.service: ").nth(1);
+    let exposure: Option<f64> = overall.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+    let exposure = exposure.unwrap_or_else(|| panic!("{analysis:?}"));
+    assert!(exposure <= EXPOSURE_MAX, "{text}");
+}
+
+#[test]
+fn the_unit_sets_what_docket_knows_and_holds_no_secret() {
+    let settings: Vec<&str> = UNIT
+        .lines()
+        .filter_map(|line| line.trim_start_matches(['#', ' ']).strip_prefix("Environment="))
+        .collect();
+    assert!(settings.len() >= 5, "{settings:?}");
+    for setting in settings {
+        let (variable, value) = setting.split_once('=').unwrap();
+        assert!(KEYS.iter().any(|key| key.variable() == variable), "{variable}");
+        // Secrets come as files that only the service can read.
+        if variable.ends_with("_FILE") {
+            let name = value.strip_prefix("%d/").unwrap();
+            assert!(UNIT.contains(&format!("LoadCredential={name}:/etc/docket/{name}\n")), "{name}");
+        }
+    }
+    for line in ["Type=notify", "LoadCredential=api-key:/etc/docket/api-key"] {
+        assert!(UNIT.lines().any(|other| other == line), "{line}");
+    }
+}
