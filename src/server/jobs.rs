@@ -91,8 +91,7 @@ impl Jobs {
         clock: Clock,
         tasks: Tasks,
         instruments: Instruments,
-        timing: Timing,
-        limits: PromptLimits,
+        (timing, limits): (Timing, PromptLimits),
     ) -> Self {
         let (outcomes, _) = watch::channel(0);
         let deliveries = TaskTracker::new();

@@ -139,8 +139,7 @@ impl AppState {
             clock.clone(),
             tasks.clone(),
             instruments.clone(),
-            timing,
-            limits,
+            (timing, limits),
         );
         let attempts = Attempts::new(clock.clone());
         let passwords = Passwords::default();
