@@ -16,7 +16,10 @@ pub const FRESH: Duration = Duration::from_secs(5);
 
 /// A handle, shared by clones.
 #[derive(Clone, Default)]
-pub struct LatestFigures(Arc<Mutex<Option<(Duration, Arc<[Figure]>)>>>);
+pub struct LatestFigures(Arc<Mutex<Option<Read>>>);
+
+/// When figures were read, by the monotonic clock, and what they were.
+type Read = (Duration, Arc<[Figure]>);
 
 impl LatestFigures {
     /// The figures of now or of [`FRESH`] before. Who asks while they are being read waits for those.
