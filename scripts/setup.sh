@@ -24,6 +24,7 @@ main() {
   if [[ $purpose == test ]]; then
     systemd_analyze
     chromium
+    postgresql
   fi
   npm_tools
   "$ROOT/scripts/wasm-std.sh" 9>&-
@@ -75,6 +76,28 @@ chromium() {
 install_chromium() {
   apt-get update
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium fonts-liberation
+}
+
+# The server's programs and its user; scripts/postgres.sh starts servers of its own.
+postgresql() {
+  ! "$ROOT/scripts/postgres.sh" programs >/dev/null 2>&1 || return 0
+  if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
+    fail "the tests need PostgreSQL 14 or later: apt-get install postgresql"
+  fi
+  say "PostgreSQL: installing Debian's, about 1 minute, once"
+  if ! run_logged postgresql install_postgresql 9>&-; then
+    fail "PostgreSQL could not be installed: apt-get install postgresql"
+  fi
+  "$ROOT/scripts/postgres.sh" programs >/dev/null || fail "Debian's postgresql is installed, but has no server."
+}
+
+install_postgresql() {
+  apt-get update
+  # Without a server that is always running.
+  mkdir -p /etc/postgresql-common
+  [[ -e /etc/postgresql-common/createcluster.conf ]] ||
+    echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql
 }
 
 # Tailwind, wasm-opt, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.

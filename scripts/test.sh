@@ -21,7 +21,8 @@ main() {
   check "clippy for the server" scripts/lint.sh server
   check "types of the browser tests" scripts/lint.sh end2end
   check "supply chain" scripts/supply-chain.sh
-  rust_tests
+  rust_tests "Rust tests" cargo test
+  postgres_tests
   check "release build" scripts/build.sh
   browser_tests
 }
@@ -35,15 +36,39 @@ check() {
   judge "$name" "$started" "$status" $((status == 0)) $((status != 0)) 0
 }
 
+# The Rust tests that use a database, on a PostgreSQL server that ends with this stage.
+postgres_tests() {
+  local name="Rust tests on PostgreSQL" server
+  coproc server_of_tests { scripts/postgres.sh; }
+  # Its standard input ends with this process, too.
+  local input=${server_of_tests[1]} process=$server_of_tests_PID
+  if ! read -r -t 60 server <&"${server_of_tests[0]}"; then
+    judge "$name" "$SECONDS" 1 0 1 0
+  fi
+  TEST_DATABASE=postgres TEST_POSTGRES_URL=$server rust_tests "$name" on_database
+  exec {input}>&-
+  wait "$process" || true
+}
+
+# The tests that use a database.
+on_database() {
+  local status=0
+  cargo test --lib "$@" server::store || status=$?
+  cargo test --test api --test crash "$@" || status=$?
+  return "$status"
+}
+
+# rust_tests NAME COMMAND…
 rust_tests() {
-  local started=$SECONDS log=target/rust-tests.log status=0 good bad left
-  say "== Rust tests"
-  cargo test --locked --features ssr --no-fail-fast 2>&1 | tee "$log" || status=$?
+  local started=$SECONDS log=target/rust-tests.log status=0 good bad left name=$1
+  shift
+  say "== $name"
+  "$@" --locked --features ssr --no-fail-fast 2>&1 | tee "$log" || status=$?
   # "test result: ok. 3 passed; 0 failed; 1 ignored; …", once per test binary
   read -r good bad left < <(
     awk '/^test result: / { p += $4; f += $6; i += $8 } END { print p + 0, f + 0, i + 0 }' "$log"
   )
-  judge "Rust tests" "$started" "$status" "$good" "$bad" "$left"
+  judge "$name" "$started" "$status" "$good" "$bad" "$left"
 }
 
 browser_tests() {

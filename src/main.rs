@@ -15,6 +15,7 @@ use docket::server::config::{
     Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source, listen_address,
     parse_admin_password, parse_projects,
 };
+use docket::server::store::StoreError;
 use docket::server::store::audit::ChainLink;
 use libmimalloc_sys::mi_option_set_default;
 use mimalloc::MiMalloc;
@@ -261,7 +262,10 @@ impl From<ConfigError> for Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        Self::Other(error)
+        match error.downcast_ref() {
+            Some(StoreError::Misconfigured(wrong)) => Self::Configuration(ConfigError(wrong.clone())),
+            _ => Self::Other(error),
+        }
     }
 }
 

@@ -2,15 +2,15 @@
 //! means: its callers do.
 //!
 //! The SQL is what SQLite and PostgreSQL both accept: `$1` parameters, integers for timestamps, `ON CONFLICT`, and no
-//! types except text and big integers.
+//! types except text and big integers. What cannot be the same is in `dialect`.
 
 pub mod annotations;
 pub mod archive_and_tags;
-mod as_json;
 pub mod audit;
 pub mod batches;
 pub mod budget;
 pub mod clock_rollback;
+mod dialect;
 pub mod drafts;
 pub mod figures;
 mod held;
@@ -51,19 +51,23 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::any::{AnyPoolOptions, AnyRow};
-use sqlx::migrate::Migrator;
-use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
+use sqlx::any::AnyRow;
+use sqlx::migrate::MigrateError;
+use sqlx::{Any, AnyPool, Row, Transaction};
 use thiserror::Error;
 
+pub use self::dialect::place;
+use self::dialect::{Area, Dialect, Opened, Writer};
 use self::ids::new_id;
 use crate::error::{AppError, ErrorCode};
 
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+/// How long a database server that does not answer is waited for at the start, unless it is configured.
+pub const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A handle on the database; clones share its connections.
 #[derive(Clone)]
 pub struct Store {
+    dialect: Dialect,
     pool: AnyPool,
     /// One connection for counts that stand alone.
     counts: AnyPool,
@@ -77,7 +81,19 @@ pub enum StoreError {
     #[error("the database did not answer: {0}")]
     Unavailable(#[from] sqlx::Error),
     #[error("the database could not be migrated: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
+    Migration(MigrateError),
+    #[error(
+        "the database was written by a newer Docket (its schema has step {0}, which this one does not know): use that version"
+    )]
+    Newer(i64),
+    #[error("PostgreSQL at {place} did not answer within {waited} s: {error}")]
+    Down { place: String, error: String, waited: u64 },
+    #[error("{0}")]
+    Misconfigured(String),
+    #[error("{0}")]
+    Unfit(String),
+    #[error("{0}")]
+    Unsupported(&'static str),
     #[error("the database file {path} cannot be used: {error}")]
     File { path: PathBuf, error: std::io::Error },
     #[error("too many questions wait")]
@@ -116,30 +132,26 @@ impl StoreError {
 }
 
 impl Store {
-    /// Opens the database at `url` (`sqlite://PATH`), creates it if it does not exist, and migrates it.
+    /// Opens the database at `url` (`sqlite://PATH` or `postgres://…`) and migrates it. A file is created if it does not exist.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        sqlx::any::install_default_drivers();
-        let path = create_file(url)?;
-        let file = format!("sqlite://{}?mode=rwc", path.display());
-        let pool = connections(8, Durability::Disk).connect(&file).await?;
-        migrate(&pool).await?;
-        ids::go_on_after(&pool).await?;
-        let counts = connections(1, Durability::Process).connect_lazy(&file)?;
-        Ok(Self { pool, counts, questions: questions::Questions::of(&path), states: Arc::default() })
+        Self::open_within(url, SERVER_PATIENCE).await
+    }
+
+    /// As [`Self::open`], with the time that a server is waited for.
+    pub async fn open_within(url: &str, patience: Duration) -> Result<Self, StoreError> {
+        let store = Self::of(Dialect::open(url, patience).await?);
+        ids::go_on_after(&store.pool).await?;
+        Ok(store)
     }
 
     /// Opens an existing database of this version read-only; nothing is created or migrated.
     pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
-        sqlx::any::install_default_drivers();
-        let path = path_of(url);
-        std::fs::File::open(&path).map_err(|error| StoreError::File { path: path.clone(), error })?;
-        let pool = AnyPoolOptions::new()
-            .max_connections(2)
-            .acquire_timeout(Duration::from_secs(5))
-            .connect(&format!("sqlite://{}?mode=ro", path.display()))
-            .await?;
-        let counts = pool.clone();
-        Ok(Self { pool, counts, questions: questions::Questions::of(&path), states: Arc::default() })
+        Ok(Self::of(Dialect::open_to_read(url).await?))
+    }
+
+    fn of(Opened { dialect, pool, counts, questions }: Opened) -> Self {
+        let questions = questions::Questions::of(questions);
+        Self { dialect, pool, counts, questions, states: Arc::default() }
     }
 
     /// Whether the database responds and is migrated.
@@ -150,9 +162,7 @@ impl Store {
 
     /// Writes a consistent copy to `file`, which must not exist. Concurrent reads and writes continue.
     pub async fn backup(&self, file: &Path) -> Result<(), StoreError> {
-        create_private(file, true).map_err(|error| StoreError::File { path: file.to_owned(), error })?;
-        sqlx::query("VACUUM INTO $1").bind(file.display().to_string()).execute(&self.pool).await?;
-        Ok(())
+        self.dialect.backup(&self.pool, file).await
     }
 
     /// Waits for running queries and closes all connections.
@@ -162,15 +172,48 @@ impl Store {
         self.pool.close().await;
     }
 
-    /// A transaction that may write. It takes SQLite's write lock at its start, so that it cannot fail halfway because
-    /// of a concurrent write.
+    /// A transaction that may write the ledger. Waiting for its turn is at its start, so that it cannot fail halfway
+    /// because of a concurrent write.
     async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        Ok(self.pool.begin_with("BEGIN IMMEDIATE").await?)
+        self.begin_in(Area::Ledger).await
+    }
+
+    /// As [`Self::begin`], for what belongs to the page views by day alone.
+    async fn begin_history(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        self.begin_in(Area::History).await
+    }
+
+    async fn begin_in(&self, area: Area) -> Result<Transaction<'static, Any>, StoreError> {
+        Ok(self.dialect.begin(&self.pool, area).await?)
     }
 
     /// A transaction that only reads, and sees one moment.
     async fn begin_to_read(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        Ok(self.pool.begin().await?)
+        Ok(self.dialect.snapshot(&self.pool).await?)
+    }
+
+    /// In place of the pool, for a single statement that writes the ledger.
+    fn writer(&self) -> Writer<'_> {
+        Writer { dialect: self.dialect, pool: &self.pool, area: Area::Ledger }
+    }
+
+    /// As [`Self::writer`], for a count that stands alone, which does not wait for the disk.
+    fn counter(&self) -> Writer<'_> {
+        Writer { pool: &self.counts, ..self.writer() }
+    }
+
+    /// As [`Self::writer`], for what belongs to the page views by day alone.
+    fn history_writer(&self) -> Writer<'_> {
+        Writer { area: Area::History, ..self.writer() }
+    }
+}
+
+impl From<MigrateError> for StoreError {
+    fn from(error: MigrateError) -> Self {
+        match error {
+            MigrateError::VersionMissing(version) => Self::Newer(version),
+            error => Self::Migration(error),
+        }
     }
 }
 
@@ -204,72 +247,6 @@ impl From<StoreError> for AppError {
             }
         }
     }
-}
-
-/// Migrates the schema in one transaction: of two processes that start at once the second waits and finds it done, and
-/// an interrupted one leaves nothing behind.
-async fn migrate(pool: &AnyPool) -> Result<(), StoreError> {
-    let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
-    MIGRATIONS.run_direct(None, &mut *tx, false).await?;
-    Ok(tx.commit().await?)
-}
-
-/// What a commit survives.
-#[derive(Clone, Copy)]
-enum Durability {
-    /// A power cut.
-    Disk,
-    /// The end of the process, but after a power cut the last commits may be gone.
-    Process,
-}
-
-fn connections(count: u32, durability: Durability) -> AnyPoolOptions {
-    AnyPoolOptions::new()
-        .max_connections(count)
-        .acquire_timeout(Duration::from_secs(5))
-        // A file cannot disconnect as a server can; the ping would cost another round trip to the connection's thread per
-        // statement.
-        .test_before_acquire(false)
-        .after_connect(move |connection, _| Box::pin(prepare(connection, durability)))
-        // After an I/O error SQLite has rolled back by itself, but sqlx still counts a transaction as open.
-        .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
-}
-
-async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Result<(), sqlx::Error> {
-    for pragma in [
-        "PRAGMA busy_timeout = 5000",
-        "PRAGMA journal_mode = WAL",
-        match durability {
-            Durability::Disk => "PRAGMA synchronous = FULL",
-            Durability::Process => "PRAGMA synchronous = NORMAL",
-        },
-        "PRAGMA foreign_keys = ON",
-        // In KiB, the maximum per connection: enough for what is looked up by its key. Questions have more.
-        "PRAGMA cache_size = -2048",
-    ] {
-        sqlx::query(pragma).execute(&mut *connection).await?;
-    }
-    Ok(())
-}
-
-/// The path in `url`. Creates an empty file there, readable only by its owner, if there is none.
-fn create_file(url: &str) -> Result<PathBuf, StoreError> {
-    let path = path_of(url);
-    create_private(&path, false).map_err(|error| StoreError::File { path: path.clone(), error })?;
-    Ok(path)
-}
-
-fn path_of(url: &str) -> PathBuf {
-    let path = url.trim_start_matches("sqlite://");
-    PathBuf::from(path.split_once('?').map_or(path, |(path, _)| path))
-}
-
-fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(!must_be_new).create_new(must_be_new).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|_| ())
 }
 
 /// Parses a column as a `T`.

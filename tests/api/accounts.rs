@@ -55,7 +55,7 @@ async fn the_last_administrator_stays_one() {
         assert!(message.contains("last administrator"), "{message}");
     }
     assert!(ada.is_signed_in().await);
-    let url = format!("sqlite://{}", app.database_file().display());
+    let url = app.database_url().to_owned();
     let refused = Workplace::new().set("DOCKET_DATABASE_URL", &url).run(&["user", "disable", "ada"]);
     assert!(refused.code == Some(1) && refused.stderr.contains("last administrator"), "{refused:?}");
 

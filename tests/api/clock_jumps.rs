@@ -10,7 +10,7 @@ use docket::server::store::intents::NewIntent;
 use uuid::{NoContext, Uuid};
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Browser, Ledger, Settings, TestApp, intent, json, remote_job, until};
+use crate::helpers::{Browser, Settings, TestApp, intent, json, remote_job, until};
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
@@ -199,7 +199,7 @@ async fn a_session_from_a_clock_a_year_ahead_lives_no_longer_than_any_other() {
     assert!(!is_signed_in(&before).await, "a year has passed");
     app.restart().await;
     let operator = app.operator().await;
-    let ledger = Ledger::at(app.database_file());
+    let ledger = app.ledger();
     let eternal =
         async || ledger.count("SELECT COUNT(*) FROM sessions WHERE expires_at > 1743000000000").await;
     assert_eq!(eternal().await, 1);
@@ -223,7 +223,7 @@ async fn what_happens_after_a_clock_rollback_comes_after_what_happened_before() 
     // As if all this had happened while the clock was an hour ahead.
     let later = (app.clock().now().as_millis() / 1000 + HOUR) as u64;
     let id = Uuid::new_v7(uuid::Timestamp::from_unix(NoContext, later, 0)).to_string();
-    let ledger = Ledger::at(app.database_file());
+    let ledger = app.ledger();
     ledger.rename_last_event(&id).await;
     app.begin().await;
 

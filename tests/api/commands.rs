@@ -67,11 +67,11 @@ async fn accounts_change_under_a_running_panel() {
 
 #[tokio::test]
 async fn a_backup_is_a_whole_database_made_while_the_panel_runs() {
-    let app = TestApp::start().await;
+    let app = TestApp::in_file().await;
     app.upstream.takes_jobs().await;
     let operator = app.operator().await;
     let before = operator.created("before").await;
-    let url = format!("sqlite://{}", app.database_file().display());
+    let url = app.database_url().to_owned();
     let place = Workplace::new().set("DOCKET_DATABASE_URL", &url);
     let finished = place.run(&["backup", "copy.db"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");

@@ -2,21 +2,13 @@
 
 use docket::model::time::Timestamp;
 use docket::server::clock::Clock;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{Connection, SqliteConnection};
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{Settings, TestApp, intent, json};
 
 /// Changes the database behind Docket's back.
 async fn change(app: &TestApp, sql: &'static str) {
-    let options = SqliteConnectOptions::new()
-        .filename(app.database_file())
-        .foreign_keys(false)
-        .busy_timeout(std::time::Duration::from_secs(20));
-    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
-    sqlx::query(sql).execute(&mut database).await.unwrap();
-    database.close().await.unwrap();
+    app.ledger().run_unchecked(sql).await;
 }
 
 #[tokio::test]
@@ -54,11 +46,7 @@ async fn nothing_is_sent_while_a_pause_could_not_be_recorded() {
     let app = TestApp::with(Settings { clock, ..Settings::default() }).await;
     let busy = ResponseTemplate::new(429).insert_header("retry-after", "600");
     app.upstream.on_create(busy).await;
-    change(
-        &app,
-        "CREATE TRIGGER refuse BEFORE INSERT ON upstream_pauses BEGIN SELECT RAISE(ABORT, 'of the test'); END",
-    )
-    .await;
+    app.ledger().refuse("INSERT ON upstream_pauses", "true").await;
     let operator = app.operator().await;
     assert_eq!(operator.created("Told to wait").await["state"], json!("rejected"));
     let asked = app.upstream.posts().await.len();
@@ -66,7 +54,7 @@ async fn nothing_is_sent_while_a_pause_could_not_be_recorded() {
         operator.create("Too early", &intent()).await.refused(503, "database_unavailable");
     }
     assert_eq!(app.upstream.posts().await.len(), asked);
-    change(&app, "DROP TRIGGER refuse").await;
+    app.ledger().allow().await;
     operator.create("Still too early", &intent()).await.refused(429, "budget_spent");
     assert_eq!(app.upstream.posts().await.len(), asked);
     app.clock().advance(std::time::Duration::from_secs(601));

@@ -138,7 +138,7 @@ async fn signing_out_leaves_the_draft_to_its_author() {
 async fn a_text_for_a_job_that_does_not_exist_is_not_kept() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    let before = app.database_bytes().len();
+    let before = app.database_dump().await.len();
     let long = "x".repeat(32_000);
     for n in 0..100 {
         let job = format!("01920000-0000-7000-8000-{n:012}");
@@ -149,7 +149,7 @@ async fn a_text_for_a_job_that_does_not_exist_is_not_kept() {
         let fields = [("project", "docs"), ("template", template), ("name", "x"), ("text", long.as_str())];
         operator.post("/api/templates/save", &fields).await.refused(404, "not_found");
     }
-    let grown = app.database_bytes().len() - before;
+    let grown = app.database_dump().await.len() - before;
     assert!(grown < 2_000_000, "{grown} bytes");
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Answer, Archive, Browser, PASSWORD, TestApp, Workplace, Written, counts, day, days, json, rows,
+    Answer, Archive, Browser, Ledger, PASSWORD, TestApp, Workplace, Written, counts, day, days, json, rows,
 };
 
 async fn export(viewer: &Browser, file: &str, query: &str) -> Answer {
@@ -170,7 +170,7 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
     let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let (pages, range) = (1_000, days("2025-09-01", "2026-10-05"));
     drop(place.serve(&["serve"]).address().await);
-    fill(&place.path("docket.db"), pages, &range).await;
+    fill(&place.ledger(), pages, &range).await;
     let state = place.serve(&["serve"]);
     let viewer = Browser::at(&state.address().await);
     assert_eq!(viewer.sign_in("admin", PASSWORD).await.status, 200);
@@ -202,10 +202,9 @@ async fn a_big_file_begins_at_once_and_takes_no_memory_to_write() {
 }
 
 /// Writes many days with SQL inside the database, which is much faster than row by row.
-async fn fill(file: &std::path::Path, pages: usize, range: &[docket::model::day::Day]) {
+async fn fill(ledger: &Ledger, pages: usize, range: &[docket::model::day::Day]) {
     use sqlx::Connection;
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
-    let mut database = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    let mut database = ledger.connection().await;
     let mut tx = database.begin().await.unwrap();
     sqlx::query(
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)

@@ -181,3 +181,46 @@ async fn a_follow_ups_answer_survives_odd_fields_too() {
     assert_eq!(answer.json()["state"], "other");
     assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted");
 }
+
+/// PostgreSQL refuses zero bytes: they must be refused or replaced before.
+#[tokio::test]
+async fn a_zero_byte_in_any_field_makes_nothing_fail() {
+    const TEXT: &str = "a\0b";
+    const NAMES: &str = "address author batch cause code credential cursor day days device email from groups id intent job jobs kind \
+        label limit link list message name new next note of offset old password path paths person position pr project projects \
+        prompt q query remote role secret selection session shared sort status subject tag tags template text to token user \
+        username value values view who";
+    let app = TestApp::start().await;
+    app.upstream.takes_jobs().await;
+    let ada = app.sign_in("ada").await;
+    let job = ada.created("Fix typos").await["id"].as_str().unwrap().to_owned();
+    let mut failed = Vec::new();
+    for path in crate::gate::endpoints() {
+        for known in [&[][..], &["project"], &["project", "job", "intent"]] {
+            let fields: Vec<(&str, &str)> = NAMES
+                .split_whitespace()
+                .map(|name| match name {
+                    "project" if known.contains(&name) => (name, "docs"),
+                    "job" if known.contains(&name) => (name, job.as_str()),
+                    "intent" if known.contains(&name) => (name, "an-intent"),
+                    _ => (name, TEXT),
+                })
+                .collect();
+            if path != "/api/session/logout" {
+                let answer = ada.post(path, &fields).await;
+                if [500, 503].contains(&answer.status) {
+                    failed.push(format!("{path}: {} {}", answer.status, answer.text));
+                }
+            }
+        }
+    }
+    for page in crate::gate::pages() {
+        let answer =
+            ada.get(&format!("{page}?q=a%00b&author=a%00b&tag=a%00b&from=%00&path=%2Fa%00b&page=%00")).await;
+        if [500, 503].contains(&answer.status) {
+            failed.push(format!("{page}: {} {}", answer.status, answer.text));
+        }
+    }
+    assert_eq!(failed, Vec::<String>::new());
+    assert!(ada.is_signed_in().await);
+}

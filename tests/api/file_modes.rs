@@ -15,7 +15,7 @@ const CARELESS: &str = "umask 000; exec \"$0\" \"$@\"";
 
 #[tokio::test]
 async fn database_and_backup_are_for_their_owner_alone_whatever_the_mask() {
-    let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_by(CARELESS, &["serve"]);
     let browser = Browser::at(&server.address().await);
     assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);

@@ -92,14 +92,14 @@ async fn days_asked(app: &TestApp, project: &str) -> Vec<String> {
 }
 
 async fn rows(app: &TestApp, project: &str) -> Rows {
-    let pool = database(app).await;
+    let mut database = app.ledger().connection().await;
     let all: Vec<(String, String, i64, i64, i64)> = sqlx::query_as(
         "SELECT day, path, human, ai, total FROM daily_views JOIN page_paths ON id = path_id
          WHERE daily_views.project = $1 AND version = (SELECT version FROM history_days h
              WHERE h.project = daily_views.project AND h.day = daily_views.day)",
     )
     .bind(project)
-    .fetch_all(&pool)
+    .fetch_all(&mut database)
     .await
     .unwrap();
     let mut rows = Rows::new();
@@ -112,15 +112,11 @@ async fn rows(app: &TestApp, project: &str) -> Rows {
 /// The value of one column of a day.
 async fn of_day<T>(app: &TestApp, column: &str, day: &str) -> T
 where
-    T: for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite> + Send + Unpin,
+    T: for<'r> sqlx::Decode<'r, sqlx::Any> + sqlx::Type<sqlx::Any> + Send + Unpin,
 {
     let sql = format!("SELECT {column} FROM history_days WHERE project = 'docs' AND day = $1");
-    let query = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(day);
-    query.fetch_one(&database(app).await).await.unwrap()
-}
-
-async fn database(app: &TestApp) -> sqlx::SqlitePool {
-    sqlx::SqlitePool::connect(&format!("sqlite://{}", app.database_file().display())).await.unwrap()
+    let query = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(day.to_owned());
+    query.fetch_one(&mut app.ledger().connection().await).await.unwrap()
 }
 
 async fn state(app: &TestApp) -> Value {

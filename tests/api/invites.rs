@@ -13,7 +13,7 @@ async fn an_invited_person_chooses_a_password_and_has_what_they_were_given() {
     let app = TestApp::start().await;
     let token = app.sign_in("ada").await.invite("ivan", "operator", "docs").await;
     assert!(token.len() >= 32, "{token}");
-    let stored = String::from_utf8_lossy(&app.database_bytes()).into_owned();
+    let stored = app.database_dump().await;
     assert!(!stored.contains(&token), "the token is in the database");
 
     let ivan = app.stranger();
@@ -91,7 +91,7 @@ async fn a_withdrawn_invitation_lets_nobody_in_and_frees_the_name() {
 async fn a_password_from_the_command_line_ends_the_link() {
     let app = TestApp::start().await;
     let link = app.sign_in("ada").await.invite("ivan", "viewer", "").await;
-    let url = format!("sqlite://{}", app.database_file().display());
+    let url = app.database_url().to_owned();
     let place = Workplace::new().set("DOCKET_DATABASE_URL", &url);
     assert_eq!(place.run_with_input(&["user", "passwd", "ivan"], CHOSEN).code, Some(0));
     app.stranger().accept(&link, "another sentence").await.refused(403, "forbidden");

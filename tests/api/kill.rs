@@ -36,7 +36,7 @@ impl Scene {
         let place = place_for(&upstream.url());
         let (server, browser) = begin(&place).await;
         let job = if kind == Kind::FollowUp { browser.created("The job before").await } else { Value::Null };
-        let ledger = Ledger::at(place.path("docket.db"));
+        let ledger = place.ledger();
         Self { kind, intent: intent(), upstream, place, ledger, server, browser, job }
     }
 
@@ -155,7 +155,7 @@ async fn killed_while_it_connects_the_prompt_is_unknown_and_never_sent() {
     let place = place_for(&nowhere);
     let (server, browser) = begin(&place).await;
     let upstream = HeldUpstream::start().await;
-    let ledger = Ledger::at(place.path("docket.db"));
+    let ledger = place.ledger();
     let mut scene = Scene {
         kind: Kind::Create,
         intent: intent(),

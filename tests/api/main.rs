@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "../databases/mod.rs"]
+mod databases;
 mod helpers;
 
 mod accounts;
@@ -57,6 +59,7 @@ mod passwords;
 mod paths;
 mod policy;
 mod polling;
+mod postgres;
 mod probes;
 mod project_limits;
 mod prompt_max;

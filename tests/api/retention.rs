@@ -12,7 +12,7 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Archive, Browser, Ledger, Settings, TestApp, Workplace, day, days, detached_job, intent, job_with, json,
+    Archive, Browser, Settings, TestApp, Workplace, day, days, detached_job, intent, job_with, json,
     remote_job, rows, until, views_answer,
 };
 use crate::list::list;
@@ -25,16 +25,12 @@ fn keeping(jobs_days: u32, history_days: u32) -> Settings {
     Settings { clock, retention, ..Settings::default() }
 }
 
-fn ledger(app: &TestApp) -> Ledger {
-    Ledger::at(app.database_file())
-}
-
 async fn remove(app: &TestApp) -> BTreeMap<String, u64> {
     let retention = &app.state().retention;
     let due = retention.due().await.unwrap();
     let removed = retention.remove(&Actor::docket()).await.unwrap();
     assert_eq!(due, removed, "the dry run says something else");
-    ledger(app).is_sound().await;
+    app.ledger().is_sound().await;
     assert!(retention.due().await.unwrap().is_empty());
     removed
 }
@@ -68,7 +64,7 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
     let job = person.job(&job).await;
     assert_eq!(job["state"], "completed", "{job}");
     // As after the next check of it.
-    ledger(app).run("UPDATE jobs SET next_read_at = NULL").await;
+    app.ledger().run("UPDATE jobs SET next_read_at = NULL").await;
     job
 }
 
@@ -100,7 +96,7 @@ async fn an_old_job_goes_with_all_that_is_its_own_and_leaves_the_others_as_they_
         let ids: Vec<_> = found["jobs"].as_array().unwrap().iter().map(id).collect();
         assert_eq!((ids, &found["total"]), (vec![id(&young)], &json!(1)), "{filter:?}");
     }
-    let (ledger, one) = (ledger(&app), 1);
+    let (ledger, one) = (app.ledger(), 1);
     for rest in [
         "SELECT COUNT(*) FROM listed_jobs",
         "SELECT COUNT(*) FROM job_words",
@@ -135,7 +131,7 @@ async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
     }
     drop(archive);
     // One has a pull request, one a draft of a follow-up, one an event on its way, and one a follow-up.
-    let file = ledger(&app);
+    let file = app.ledger();
     file.run("UPDATE jobs SET pr_link = 'https://git.example/7', changed_at = 1 WHERE state IN ('completed', 'archived')").await;
     let mut archive = Archive::of(&app).await;
     let drafted = archive.job("docs", "drafted", &[], "cancelled", then).await;
@@ -154,9 +150,9 @@ async fn a_job_that_is_not_over_or_needs_somebody_is_kept() {
     )
     .await;
     let left = async || {
-        let all = "SELECT GROUP_CONCAT(prompt, ',') FROM (SELECT m.prompt FROM messages m WHERE position = 0 ORDER BY prompt)";
-        let pool = sqlx::SqlitePool::connect(&format!("sqlite://{}", app.database_file().display())).await;
-        sqlx::query_scalar::<_, String>(all).fetch_one(&pool.unwrap()).await.unwrap()
+        let all = "SELECT m.prompt FROM messages m WHERE position = 0 ORDER BY prompt";
+        let mut connection = app.ledger().connection().await;
+        sqlx::query_scalar::<_, String>(all).fetch_all(&mut connection).await.unwrap().join(",")
     };
     assert_eq!(remove(&app).await["jobs"], 3);
     let kept = "active,drafted,failed,queued,queued again,rejected,reported,unknown";
@@ -183,7 +179,7 @@ async fn a_form_that_is_sent_again_after_its_job_was_removed_starts_nothing() {
     app.upstream.takes_jobs().await;
     let sent = intent();
     let job = app.operator().await.create("Fix typos", &sent).await.json();
-    ledger(&app).run("UPDATE jobs SET state = 'cancelled', next_read_at = NULL").await;
+    app.ledger().run("UPDATE jobs SET state = 'cancelled', next_read_at = NULL").await;
     app.clock().advance(Duration::from_secs(31 * 86_400));
     assert_eq!(remove(&app).await["jobs"], 1);
     let operator = app.operator().await;
@@ -208,7 +204,7 @@ async fn a_batch_goes_with_the_last_of_its_jobs() {
     let batch = operator.ask("/api/batches/prepare", &pairs).await;
     let batch = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
     operator.ask("/api/batches/start", &batch).await;
-    let file = ledger(&app);
+    let file = app.ledger();
     until("all are sent", async || (file.unsettled().await == 0).then_some(())).await;
     // One is over, the other one needs somebody.
     file.run(
@@ -238,7 +234,7 @@ async fn drafts_and_invitations_that_nobody_came_back_to_end_after_90_days() {
         admin.invite(name, "viewer", "").await;
     }
     // Somebody came by single sign-on before the link was used.
-    ledger(&app)
+    app.ledger()
         .run("INSERT INTO identities (issuer, subject, user_id) SELECT 'i', 's', id FROM users WHERE name = 'ivan'")
         .await;
     app.clock().advance(Duration::from_secs(89 * 86_400));
@@ -254,7 +250,7 @@ async fn drafts_and_invitations_that_nobody_came_back_to_end_after_90_days() {
     assert_eq!(names, ["ada", "ivan", "olga", "otto", "vera"]);
     let withdrawn =
         "SELECT COUNT(*) FROM audit WHERE action = 'user_withdraw' AND subject = 'ina' AND actor = 'Docket'";
-    assert_eq!(ledger(&app).count(withdrawn).await, 1);
+    assert_eq!(app.ledger().count(withdrawn).await, 1);
 }
 
 #[tokio::test]
@@ -269,7 +265,7 @@ async fn old_days_go_with_their_notes_and_paths_and_are_not_fetched_again() {
         archive.write(day, rows).await;
     }
     drop(archive);
-    let file = ledger(&app);
+    let file = app.ledger();
     file.run("UPDATE page_paths SET seen_on = CASE path WHEN '/old' THEN '2026-11-05' ELSE '2026-11-21' END")
         .await;
     file.run("UPDATE history_days SET settled_at = 1").await;
@@ -331,16 +327,16 @@ async fn what_a_crash_left_of_an_old_day_is_found_and_told() {
     // The process ended here. What it removed is in the record of the next run.
     let removed = app.state().retention.remove(&Actor::docket()).await.unwrap();
     assert_eq!((removed["history_days"], removed["daily_views"]), (2, 2_400), "{removed:?}");
-    assert_eq!(ledger(&app).count("SELECT COUNT(*) FROM daily_views").await, 0);
-    ledger(&app).is_sound().await;
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM daily_views").await, 0);
+    app.ledger().is_sound().await;
 }
 
 #[tokio::test]
 async fn a_purge_on_the_command_line_says_first_what_it_removes() {
-    let place = Workplace::new();
+    let place = Workplace::configured("http://127.0.0.1:9");
     let new = place.run_with_input(&["user", "add", "olga", "--role", "operator"], "a few unrelated words\n");
     assert_eq!(new.code, Some(0), "{new:?}");
-    let file = Ledger::at(place.path("docket.db"));
+    let file = place.ledger();
     file.run(
         "INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ('j', 'docs', 'cancelled', 1, 1);
          INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)

@@ -68,12 +68,11 @@ async fn a_recovery_code_has_at_least_112_bits_and_older_ones_stay_good() {
         assert!(bits >= 112, "{code} has {bits}");
     }
     let old = "abcde-fghij-klmno-pqrst";
-    let pool =
-        sqlx::SqlitePool::connect(&format!("sqlite://{}", app.database_file().display())).await.unwrap();
+    let mut connection = app.ledger().connection().await;
     sqlx::query("INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)")
         .bind(app.id_of("olga").await)
         .bind(docket::server::auth::token::hash(&old.replace('-', "")))
-        .execute(&pool)
+        .execute(&mut connection)
         .await
         .unwrap();
     assert_eq!(enter(&first_step(&app, "olga").await, old).await.status, 200);

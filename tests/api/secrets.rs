@@ -47,8 +47,8 @@ fn echoing(
 }
 
 /// Checks that no row of the database and no log line contains it.
-fn assert_unspoken(app: &TestApp, place: &str) {
-    let stored = String::from_utf8_lossy(&app.database_bytes()).into_owned();
+async fn assert_unspoken(app: &TestApp, place: &str) {
+    let stored = app.database_dump().await;
     assert_eq!(secrets_in(&stored), Vec::<&str>::new(), "in the database after {place}");
     assert_eq!(leaks(), Vec::<String>::new(), "in the log after {place}");
 }
@@ -72,7 +72,7 @@ async fn an_error_that_repeats_the_key_does_not_spread_it() {
         let metrics = operator.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
         let metrics = operator.send(metrics).await;
         assert_eq!((metrics.status, secrets_in(&metrics.text)), (200, Vec::new()));
-        assert_unspoken(&app, &format!("a {status}"));
+        assert_unspoken(&app, &format!("a {status}")).await;
     }
 }
 
@@ -91,7 +91,7 @@ async fn a_good_answer_that_repeats_the_key_does_not_spread_it() {
         app.upstream.on_read(echoing(200, answer)).await;
         let job = operator.created("Fix typos").await;
         operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
-        assert_unspoken(&app, field);
+        assert_unspoken(&app, field).await;
     }
 }
 
@@ -106,7 +106,7 @@ async fn a_page_whose_path_holds_the_key_does_not_spread_it() {
     app.upstream.on_views(echoing(200, answer)).await;
     assert_eq!(operator.post("/api/analytics/views", &[("project", "docs")]).await.status, 200);
     operator.get("/p/docs/analytics").await;
-    assert_unspoken(&app, "views");
+    assert_unspoken(&app, "views").await;
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
     }
     operator.send(operator.request(Method::GET, "/p/docs").header("authorization", "Bearer x")).await;
     operator.post("/api/session/logout", &[]).await;
-    assert_unspoken(&app, "a day");
+    assert_unspoken(&app, "a day").await;
     // The capture would have seen it: the finest log level of client and server is captured.
     for target in ["TRACE hyper", "DEBUG reqwest", "docket::"] {
         assert!(!logged(target).is_empty(), "nothing of {target} is captured");

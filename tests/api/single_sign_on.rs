@@ -323,16 +323,15 @@ async fn after_an_upgrade_people_of_a_provider_see_what_their_groups_or_an_admin
     for name in ["mia", "lea"] {
         assert_eq!(sign_in(&app.stranger(), &provider, name).await.status, 303);
     }
-    let pool =
-        sqlx::SqlitePool::connect(&format!("sqlite://{}", app.database_file().display())).await.unwrap();
-    sqlx::query("UPDATE users SET group_projects = NULL").execute(&pool).await.unwrap();
+    let mut connection = app.ledger().connection().await;
+    sqlx::query("UPDATE users SET group_projects = NULL").execute(&mut connection).await.unwrap();
     sqlx::query("UPDATE users SET projects = 'api' WHERE name = 'lea@example.com'")
-        .execute(&pool)
+        .execute(&mut connection)
         .await
         .unwrap();
     let migration = include_str!("../../migrations/sqlite/0022_projects_of_groups.sql");
     let (_, update) = migration.split_once("UPDATE users").unwrap();
-    sqlx::query(sqlx::AssertSqlSafe(format!("UPDATE users{update}"))).execute(&pool).await.unwrap();
+    sqlx::query(sqlx::AssertSqlSafe(format!("UPDATE users{update}"))).execute(&mut connection).await.unwrap();
     let limits = async |name: &str| {
         let user = app.state().store.user_by_name(name).await.unwrap().unwrap();
         user.limits().map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>())
@@ -346,7 +345,7 @@ async fn after_an_upgrade_people_of_a_provider_see_what_their_groups_or_an_admin
     assert_eq!(limits("olga").await, None, "an account with a password");
     let sessions = sqlx::query("SELECT 1 FROM sessions WHERE user_id IN (SELECT user_id FROM identities)");
     assert!(
-        sessions.fetch_all(&pool).await.unwrap().is_empty(),
+        sessions.fetch_all(&mut connection).await.unwrap().is_empty(),
         "they sign in again, so that groups are read"
     );
 }

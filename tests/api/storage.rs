@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::helpers::{HeldUpstream, Ledger, Served, Workplace, intent, json, until};
+use crate::helpers::{HeldUpstream, PASSWORD, Served, Workplace, intent, json, until};
 
 #[tokio::test]
 async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_there_is_room_again() {
     let upstream = HeldUpstream::start().await;
-    let place = Workplace::with_administrator(&upstream.url());
+    let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     let job = browser.created("The job before").await;
@@ -29,13 +29,13 @@ async fn on_a_full_disk_a_prompt_is_refused_with_503_and_nothing_is_sent_until_t
     let answer = browser.follow_up(&job, "And more", &follow_up).await;
     assert_eq!(answer.json()["follow_ups"][0]["state"], "accepted", "{}", answer.text);
     assert_eq!(upstream.prompts(), ["The job before", "Fix typos", "And more"]);
-    Ledger::at(place.path("docket.db")).is_sound().await;
+    place.ledger().is_sound().await;
 }
 
 #[tokio::test]
 async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
     let upstream = HeldUpstream::start().await;
-    let place = Workplace::with_administrator(&upstream.url());
+    let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     upstream.hold();
@@ -58,7 +58,7 @@ async fn an_answer_that_finds_a_full_disk_is_recorded_once_there_is_room() {
 #[tokio::test]
 async fn an_outcome_is_not_forgotten_while_the_disk_is_full_for_long() {
     let upstream = HeldUpstream::start().await;
-    let place = Workplace::with_administrator(&upstream.url());
+    let place = Workplace::in_file(&upstream.url()).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     upstream.hold();
@@ -94,7 +94,7 @@ async fn a_process_that_begins_while_another_is_sending_takes_nothing_from_its_o
     let (_answer, second) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         let second = place.serve(&["serve"]);
-        let ledger = Ledger::at(place.path("docket.db"));
+        let ledger = place.ledger();
         let unknown = "SELECT COUNT(*) FROM messages WHERE state = 'unknown'";
         until("it is called unknown", async || (ledger.count(unknown).await == 1).then_some(())).await;
         seen.let_go();
@@ -159,7 +159,7 @@ async fn two_processes_on_one_database_send_each_prompt_once() {
     });
     let jobs: HashSet<String> = futures::future::join_all(posts).await.into_iter().collect();
     assert_eq!(jobs.len(), 50);
-    let ledger = Ledger::at(place.path("docket.db"));
+    let ledger = place.ledger();
     until("all have ended", async || (ledger.unsettled().await == 0).then_some(())).await;
     let mut prompts = upstream.prompts();
     prompts.sort();

@@ -4,11 +4,13 @@
 //!
 //! The seed determines what people do, how the upstream behaves and when the process is killed, but not the
 //! interleaving of threads: runs with the same seed are similar, not identical. Must not use Docket's own types: it
-//! checks the responses of the process and the content of its file.
+//! checks the responses of the process and the content of its database.
 
 #![expect(clippy::print_stdout, reason = "it reports what it has checked")]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed check")]
 
+#[path = "../databases/mod.rs"]
+mod databases;
 mod people;
 mod random;
 mod server;
@@ -42,7 +44,7 @@ async fn main() -> ExitCode {
     println!("\n{rounds} kills, SEED={seed}");
     let began = Instant::now();
     let upstream = Upstream::start(Random::of(seed, 0)).await;
-    let mut server = Server::new(&upstream.url());
+    let mut server = Server::new(&upstream.url()).await;
     server.start().await;
     server.sign_in().await;
     let book = Arc::new(Book::default());

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use reqwest::Client;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, SET_COOKIE};
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, SqliteConnection};
+use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::sync::watch;
+
+use super::databases::TestDatabase;
 
 const PASSWORD: &str = "a crash of unrelated words";
 
@@ -20,6 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
     folder: TempDir,
+    database: TestDatabase,
     upstream: String,
     process: Option<Child>,
     output: Arc<Mutex<String>>,
@@ -35,11 +37,14 @@ pub(crate) struct Session {
 }
 
 impl Server {
-    pub(crate) fn new(upstream: &str) -> Self {
+    pub(crate) async fn new(upstream: &str) -> Self {
+        sqlx::any::install_default_drivers();
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let folder = tempfile::tempdir().unwrap();
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            database: TestDatabase::empty(&folder.path().join("docket.db")).await,
+            folder,
             upstream: upstream.to_owned(),
             process: None,
             output: Arc::default(),
@@ -55,6 +60,7 @@ impl Server {
         for (variable, value) in [
             ("DOCKET_ADDR", "127.0.0.1:0"),
             ("DOCKET_UPSTREAM_URL", self.upstream.as_str()),
+            ("DOCKET_DATABASE_URL", self.database.url()),
             ("DOCKET_API_KEY", "mint_crash"),
             ("DOCKET_PROJECTS", "docs=Docs"),
             ("DOCKET_ADMIN_PASSWORD", PASSWORD),
@@ -124,10 +130,9 @@ impl Server {
         sqlx::query_scalar(count).fetch_one(&mut ledger).await.unwrap()
     }
 
-    /// The database file, opened directly.
-    pub(crate) async fn ledger(&self) -> SqliteConnection {
-        let file = self.folder.path().join("docket.db");
-        SqliteConnectOptions::new().filename(file).connect().await.unwrap()
+    /// The database, opened directly.
+    pub(crate) async fn ledger(&self) -> AnyConnection {
+        AnyConnection::connect(self.database.url()).await.unwrap()
     }
 
     pub(crate) fn visitor(&self) -> Visitor {

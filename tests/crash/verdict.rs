@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::process::ExitCode;
 
-use sqlx::Row;
+use sqlx::{AnyConnection, Row};
 
+use super::databases::is_postgres;
 use super::people::{Book, Entry};
 use super::server::Server;
 use super::upstream::{Seen, Upstream};
@@ -23,8 +24,7 @@ struct Message {
 
 pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds: u64) -> Verdict {
     let mut ledger = server.ledger().await;
-    let check = sqlx::query_scalar::<_, String>("PRAGMA integrity_check");
-    let integrity = check.fetch_all(&mut ledger).await.unwrap();
+    let integrity = integrity(&mut ledger).await;
     let rows =
         sqlx::query("SELECT prompt, job_id, state FROM messages").fetch_all(&mut ledger).await.unwrap();
     let messages: Vec<Message> = rows
@@ -35,7 +35,7 @@ pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds
     summarise(&messages, &seen, &people, rounds);
 
     let mut verdict = Verdict { held: 0, broken: 0 };
-    verdict.none("the database is sound", integrity.into_iter().filter(|line| line != "ok"));
+    verdict.none("the database is sound", integrity);
     verdict.none("every prompt has ended", unended(&messages));
     verdict.none("no prompt came upstream twice", twice(&seen));
     verdict.none("nothing was sent that is not in the ledger", unrecorded(&messages, &seen));
@@ -46,6 +46,18 @@ pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds
     let harmless = interrupted(&messages, &seen).count() == 0;
     verdict.none("the kills came while prompts were on their way", harmless.then(|| "none did".to_owned()));
     verdict
+}
+
+/// What the database says is wrong with itself.
+async fn integrity(ledger: &mut AnyConnection) -> Vec<String> {
+    let check = if is_postgres() {
+        "SELECT CAST(indexrelid::regclass AS TEXT) FROM pg_index WHERE NOT (indisvalid AND indisready)"
+    } else {
+        "PRAGMA integrity_check"
+    };
+    let mut lines: Vec<String> = sqlx::query_scalar(check).fetch_all(ledger).await.unwrap();
+    lines.retain(|line| line != "ok");
+    lines
 }
 
 fn summarise(

@@ -47,9 +47,10 @@ async fn by_password(
     password: &str,
     next: Option<&str>,
 ) -> Result<String, AppError> {
-    let username = username.trim();
-    let attempt = state.attempts.begin(username, address::current()).map_err(too_often)?;
-    let (username, password) = (username.to_owned(), SecretString::from(password));
+    // No name has a zero byte, and PostgreSQL refuses to look for one.
+    let username = username.trim().replace('\0', "\u{fffd}");
+    let attempt = state.attempts.begin(&username, address::current()).map_err(too_often)?;
+    let password = SecretString::from(password);
     let credentials = Credentials { username: username.clone(), password, asker: attempt.asker() };
     let user = match session(&parts()?)?.authenticate(credentials).await {
         // The password was not checked, so it does not count.

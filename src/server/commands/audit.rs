@@ -6,9 +6,9 @@ use anyhow::{Context, bail};
 
 use crate::server::audit::check::{Comparison, against_copy, against_note};
 use crate::server::config::Database;
-use crate::server::store::Store;
 use crate::server::store::audit::ChainLink;
 use crate::server::store::audit::verify::ChainCheck;
+use crate::server::store::{self, Store};
 
 /// Other data to compare the log with.
 pub struct Verify {
@@ -44,7 +44,10 @@ pub async fn verify(database: &Database, against: Verify) -> anyhow::Result<()> 
 
 async fn read(url: &str, what: &str) -> anyhow::Result<(Store, ChainCheck)> {
     let store = Store::open_to_read(url).await?;
-    let check = store.verify_audit().await.with_context(|| format!("no audit log can be read in {url}"))?;
+    let check = store
+        .verify_audit()
+        .await
+        .with_context(|| format!("no audit log can be read in {}", store::place(url)))?;
     let (removed, last) = (check.removed.number, check.last.number);
     if removed > 0 {
         say(&format!("ok      {what}: records 1 to {removed} were removed by retention"));

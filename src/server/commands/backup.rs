@@ -9,7 +9,7 @@ use crate::server::store::Store;
 
 /// Writes the copy to `file`, which must not exist yet.
 pub async fn backup(database: &Database, file: &Path) -> anyhow::Result<()> {
-    let store = Store::open(&database.url).await?;
+    let store = Store::open_within(&database.url, database.patience).await?;
     store.backup(file).await.with_context(|| format!("no backup was written to {}", file.display()))?;
     store.close().await;
     Ok(())

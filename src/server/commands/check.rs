@@ -18,19 +18,20 @@ use crate::server::upstream::{Upstream, UpstreamError};
 pub async fn check(config: Config) -> anyhow::Result<()> {
     say("configuration", Ok("every value is understood".to_owned()));
     say_proxies(&config);
-    let store = match Store::open(&config.database.url).await {
+    let store = match Store::open_within(&config.database.url, config.database.patience).await {
         Ok(store) => store,
         Err(error) => {
             say(
                 "database",
                 Err(format!(
-                    "{error}. Check DOCKET_DATABASE_URL, and that its folder exists and is writable."
+                    "{}. Check DOCKET_DATABASE_URL, and that a file's folder exists and is writable.",
+                    error.to_string().trim_end_matches('.')
                 )),
             );
             bail!("a check failed");
         }
     };
-    say("database", Ok(format!("{} opens and is up to date", config.database.url)));
+    say("database", Ok(format!("{} opens and is up to date", config.database.place())));
     let clock = Clock::system();
     let health = Health::new(clock.clone(), config.upstream.breaks_after);
     let governor = Governor::new(

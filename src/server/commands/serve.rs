@@ -17,7 +17,7 @@ use crate::server::{listen, service_manager};
 
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let clock = Clock::system();
-    let store = Store::open(&config.database.url).await?;
+    let store = Store::open_within(&config.database.url, config.database.patience).await?;
     let listener = listen::bind(config.http.addr).await?;
     let address = listener.local_addr()?;
     let for_metrics = match config.metrics.addr {

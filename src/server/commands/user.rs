@@ -39,7 +39,7 @@ pub enum Action {
 
 /// `all`: the configured projects, if any.
 pub async fn user(database: &Database, all: Option<Vec<Project>>, action: Action) -> anyhow::Result<()> {
-    let store = Store::open(&database.url).await?;
+    let store = Store::open_within(&database.url, database.patience).await?;
     let (by, now) = (&Actor::command_line(), Clock::system().now());
     match action {
         Action::Add { name, role, projects } => {

@@ -1,21 +1,136 @@
-//! The database URL.
+//! The database: its URL, the password that may be in a file, and how long a server is waited for.
 
-use super::source::{ConfigError, Source};
+use std::path::Path;
+use std::time::Duration;
 
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+use super::source::{ConfigError, Source, whole_number};
+use crate::server::store;
+
+/// Where the database is. Has no `Debug`: the URL may hold a password.
 pub struct Database {
-    /// `sqlite://PATH`, the path relative to the working directory unless it starts with `/`.
+    /// `sqlite://PATH`, the path relative to the working directory unless it starts with `/`; or `postgres://…`, with its
+    /// password.
     pub url: String,
+    /// How long a server that does not answer is waited for at the start.
+    pub patience: Duration,
 }
+
+/// What `sslmode` may be.
+const TLS_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
 impl Database {
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        Ok(Self { url: source.or_default("database_url", database_url)? })
+        let url = source.or_default("database_url", database_url)?;
+        let password = source.optional("database_password_file", |path| password(Path::new(path)))?;
+        let seconds = source.or_default("database_wait_seconds", whole_number(0))?;
+        let url = match password {
+            Some(password) => with_password(&url, &password)?,
+            None => url,
+        };
+        Ok(Self { url, patience: Duration::from_secs(u64::from(seconds)) })
+    }
+
+    /// The database as it may be shown: without its password.
+    pub fn place(&self) -> impl std::fmt::Display {
+        store::place(&self.url)
     }
 }
 
+/// Errors never contain the text: it may hold a password.
 fn database_url(text: &str) -> Result<String, String> {
     match text.split_once("://") {
         Some(("sqlite", path)) if !path.is_empty() => Ok(text.to_owned()),
-        _ => Err(format!("“{text}” is not sqlite://PATH")),
+        Some(("postgres" | "postgresql", _)) => postgres_url(text).map(|()| text.to_owned()),
+        _ => Err("it is neither sqlite://PATH nor postgres://USER@HOST/DATABASE".to_owned()),
+    }
+}
+
+fn postgres_url(text: &str) -> Result<(), String> {
+    let url = Url::parse(text).map_err(|error| format!("it is no URL ({error})"))?;
+    let options: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+    let option = |name: &str| options.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    if url.host_str().is_none_or(str::is_empty) && option("host").is_none() {
+        return Err("it names no host".to_owned());
+    }
+    if url.path().trim_start_matches('/').is_empty() && option("dbname").is_none() {
+        return Err("it names no database".to_owned());
+    }
+    if let Some(mode) = option("sslmode").filter(|mode| !TLS_MODES.contains(mode)) {
+        return Err(format!("its sslmode “{mode}” is none of {}", TLS_MODES.join(", ")));
+    }
+    for file in ["sslrootcert", "sslcert", "sslkey"] {
+        if let Some(path) = option(file) {
+            std::fs::File::open(path)
+                .map_err(|error| format!("its {file} {path} cannot be read: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The text of the file, without line ends behind it.
+fn password(file: &Path) -> Result<SecretString, String> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+    match text.trim_end_matches(['\r', '\n']) {
+        "" => Err(format!("{} is empty", file.display())),
+        password => Ok(SecretString::from(password)),
+    }
+}
+
+fn with_password(url: &str, password: &SecretString) -> Result<String, ConfigError> {
+    let wrong = |why: &str| ConfigError(format!("DOCKET_DATABASE_PASSWORD_FILE is set, but {why}"));
+    let mut url = Url::parse(url)
+        .ok()
+        .filter(|url| url.scheme() != "sqlite")
+        .ok_or_else(|| wrong("DOCKET_DATABASE_URL is a file, which has no password."))?;
+    if url.password().is_some() {
+        return Err(wrong("DOCKET_DATABASE_URL has a password too. Remove one of them."));
+    }
+    url.set_password(Some(password.expose_secret()))
+        .map_err(|()| wrong("DOCKET_DATABASE_URL names no host and user that it could be for."))?;
+    Ok(url.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_a_file_or_a_server_and_an_error_never_shows_a_password() {
+        for good in [
+            "sqlite://docket.db",
+            "postgres://docket@db.example/docket",
+            "postgresql://docket:calm-river-9@db.example:5433/docket?sslmode=verify-full",
+            "postgres://docket@%2Frun%2Fpostgresql/docket",
+            "postgres:///docket?host=/run/postgresql",
+        ] {
+            assert_eq!(database_url(good).as_deref(), Ok(good));
+        }
+        for (wrong, why) in [
+            ("postgres://docket:calm-river-9@/docket", "no URL"),
+            ("postgres://docket:calm-river-9@db.example", "no database"),
+            ("postgres://docket:calm-river-9@db.example/d?sslmode=full", "verify-full"),
+            ("postgres://docket:calm-river-9@db.example/d?sslrootcert=/missing.pem", "/missing.pem"),
+            ("postgress://docket:calm-river-9@db.example/docket", "postgres://USER@HOST/DATABASE"),
+            ("docket.db", "sqlite://PATH"),
+        ] {
+            let said = database_url(wrong).expect_err(wrong);
+            assert!(said.contains(why) && !said.contains("calm"), "{wrong}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_password_from_a_file_is_the_one_of_the_url() {
+        let password = SecretString::from("quiet harbor/7@x");
+        let url = with_password("postgres://docket@db.example/docket", &password);
+        let url = url.map_err(|error| error.0).expect("a url");
+        let parsed = Url::parse(&url).expect("a url");
+        assert_eq!(parsed.password(), Some("quiet%20harbor%2F7%40x"));
+        for wrong in ["sqlite://docket.db", "postgres://docket:a@db.example/docket"] {
+            assert!(with_password(wrong, &password).is_err());
+        }
     }
 }

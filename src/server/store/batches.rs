@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::intents::{NewIntent, Scheduling, insert};
 use super::listed_job::{ListedJob, columns};
 use super::select::sql_placeholders;
-use super::{Store, StoreError, as_json, audit, jobs, new_id, optional_word, word};
+use super::{Store, StoreError, audit, dialect, jobs, new_id, optional_word, word};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::batch::Entry;
 use crate::model::id::{BatchId, IntentId, MessageId, ProjectId, TemplateId};
@@ -53,7 +53,7 @@ impl Store {
     ) -> Result<Option<PreparedBatch>, StoreError> {
         sqlx::query("DELETE FROM batches WHERE started_at IS NULL AND created_at < $1")
             .bind(now.as_millis() - PREPARED_MILLIS)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         sqlx::query(
             "INSERT INTO batches (id, project, author_id, intent, template, list, created_at, template_id)
@@ -67,7 +67,7 @@ impl Store {
         .bind(new.list)
         .bind(now.as_millis())
         .bind(new.template_id.map(TemplateId::as_str))
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         let row =
             sqlx::query(AssertSqlSafe(format!("{SELECT_BATCH} WHERE b.author_id = $1 AND b.intent = $2")))
@@ -134,12 +134,13 @@ impl Store {
 
     /// The jobs of a batch, as in lists, in the order of its lines.
     pub async fn jobs_of_batch(&self, batch: &BatchId) -> Result<Vec<Job>, StoreError> {
-        let jobs = as_json::rows(
-            &columns(),
+        let jobs = self.dialect.json_rows(
+            &columns(self.dialect),
             "jobs j CROSS JOIN messages m WHERE j.batch_id = $1 AND m.job_id = j.id AND m.position = 0",
         );
-        let row = sqlx::query(AssertSqlSafe(format!("SELECT {jobs}")));
-        let jobs: Vec<ListedJob> = as_json::read(&row.bind(batch.as_str()).fetch_one(&self.pool).await?, 0)?;
+        let row = sqlx::query(AssertSqlSafe(format!("SELECT {}", self.dialect.json_column(&jobs))));
+        let jobs: Vec<ListedJob> =
+            dialect::read_json(&row.bind(batch.as_str()).fetch_one(&self.pool).await?, 0)?;
         let mut jobs: Vec<Job> = jobs.into_iter().map(Job::from).collect();
         jobs.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(jobs)

@@ -1,6 +1,6 @@
 //! Counts upstream calls over a rolling hour, per scope. Must not know what a scope means: the governor defines them.
 
-use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Executor, Row};
 
 use super::looked_at::{self, Reader};
 use super::{Store, StoreError, new_id};
@@ -30,8 +30,7 @@ impl Store {
     /// The count survives the end of the process, not a power cut: waiting for the disk would be most of what Docket adds to
     /// a call, and the upstream counts as well. The counts of prompts commit with the prompt, and wait.
     pub async fn acquire_call(&self, scope: &str, limit: u32, now: Timestamp) -> Result<bool, StoreError> {
-        let mut connection = self.counts.acquire().await?;
-        acquire_in(&mut connection, scope, limit, now).await
+        acquire_in(self.counter(), scope, limit, now).await
     }
 
     /// As [`Store::acquire_call`], once in `scope` and once in `share`, or in neither.
@@ -58,7 +57,7 @@ impl Store {
         .bind(i64::from(limit))
         .bind(i64::from(share_limit))
         .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
-        .execute(&self.counts)
+        .execute(self.counter())
         .await?;
         Ok(counted.rows_affected() == 2)
     }
@@ -67,7 +66,7 @@ impl Store {
     pub async fn forget_calls(&self, now: Timestamp) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM upstream_calls WHERE at <= $1")
             .bind(now.as_millis() - 2 * HOUR_MILLIS)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(())
     }
@@ -80,7 +79,7 @@ impl Store {
         )
         .bind(scope)
         .bind(until.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(())
     }
@@ -207,7 +206,7 @@ pub(super) async fn used_in(
 
 /// As [`Store::acquire_call`], in one statement: within a transaction, the count commits together with what it is for.
 pub(super) async fn acquire_in(
-    connection: &mut AnyConnection,
+    connection: impl Executor<'_, Database = Any>,
     scope: &str,
     limit: u32,
     now: Timestamp,

@@ -57,7 +57,7 @@ impl Store {
         .bind(&draft.template)
         .bind(now.as_millis())
         .bind(unless_sent.map(IntentId::as_str))
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         sqlx::query(
             "DELETE FROM drafts WHERE updated_at < $2 OR (user_id = $1 AND (project, subject) NOT IN (
@@ -67,7 +67,7 @@ impl Store {
         .bind(of.user_id)
         .bind(now.as_millis() - KEPT_MILLIS)
         .bind(DRAFTS_MAX)
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(kept.rows_affected() == 1)
     }
@@ -93,7 +93,7 @@ impl Store {
             .bind(of.user_id)
             .bind(of.project.as_str())
             .bind(of.subject)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(())
     }

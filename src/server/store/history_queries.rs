@@ -15,6 +15,7 @@ pub use self::finished::FinishedJob;
 #[cfg(test)]
 pub(super) use self::finished::finished_about;
 pub use self::summary::{Summary, SummaryRanges};
+use super::dialect::Dialect;
 use super::rollups::{self, DayRow};
 use super::{Store, StoreError, jobs, optional_word, word};
 use crate::model::day::{Day, DayRange};
@@ -33,6 +34,7 @@ pub(super) const PATHS: &str = "SELECT id, path FROM page_paths WHERE project = 
 /// A consistent snapshot of a project's history. It holds a connection: drop it before sending anything to a client.
 pub struct Snapshot {
     tx: Transaction<'static, Any>,
+    dialect: Dialect,
     project: ProjectId,
     _turn: OwnedSemaphorePermit,
 }
@@ -67,7 +69,8 @@ pub type Sums = Vec<Option<ViewCounts>>;
 impl Store {
     pub async fn snapshot(&self, project: &ProjectId) -> Result<Snapshot, StoreError> {
         let turn = self.questions.turn().await?;
-        Ok(Snapshot { tx: self.begin_to_read().await?, project: project.clone(), _turn: turn })
+        let tx = self.begin_to_read().await?;
+        Ok(Snapshot { tx, dialect: self.dialect, project: project.clone(), _turn: turn })
     }
 }
 

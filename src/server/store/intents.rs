@@ -97,7 +97,7 @@ impl Store {
         .fetch_optional(&mut *tx)
         .await?;
         let Some(row) = row else { return Ok(Claim::NotClaimed) };
-        if !budget::acquire_in(&mut tx, scope, limit, now).await? {
+        if !budget::acquire_in(&mut *tx, scope, limit, now).await? {
             return Ok(Claim::BudgetSpent);
         }
         let intent = messages::intent(&row)?;

@@ -1,5 +1,6 @@
 //! The filters, the sort and the pagination of the list of jobs.
 
+use super::dialect::Dialect;
 use super::looked_at::{self, MOVING, Reader};
 use super::search::Search;
 use super::select::{ScanBy, Select, Set};
@@ -71,10 +72,16 @@ impl PageStart {
 }
 
 /// The filter as conditions, all but its state and place. `before` is how many values the statement has that this one is a part of.
-pub(super) fn select(project: &ProjectId, filter: &JobFilter, scan_by: ScanBy, before: usize) -> Select {
+pub(super) fn select(
+    dialect: Dialect,
+    project: &ProjectId,
+    filter: &JobFilter,
+    scan_by: ScanBy,
+    before: usize,
+) -> Select {
     let mut select = Select::of(project.as_str(), scan_by, before);
     if let Some(text) = &filter.text {
-        Search::parse(text).narrow(&mut select);
+        Search::parse(text).narrow(dialect, &mut select);
     }
     if let Some(label) = &filter.label {
         let label = select.bind(label);

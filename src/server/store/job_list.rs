@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
+use super::dialect::{Dialect, read_json};
 use super::job_filter::{after, in_state, order, select, up_to};
 use super::listed_job::{ListedJob, columns};
 use super::looked_at::{self, Reader};
-use super::select::{ScanBy, Statement, sql_placeholders};
-use super::{Store, StoreError, as_json, jobs, word};
+use super::select::{ScanBy, Statement, comparable, sql_placeholders};
+use super::{Store, StoreError, jobs, word};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::job::{Facets, Job, JobBadge, JobState};
 
@@ -52,7 +53,7 @@ pub struct Sections<const N: usize> {
 }
 
 /// How many jobs need attention because they changed nothing, where the project is the first value of the statement.
-const NO_CHANGES: &str = "(SELECT COALESCE(SUM(jobs), 0) FROM job_counts
+const NO_CHANGES: &str = "(SELECT CAST(COALESCE(SUM(jobs), 0) AS BIGINT) FROM job_counts
     WHERE project = $1 AND archived = 0 AND state = 'completed' AND attention = 1 AND has_pr = 0)";
 
 /// The project's revision, where the project is the first value of the statement.
@@ -71,9 +72,10 @@ type Counts = (BTreeMap<JobState, u64>, u64);
 impl Store {
     /// A page of jobs with truncated prompts, and the counts, as of one moment.
     pub async fn jobs(&self, project: &ProjectId, filter: &JobFilter) -> Result<Listed, StoreError> {
-        let (row, counts) =
-            self.counted(project, filter, |states| page_statement(project, filter, states)).await?;
-        let jobs = as_json::read(&row, 1)?;
+        let (row, counts) = self
+            .counted(project, filter, |states| page_statement(self.dialect, project, filter, states))
+            .await?;
+        let jobs = read_json(&row, 1)?;
         let top = match filter.page_start {
             PageStart::At(cursor) => cursor.top,
             PageStart::Start(_) => row.try_get(2)?,
@@ -88,11 +90,11 @@ impl Store {
         project: &ProjectId,
         sections: [(&JobFilter, usize); N],
     ) -> Result<Sections<N>, StoreError> {
-        let row = self.questions.ask(sections_statement(project, sections)).await?;
-        let counted: Vec<(JobState, u64, u64)> = as_json::read(&row, 0)?;
+        let row = self.questions.ask(sections_statement(self.dialect, project, sections)).await?;
+        let counted: Vec<(JobState, u64, u64)> = read_json(&row, 0)?;
         let mut found = [const { Vec::new() }; N];
         for (column, (section, (filter, _))) in found.iter_mut().zip(sections).enumerate() {
-            let mut jobs: Vec<PlacedJob> = as_json::read(&row, column + 1)?;
+            let mut jobs: Vec<PlacedJob> = read_json(&row, column + 1)?;
             sort(&mut jobs, filter);
             *section = jobs.into_iter().map(|(_, _, job)| Job::from(job)).collect();
         }
@@ -112,20 +114,21 @@ impl Store {
         filter: &JobFilter,
         most: usize,
     ) -> Result<Vec<String>, StoreError> {
-        let positions = positions(project, filter, 0, most);
-        let ids = as_json::values("p.job_id", &format!("({}) p", positions.sql()));
-        let row = self.questions.ask(Statement::around(format!("SELECT {ids}"), [positions])).await?;
-        as_json::read(&row, 0)
+        let positions = positions(self.dialect, project, filter, 0, most);
+        let ids = self.dialect.json_values("p.job_id", &format!("({}) p", positions.sql()));
+        let sql = format!("SELECT {}", self.dialect.json_column(&ids));
+        let row = self.questions.ask(Statement::around(sql, [positions])).await?;
+        read_json(&row, 0)
     }
 
     /// The values that the list can be filtered by: at most [`FACETS_MAX`] of each kind.
     pub async fn facets(&self, project: &ProjectId) -> Result<Facets, StoreError> {
         let counted = |value: &str, of: &str| {
             let tail = format!("GROUP BY {value} ORDER BY jobs DESC, value LIMIT {FACETS_MAX}");
-            as_json::rows(
+            self.dialect.json_column(&self.dialect.json_rows(
                 "f.value, f.jobs",
                 &format!("(SELECT {value} AS value, COUNT(*) AS jobs FROM {of} {tail}) f"),
-            )
+            ))
         };
         let labels = |what: &str| {
             counted(
@@ -144,18 +147,18 @@ impl Store {
             "SELECT {people}, {}, {}, (SELECT {} FROM listed_jobs l WHERE l.project = $1)",
             labels("s.label LIKE '/%'"),
             labels("s.label NOT LIKE '/%'"),
-            as_json::list(
+            self.dialect.json_column(&self.dialect.json_list(
                 "COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 1), \
                  COUNT(*) FILTER (WHERE l.archived = 0 AND l.has_pr = 0), COUNT(*) FILTER (WHERE l.archived = 1)"
-            ),
+            )),
         );
         let row = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str()).fetch_one(&self.pool).await?;
         let sorted = |column| -> Result<Vec<(String, u64)>, StoreError> {
-            let mut values: Vec<(String, u64)> = as_json::read(&row, column)?;
+            let mut values: Vec<(String, u64)> = read_json(&row, column)?;
             values.sort_by(|(a, more), (b, less)| less.cmp(more).then_with(|| a.cmp(b)));
             Ok(values)
         };
-        let [with_pull_request, without_pull_request, archived] = as_json::read(&row, 3)?;
+        let [with_pull_request, without_pull_request, archived] = read_json(&row, 3)?;
         Ok(Facets {
             people: sorted(0)?,
             pages: sorted(1)?,
@@ -190,7 +193,7 @@ impl Store {
         loop {
             let asked: Vec<JobState> = states.iter().copied().collect();
             let row = self.questions.ask(statement(&asked)).await?;
-            let counted: Vec<u64> = as_json::read(&row, 0)?;
+            let counted: Vec<u64> = read_json(&row, 0)?;
             let ([total, attention], by_state) = (
                 match counted[..] {
                     [total, attention, ..] => [total, attention],
@@ -260,7 +263,7 @@ impl Store {
             query = query.bind(id.as_str());
         }
         if let Some(value) = value {
-            query = query.bind(value.to_owned());
+            query = query.bind(comparable(value));
         }
         Ok(query.fetch_all(&self.pool).await?)
     }
@@ -283,46 +286,54 @@ impl KnownStates {
 
 /// The counts of a project, the first jobs of each section and the revision, in one row. A section without a job is not looked for.
 pub(super) fn sections_statement<const N: usize>(
+    dialect: Dialect,
     project: &ProjectId,
     sections: [(&JobFilter, usize); N],
 ) -> Statement {
-    let counts = as_json::rows(
+    let counts = dialect.json_column(&dialect.json_rows(
         "c.state, c.attention, c.jobs",
         "job_counts c WHERE c.project = $1 AND c.archived = 0 AND c.jobs > 0",
-    );
+    ));
     let mut parts: Vec<Statement> = Vec::new();
     let mut lists = Vec::new();
     for (filter, most) in sections {
         let before = parts.iter().map(Statement::values).sum();
-        let part = positions(project, filter, before, most);
+        let part = positions(dialect, project, filter, before, most);
         let state =
             filter.state.map(|state| format!("AND c.state = '{}'", state.as_str())).unwrap_or_default();
         let needing = if filter.needs_attention { "AND c.attention = 1" } else { "" };
-        lists.push(format!(
+        lists.push(dialect.json_column(&format!(
             "CASE WHEN EXISTS (SELECT 1 FROM job_counts c WHERE c.project = $1 AND c.jobs > 0 {state} {needing})
              THEN {} ELSE '[]' END",
-            jobs_at(&part)
-        ));
+            jobs_at(dialect, &part)
+        )));
         parts.push(part);
     }
     Statement::around(format!("SELECT {counts}, {}, {NO_CHANGES}, {REVISION}", lists.join(", ")), parts)
 }
 
 /// Counts, a page, the newest job of all and the revision, in one row.
-fn page_statement(project: &ProjectId, filter: &JobFilter, states: &[JobState]) -> Statement {
-    let counts = counts(project, filter, 0, states);
-    let positions = positions(project, filter, counts.values(), PAGE_JOBS + 1);
+fn page_statement(
+    dialect: Dialect,
+    project: &ProjectId,
+    filter: &JobFilter,
+    states: &[JobState],
+) -> Statement {
+    let counts = counts(dialect, project, filter, 0, states);
+    let positions = positions(dialect, project, filter, counts.values(), PAGE_JOBS + 1);
     let state = filter.state.and_then(|wanted| states.iter().position(|state| *state == wanted));
-    let jobs = jobs_at(&positions);
+    let jobs = jobs_at(dialect, &positions);
     let jobs = match state {
         // To look for jobs of which there are none takes as long as counting all others.
         Some(at) => {
-            format!("CASE WHEN {} > 0 THEN {jobs} ELSE '[]' END", as_json::element("c.counts", at + 2))
+            format!("CASE WHEN {} > 0 THEN {jobs} ELSE '[]' END", dialect.json_number("c.counts", at + 2))
         }
         None => jobs,
     };
     let sql = format!(
-        "SELECT c.counts, {jobs}, (SELECT COALESCE(MAX(number), 0) FROM listed_jobs), {REVISION} FROM ({}) c",
+        "SELECT {}, {}, (SELECT COALESCE(MAX(number), 0) FROM listed_jobs), {REVISION} FROM ({}) c",
+        dialect.json_column("c.counts"),
+        dialect.json_column(&jobs),
         counts.sql()
     );
     Statement::around(sql, [counts, positions])
@@ -330,10 +341,16 @@ fn page_statement(project: &ProjectId, filter: &JobFilter, states: &[JobState]) 
 
 /// The first `most` positions of the filter, or those at its place. A page reads one more than it has, to know whether there is another.
 /// `before` is how many values the statement has that this one is a part of.
-pub(super) fn positions(project: &ProjectId, filter: &JobFilter, before: usize, most: usize) -> Statement {
+pub(super) fn positions(
+    dialect: Dialect,
+    project: &ProjectId,
+    filter: &JobFilter,
+    before: usize,
+    most: usize,
+) -> Statement {
     // A set has the order of the numbers; what changed last is found by its index, which ends with the page.
     let scan_by = if filter.sort == Sort::Changed { ScanBy::Index } else { ScanBy::Set };
-    let mut select = select(project, filter, scan_by, before);
+    let mut select = select(dialect, project, filter, scan_by, before);
     if let Some(state) = filter.state {
         in_state(&mut select, state);
     }
@@ -353,12 +370,13 @@ pub(super) fn positions(project: &ProjectId, filter: &JobFilter, before: usize, 
 /// Counts all jobs whatever the state filter, up to the newest one of the first page; those that need a person; and those in
 /// each of `states`. To group by state would sort whatever a search finds.
 pub(super) fn counts(
+    dialect: Dialect,
     project: &ProjectId,
     filter: &JobFilter,
     before: usize,
     states: &[JobState],
 ) -> Statement {
-    let mut select = select(project, filter, ScanBy::Set, before);
+    let mut select = select(dialect, project, filter, ScanBy::Set, before);
     if let PageStart::At(cursor) = filter.page_start {
         up_to(&mut select, cursor.top);
     }
@@ -366,14 +384,14 @@ pub(super) fn counts(
     let columns = ["l.attention = 1".to_owned()].into_iter().chain(conditions);
     let columns = columns.map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"));
     let columns: Vec<_> = ["COUNT(*)".to_owned()].into_iter().chain(columns).collect();
-    select.statement(&format!("{} AS counts", as_json::list(&columns.join(", "))), "")
+    select.statement(&format!("{} AS counts", dialect.json_list(&columns.join(", "))), "")
 }
 
 /// An expression for the jobs at `positions`, each with its number and when it changed.
-fn jobs_at(positions: &Statement) -> String {
+fn jobs_at(dialect: Dialect, positions: &Statement) -> String {
     // The planner keeps to the order in which a cross join names its tables.
-    as_json::rows(
-        &format!("p.number, p.changed_at, {}", as_json::list(&columns())),
+    dialect.json_rows(
+        &format!("p.number, p.changed_at, {}", dialect.json_list(&columns(dialect))),
         &format!(
             "({}) p CROSS JOIN jobs j CROSS JOIN messages m
              WHERE j.id = p.job_id AND m.job_id = j.id AND m.position = 0",

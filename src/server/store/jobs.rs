@@ -140,7 +140,7 @@ async fn usual_millis(
                  COUNT(*) OVER () AS places
              FROM runs WHERE ended >= began
          )
-         SELECT CAST(AVG(took) AS BIGINT) FROM times WHERE place IN ((places + 1) / 2, (places + 2) / 2)"
+         SELECT CAST(SUM(took) AS BIGINT) / COUNT(*) FROM times WHERE place IN ((places + 1) / 2, (places + 2) / 2)"
     );
     Ok(sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(of).fetch_one(connection).await?)
 }

@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use super::as_json;
+use super::dialect::Dialect;
 use crate::model::id::{BatchId, JobId, ProjectId};
 use crate::model::job::{
     DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
 };
 use crate::model::time::Timestamp;
 
-/// A job as it is read; [`as_json::rows`] of [`columns`] are a list of these.
+/// A job as it is read; [`Dialect::json_rows`] of [`columns`] are a list of these.
 #[derive(Deserialize)]
 pub(super) struct ListedJob {
     id: JobId,
@@ -50,18 +50,18 @@ struct ListedFollowUp {
 }
 
 /// The columns of [`ListedJob`], of a job `j` and its first message `m`.
-pub(super) fn columns() -> String {
+pub(super) fn columns(dialect: Dialect) -> String {
     // One character more than is shown, so that what is cut is known to be.
     let chars = EXCERPT_CHARS + 1;
-    let follow_ups = as_json::rows(
+    let follow_ups = dialect.json_rows(
         &format!(
             "f.position, SUBSTR(f.prompt, 1, {chars}), (SELECT name FROM users WHERE id = f.author_id), f.state, f.reason, \
              f.created_at, f.attempt"
         ),
         "messages f WHERE f.job_id = j.id AND f.position > 0",
     );
-    let paths = as_json::values("p.path", "job_paths p WHERE p.job_id = j.id");
-    let tags = as_json::values("t.tag", "job_tags t WHERE t.job_id = j.id");
+    let paths = dialect.json_values("p.path", "job_paths p WHERE p.job_id = j.id");
+    let tags = dialect.json_values("t.tag", "job_tags t WHERE t.job_id = j.id");
     format!(
         "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.reason, \
          j.created_at, j.changed_at, j.next_read_at, m.attempt, j.batch_id, j.archived_here_at, \

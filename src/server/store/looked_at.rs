@@ -73,7 +73,7 @@ impl Store {
         .bind(project.as_str())
         .bind(i64::from(everyone))
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(())
     }

@@ -140,7 +140,7 @@ impl Store {
         .bind(credential)
         .bind(sign_count)
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(noted.rows_affected() == 1)
     }
@@ -255,7 +255,7 @@ impl Store {
         )
         .bind(token_hash)
         .bind(now.as_millis())
-        .fetch_optional(&self.pool)
+        .fetch_optional(self.writer())
         .await?;
         Ok(state)
     }

@@ -63,7 +63,7 @@ impl Store {
         .bind(due.tracked_since.as_millis())
         .bind(due.missing_since.map(Timestamp::as_millis))
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(claimed.rows_affected() == 1)
     }
@@ -74,7 +74,7 @@ impl Store {
             .bind(due.job.as_str())
             .bind(due.planned_at.as_millis())
             .bind(next.as_millis())
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Store {
         .bind(not_since.as_millis())
         .bind(next.as_millis())
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         if claimed.rows_affected() != 1 {
             return Ok(None);

@@ -67,7 +67,7 @@ impl Store {
     pub async fn enqueue(&self, message_id: &str) -> Result<(), StoreError> {
         sqlx::query("UPDATE messages SET in_line = 1 WHERE id = $1 AND state = 'queued' AND in_line = 0")
             .bind(message_id)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(())
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
+use super::dialect::Area;
 use super::{Store, StoreError, audit};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::day::Day;
@@ -23,12 +24,23 @@ struct Rule {
     /// Which rows are old; `$1` is the first time or day that is kept.
     old: &'static str,
     at_once: u32,
+    area: Area,
 }
 
-const DRAFTS: Rule =
-    Rule { table: "drafts", key: "user_id, project, subject", old: "updated_at < $1", at_once: 20 };
-const SETUP_LINKS: Rule =
-    Rule { table: "setup_links", key: "token_hash", old: "expires_at < $1", at_once: 100 };
+const DRAFTS: Rule = Rule {
+    table: "drafts",
+    key: "user_id, project, subject",
+    old: "updated_at < $1",
+    at_once: 20,
+    area: Area::Ledger,
+};
+const SETUP_LINKS: Rule = Rule {
+    table: "setup_links",
+    key: "token_hash",
+    old: "expires_at < $1",
+    at_once: 100,
+    area: Area::Ledger,
+};
 
 /// Invitations per step.
 const INVITATIONS_AT_ONCE: i64 = 20;
@@ -115,13 +127,13 @@ impl Store {
     }
 
     async fn remove(&self, rule: &Rule, before: Cutoff) -> Result<u64, StoreError> {
-        let Rule { table, key, old, at_once } = rule;
+        let Rule { table, key, old, at_once, area } = rule;
         // A look that needs no lock, so that nothing is locked for nothing.
         let look = format!("SELECT 1 FROM {table} WHERE {old} LIMIT 1");
         if before.bound_to(look).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_in(*area).await?;
         let sql = format!(
             "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {old} LIMIT {at_once})"
         );

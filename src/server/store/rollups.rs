@@ -26,7 +26,7 @@ pub(super) struct DayRow {
 impl Store {
     /// Writes the rollup of a day that was written without one.
     pub async fn refresh_rollup(&self, project: &ProjectId, day: Day) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_history().await?;
         let row = sqlx::query("SELECT digest, version FROM history_days WHERE project = $1 AND day = $2")
             .bind(project.as_str())
             .bind(day.to_string())

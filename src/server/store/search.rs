@@ -1,11 +1,11 @@
-//! Full-text search with SQLite's FTS5. Everything in the search that is specific to SQLite is in this file; the
-//! triggers of `0004_finding.sql` maintain the indexes.
+//! Full-text search: what is looked for where. `dialect::search` has the indexes of each database.
 //!
 //! Every word of a search must occur in a job's prompt and follow-ups, the last one as a prefix; words between
 //! quotation marks must be adjacent. Scripts without spaces are searched by character.
 
 use sqlx::Row;
 
+use super::dialect::{Dialect, Phrase, Texts};
 use super::select::{Select, Set, escape_like};
 use super::{Store, StoreError};
 use crate::model::id::JobId;
@@ -14,10 +14,10 @@ use crate::model::script::is_unspaced;
 /// The words of a search, by how they are searched. Any text is valid.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Search {
-    /// The FTS5 expression for the word index; empty if unused.
-    words: String,
-    /// The FTS5 expression for the character index.
-    characters: String,
+    /// For the index of words.
+    words: Vec<Phrase>,
+    /// For the index of characters.
+    characters: Vec<Phrase>,
     /// Words that no index contains, searched in the texts themselves, ignoring the case of ASCII letters.
     literals: Vec<String>,
     /// Whether only texts in scripts without spaces can match.
@@ -60,14 +60,12 @@ impl Search {
     }
 
     /// Restricts `select` to the jobs that match.
-    pub(super) fn narrow(self, select: &mut Select) {
-        if !self.words.is_empty() {
-            let condition = format!("s.job_words MATCH {}", select.bind(self.words));
-            select.within(&Set { table: "job_words", number: "s.rowid", condition });
-        }
-        if !self.characters.is_empty() {
-            let condition = format!("s.job_characters MATCH {}", select.bind(self.characters));
-            select.within(&Set { table: "job_characters", number: "s.rowid", condition });
+    pub(super) fn narrow(self, dialect: Dialect, select: &mut Select) {
+        for (texts, phrases) in [(Texts::Words, &self.words), (Texts::Characters, &self.characters)] {
+            if !phrases.is_empty() {
+                let set = dialect.texts_with(select, texts, phrases);
+                select.within(&set);
+            }
         }
         if self.unspaced && !select.has_set() {
             let condition = format!("s.project = {} AND s.unspaced = 1", select.project());
@@ -87,7 +85,7 @@ impl Search {
             return self.add_unspaced(words);
         }
         if words.chars().any(char::is_alphanumeric) {
-            push(&mut self.words, words, is_beginning);
+            self.words.push(Phrase { words: words.to_owned(), is_beginning });
         }
         // The word index contains only letters and digits.
         let has_symbols = |word: &&str| word.chars().any(|c| !c.is_alphanumeric());
@@ -102,7 +100,7 @@ impl Search {
             if word.chars().count() < INDEXED_CHARS {
                 self.literals.push(word.to_owned());
             } else {
-                push(&mut self.characters, word, false);
+                self.characters.push(Phrase { words: word.to_owned(), is_beginning: false });
             }
         }
     }
@@ -113,37 +111,31 @@ impl Store {
     /// only the index recognizes the word.
     pub async fn passages(&self, jobs: &[JobId], word: &str) -> Result<Vec<(String, String)>, StoreError> {
         let place = jobs.len() + 1;
-        // Of a group, SQLite takes the other columns from the row with the minimum.
-        let after = format!(") AND INSTR(LOWER(prompt), ${place}) > 0 GROUP BY job_id");
-        let passage = format!(
-            "SUBSTR(prompt, MAX(1, INSTR(LOWER(prompt), ${place}) - {PASSAGE_BEFORE}), {PASSAGE_CHARS})"
+        let at = self.dialect.position("LOWER(prompt)", &format!("${place}"));
+        let after = format!(") AND {at} > 0) found WHERE nth = 1");
+        let before = format!(
+            "SELECT job_id, passage FROM (
+                 SELECT job_id, ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY position) AS nth, SUBSTR(prompt,
+                     CASE WHEN {at} > {PASSAGE_BEFORE} THEN {at} - {PASSAGE_BEFORE} ELSE 1 END, {PASSAGE_CHARS}) AS passage
+                 FROM messages WHERE job_id IN ("
         );
-        let before =
-            format!("SELECT job_id, MIN(position), {passage} AS passage FROM messages WHERE job_id IN (");
         let rows = self.rows_with(&before, jobs.iter(), &after, Some(word)).await?;
         rows.iter().map(|row| Ok((row.try_get("job_id")?, row.try_get("passage")?))).collect()
-    }
-}
-
-/// Adds a phrase to an FTS5 expression. Within quotation marks there are no operators.
-fn push(expression: &mut String, phrase: &str, is_beginning: bool) {
-    if !expression.is_empty() {
-        expression.push(' ');
-    }
-    expression.push('"');
-    expression.push_str(&phrase.replace('"', "\"\""));
-    expression.push('"');
-    if is_beginning {
-        expression.push('*');
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::store::dialect::fts5;
+
+    /// As SQLite is asked for them.
+    fn asked(phrases: &[Phrase]) -> String {
+        fts5(phrases)
+    }
 
     fn words(text: &str) -> String {
-        Search::parse(text).words
+        asked(&Search::parse(text).words)
     }
 
     #[test]
@@ -164,7 +156,7 @@ mod tests {
     fn what_the_index_forgets_is_looked_for_in_the_texts() {
         assert_eq!(Search::parse("100% of").literals, ["100%"]);
         assert_eq!(Search::parse("🚀 c++").literals, ["c++", "🚀"]);
-        assert_eq!(Search::parse("%").words, "");
+        assert_eq!(words("%"), "");
         // Only the index ignores the case of letters other than ASCII.
         assert_eq!(Search::parse("Über-uns").literals, Vec::<String>::new());
     }
@@ -172,7 +164,10 @@ mod tests {
     #[test]
     fn scripts_without_spaces_are_searched_by_their_characters() {
         let search = Search::parse("sdk 要ページ 概要");
-        assert_eq!((search.words.as_str(), search.characters.as_str()), (r#""sdk""#, r#""要ページ""#));
+        assert_eq!(
+            (asked(&search.words), asked(&search.characters)),
+            (r#""sdk""#.to_owned(), r#""要ページ""#.to_owned())
+        );
         assert_eq!((search.literals, search.unspaced), (vec!["概要".to_owned()], true));
     }
 }

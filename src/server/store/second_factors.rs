@@ -66,7 +66,7 @@ impl Store {
         .bind(user)
         .bind(secret)
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(kept.rows_affected() == 1)
     }
@@ -106,7 +106,7 @@ impl Store {
         )
         .bind(user)
         .bind(step)
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(spent.rows_affected() == 1)
     }
@@ -119,7 +119,7 @@ impl Store {
         )
         .bind(user)
         .bind(most)
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         if counted.rows_affected() == 1 {
             return Ok(true);
@@ -140,7 +140,7 @@ impl Store {
              WHERE user_id = $1 AND wrong_untold > 0",
         )
         .bind(user)
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Store {
         let spent = sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2")
             .bind(user)
             .bind(code_hash)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(spent.rows_affected() == 1)
     }
@@ -313,7 +313,7 @@ impl Store {
         .bind(token_hash)
         .bind(most)
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(counted.rows_affected() == 1)
     }
@@ -322,7 +322,7 @@ impl Store {
     pub async fn end_sign_in_step(&self, token_hash: &str) -> Result<bool, StoreError> {
         let ended = sqlx::query("DELETE FROM sign_in_steps WHERE token_hash = $1")
             .bind(token_hash)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(ended.rows_affected() == 1)
     }

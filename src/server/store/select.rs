@@ -4,13 +4,15 @@
 //! and every filtered column or, where the order is by number, the first set of numbers (the words of a search, a
 //! label).
 
-#[cfg(test)]
-use sqlx::Any;
-#[cfg(test)]
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
-use sqlx::{AssertSqlSafe, Sqlite};
+use sqlx::{Any, AssertSqlSafe, Sqlite};
+
+/// A text to look for. No text in the database has a zero byte, and PostgreSQL refuses to compare with one.
+pub(super) fn comparable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
 
 /// The source of listed jobs (as `l`), and the conditions on them.
 pub(super) struct Select {
@@ -108,7 +110,7 @@ impl Select {
 
     /// Binds a text and returns its placeholder.
     pub(super) fn bind(&mut self, text: impl Into<String>) -> String {
-        self.placeholder(Value::Text(text.into()))
+        self.placeholder(Value::Text(comparable(&text.into())))
     }
 
     /// Binds a number and returns its placeholder.
@@ -143,7 +145,6 @@ impl Statement {
         Self { sql, values: parts.into_iter().flat_map(|part| part.values).collect() }
     }
 
-    #[cfg(test)]
     pub(super) fn query(self) -> Query<'static, Any, AnyArguments> {
         let query = sqlx::query(AssertSqlSafe(self.sql));
         self.values.into_iter().fold(query, |query, value| match value {

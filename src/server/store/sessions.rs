@@ -36,7 +36,7 @@ impl Store {
         .bind(data)
         .bind(now.as_millis())
         .bind(expires_at.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(written.rows_affected() == 1)
     }
@@ -46,7 +46,7 @@ impl Store {
         sqlx::query("UPDATE sessions SET data = $2 WHERE id_hash = $1")
             .bind(id_hash)
             .bind(data)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Store {
             .bind(user)
             .bind(device)
             .bind(address)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Store {
     }
 
     pub async fn delete_session(&self, id_hash: &str) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM sessions WHERE id_hash = $1").bind(id_hash).execute(&self.pool).await?;
+        sqlx::query("DELETE FROM sessions WHERE id_hash = $1").bind(id_hash).execute(self.writer()).await?;
         Ok(())
     }
 
@@ -190,7 +190,7 @@ impl Store {
         sqlx::query("DELETE FROM sessions WHERE expires_at <= $1 OR last_used_at <= $2")
             .bind(now.as_millis())
             .bind(idle_since.as_millis())
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(())
     }

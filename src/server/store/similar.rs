@@ -41,7 +41,7 @@ impl Store {
         .bind(project.as_str())
         .bind(since.as_millis())
         .bind(i64::from(most))
-        .bind(i64::try_from(chars).unwrap_or(i64::MAX))
+        .bind(i32::try_from(chars).unwrap_or(i32::MAX))
         .fetch_all(&self.pool)
         .await?;
         let mut candidates = Vec::with_capacity(rows.len());

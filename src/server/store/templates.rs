@@ -28,7 +28,7 @@ const SELECT_WITH_SCORES: &str = "WITH runs AS (
         COUNT(*) OVER (PARTITION BY template_id) AS places
     FROM runs WHERE ended >= began
 ), medians AS (
-    SELECT template_id, CAST(AVG(took) AS BIGINT) AS median FROM times
+    SELECT template_id, CAST(SUM(took) AS BIGINT) / COUNT(*) AS median FROM times
     WHERE place IN ((places + 1) / 2, (places + 2) / 2) GROUP BY template_id
 ), scores AS (
     SELECT template_id, COUNT(*) AS runs, CAST(SUM(finished) AS BIGINT) AS finished, CAST(SUM(failed) AS BIGINT) AS failed,

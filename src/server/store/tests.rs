@@ -2,6 +2,8 @@
 
 mod archive_and_tags;
 mod audit;
+#[path = "../../../tests/databases/mod.rs"]
+pub(super) mod databases;
 mod days;
 mod finding;
 mod lifecycle;
@@ -10,6 +12,7 @@ mod reading;
 
 use tempfile::TempDir;
 
+use self::databases::TestDatabase;
 use super::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use super::job_list::JobFilter;
 use super::looked_at::Reader;
@@ -23,24 +26,38 @@ use crate::model::webhook::WebhookKind;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
+const FILE: &str = "ledger.db";
+
 struct Ledger {
     store: Store,
     author: Actor,
     project: ProjectId,
-    _folder: TempDir,
+    folder: TempDir,
+    database: TestDatabase,
 }
 
 impl Ledger {
     async fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let store =
-            Store::open(&format!("sqlite://{}", folder.path().join("ledger.db").display())).await.unwrap();
+        let database = database(&folder).await;
+        Self::of(folder, database).await
+    }
+
+    /// In a file, whatever database is under test.
+    async fn in_file() -> Self {
+        let folder = TempDir::new().unwrap();
+        let database = TestDatabase::of_file(&folder.path().join(FILE));
+        Self::of(folder, database).await
+    }
+
+    async fn of(folder: TempDir, database: TestDatabase) -> Self {
+        let store = Store::open(database.url()).await.unwrap();
         // Bypasses the audit log, whose tests count their own rows.
         let mut tx = store.begin().await.unwrap();
         users::insert(&mut tx, "ada", Role::Operator, None, "hash", NOON).await.unwrap();
         tx.commit().await.unwrap();
         let author = store.user_by_name("ada").await.unwrap().unwrap().actor("192.0.2.7");
-        Self { store, author, project: "docs".parse().unwrap(), _folder: folder }
+        Self { store, author, project: "docs".parse().unwrap(), folder, database }
     }
 
     async fn commit(&self, intent: &str, prompt: &str) -> Option<String> {
@@ -66,6 +83,12 @@ impl Ledger {
     }
 }
 
+/// A new database of the kind under test.
+pub(in crate::server::store) async fn database(folder: &TempDir) -> TestDatabase {
+    TestDatabase::new(&folder.path().join(FILE), async |url| Store::open(&url).await.unwrap().close().await)
+        .await
+}
+
 fn remote(id: &str, status: &str) -> RemoteJob {
     RemoteJob {
         id: id.to_owned(),
@@ -82,7 +105,7 @@ fn remote(id: &str, status: &str) -> RemoteJob {
 
 #[tokio::test]
 async fn sqlite_is_one_that_cannot_corrupt_its_log() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     let version: String =
         sqlx::query_scalar("SELECT sqlite_version()").fetch_one(&ledger.store.pool).await.unwrap();
     let parts: Vec<u32> = version.split('.').map(|part| part.parse().unwrap()).collect();
@@ -97,7 +120,7 @@ async fn sqlite_is_one_that_cannot_corrupt_its_log() {
 /// search of 100,000 jobs takes four times as long.
 #[tokio::test]
 async fn each_connection_has_a_page_cache_of_its_own() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     let options: Vec<String> =
         sqlx::query_scalar("PRAGMA compile_options").fetch_all(&ledger.store.pool).await.unwrap();
     assert!(options.iter().any(|option| option == "ENABLE_FTS5"), "{options:?}");
@@ -161,7 +184,7 @@ async fn a_call_of_a_share_counts_twice_or_not_at_all() {
 /// A count that waited for the disk would be most of what Docket adds to a call; a prompt does wait.
 #[tokio::test]
 async fn only_counts_that_stand_alone_do_not_wait_for_the_disk() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     let store = &ledger.store;
     let synchronous =
         async |pool| -> i64 { sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await.unwrap() };
@@ -272,13 +295,13 @@ async fn the_end_of_a_job_and_what_is_to_be_told_of_it_are_one_commit() {
 #[tokio::test]
 async fn only_the_owner_can_read_database_and_backup() {
     use std::os::unix::fs::PermissionsExt;
-    let ledger = Ledger::new().await;
-    let backup = ledger._folder.path().join("copy.db");
+    let ledger = Ledger::in_file().await;
+    let backup = ledger.folder.path().join("copy.db");
     ledger.commit("i-1", "kept").await.unwrap();
     ledger.store.backup(&backup).await.unwrap();
     assert!(ledger.store.backup(&backup).await.is_err(), "a backup overwrites nothing");
     for file in ["ledger.db", "copy.db"] {
-        let mode = std::fs::metadata(ledger._folder.path().join(file)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(ledger.folder.path().join(file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
     let copy = Store::open(&format!("sqlite://{}", backup.display())).await.unwrap();
@@ -288,7 +311,8 @@ async fn only_the_owner_can_read_database_and_backup() {
 #[tokio::test]
 async fn a_set_up_link_works_once_and_only_while_there_is_nobody() {
     let folder = TempDir::new().unwrap();
-    let store = Store::open(&format!("sqlite://{}", folder.path().join("l.db").display())).await.unwrap();
+    let database = database(&folder).await;
+    let store = Store::open(database.url()).await.unwrap();
     store.put_setup_link("hash", NOON.plus_seconds(10)).await.unwrap();
     assert!(!store.spend_setup_link("other", "eve", "h", "", NOON).await.unwrap());
     assert!(!store.spend_setup_link("hash", "eve", "h", "", NOON.plus_seconds(10)).await.unwrap());
@@ -338,4 +362,49 @@ async fn the_queue_reads_no_more_of_a_prompt_than_it_shows() {
     assert_eq!(read, crate::model::job::EXCERPT_CHARS + 1);
     let shown = ledger.store.queued(&ledger.project).await.unwrap().remove(0).prompt;
     assert!(shown.ends_with('…') && shown.chars().count() == read, "{shown}");
+}
+
+#[tokio::test]
+async fn a_job_is_never_listed_behind_one_that_was_seen_already() {
+    let ledger = Ledger::new().await;
+    let ledger = &ledger;
+    let writers = futures::future::join_all((0..40).map(|n| async move {
+        ledger.commit(&format!("i-{n}"), "text").await.unwrap();
+    }));
+    let reader = async {
+        let mut seen = std::collections::BTreeSet::new();
+        while seen.len() < 40 {
+            let numbers: Vec<i64> = sqlx::query_scalar("SELECT number FROM listed_jobs")
+                .fetch_all(&ledger.store.pool)
+                .await
+                .unwrap();
+            let newest = seen.last().copied().unwrap_or_default();
+            let behind = numbers.iter().find(|number| **number <= newest && !seen.contains(*number));
+            assert_eq!(behind, None, "{newest} was seen before");
+            seen.extend(numbers);
+        }
+    };
+    futures::join!(writers, reader);
+}
+
+#[tokio::test]
+async fn a_write_that_is_abandoned_at_any_moment_leaves_no_transaction_open() {
+    let ledger = Ledger::new().await;
+    for moment in 0..40 {
+        let mut write = Box::pin(ledger.store.acquire_call("s", u32::MAX, NOON));
+        for _ in 0..moment {
+            if futures::poll!(&mut write).is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+    // What is written by connections that were abandoned is seen by others.
+    let other = Store::open(ledger.database.url()).await.unwrap();
+    let before = other.meter("s", u32::MAX, NOON).await.unwrap().used;
+    let writes = futures::future::join_all((0..20).map(|_| ledger.store.acquire_call("s", u32::MAX, NOON)));
+    assert!(writes.await.into_iter().all(|counted| counted.unwrap()));
+    let after = other.meter("s", u32::MAX, NOON).await.unwrap().used;
+    assert!(after >= before + 20, "{before} and then {after}");
+    assert_eq!(ledger.store.meter("s", u32::MAX, NOON).await.unwrap().used, after);
 }

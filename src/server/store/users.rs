@@ -120,7 +120,7 @@ impl Store {
             .bind(id)
             .bind(old)
             .bind(new)
-            .execute(&self.pool)
+            .execute(self.writer())
             .await?;
         Ok(())
     }

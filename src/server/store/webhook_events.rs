@@ -187,7 +187,7 @@ impl Store {
         .bind(due.planned_at)
         .bind(lease.as_millis())
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(claimed.rows_affected() == 1)
     }
@@ -206,7 +206,7 @@ impl Store {
         .bind(attempt.status.map(i64::from))
         .bind(&attempt.note)
         .bind(attempt.next_try_at.map(Timestamp::as_millis))
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         sqlx::query(
             "DELETE FROM webhook_deliveries WHERE webhook_id = $1 AND next_try_at IS NULL AND id NOT IN (
@@ -214,7 +214,7 @@ impl Store {
         )
         .bind(due.webhook.as_str())
         .bind(KEPT)
-        .execute(&self.pool)
+        .execute(self.writer())
         .await?;
         Ok(())
     }

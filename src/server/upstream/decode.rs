@@ -94,10 +94,14 @@ fn id(value: &Value) -> Option<String> {
     text(value).filter(|id| !long && id != "." && id != ".." && !id.contains(char::REPLACEMENT_CHARACTER))
 }
 
-/// A non-empty text; numbers are accepted as their digits.
+/// A non-empty text without zero bytes, which PostgreSQL refuses; numbers are accepted as their digits.
 fn text(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) if !text.is_empty() => Some(text.chars().take(TEXT_MAX_CHARS).collect()),
+        Value::String(text) if !text.is_empty() => {
+            let without =
+                text.chars().map(|char| if char == '\0' { char::REPLACEMENT_CHARACTER } else { char });
+            Some(without.take(TEXT_MAX_CHARS).collect())
+        }
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }

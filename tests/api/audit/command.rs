@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 
-use crate::helpers::{Browser, Finished, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
+use crate::helpers::{Browser, Finished, HeldUpstream, PASSWORD, Served, Workplace, intent, until};
 
 fn place_for(upstream: &str) -> Workplace {
     Workplace::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
@@ -33,10 +33,11 @@ fn broken(finished: &Finished, words: &str) {
 
 #[tokio::test]
 async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
-    let place = place_for("http://127.0.0.1:9");
+    // With a backup, which is a file.
+    let place = Workplace::in_file("http://127.0.0.1:9").set("DOCKET_ADMIN_PASSWORD", PASSWORD);
     let server = place.serve(&["serve"]);
     let browser = signed_in(&server).await;
-    let ledger = Ledger::at(place.path("docket.db"));
+    let ledger = place.ledger();
     let early = last(&place.run(&["audit", "verify"]));
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     for _ in 0..3 {
@@ -50,7 +51,9 @@ async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
     server.signal("TERM");
     server.ended().await;
     let verify = |more: &[&str]| place.run(&[&["audit", "verify"], more].concat());
-    ledger.run("DROP TRIGGER audit_rows_stay_as_they_are; DROP TRIGGER audit_rows_are_removed_by_retention_only; DROP TRIGGER audit_ends_move_along_rows;").await;
+    ledger.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
+    ledger.drop_trigger("audit_rows_are_removed_by_retention_only", "audit").await;
+    ledger.drop_trigger("audit_ends_move_along_rows", "audit_ends").await;
     // The end is cut off consistently: only a copy kept elsewhere reveals it.
     ledger
         .run(
@@ -72,7 +75,15 @@ async fn a_whole_log_is_told_from_one_that_was_changed_cut_or_written_anew() {
     broken(&verify(&["--copy", "copy.db"]), "was cut off");
     broken(&verify(&["--since", &early]), "was cut off");
 
-    ledger.run("DROP TRIGGER audit_rows_follow_the_last_one; INSERT INTO audit SELECT * FROM kept; DROP TRIGGER IF EXISTS audit_ends_stay; DROP TRIGGER audit_ends_are_two; DELETE FROM audit_ends; INSERT INTO audit_ends SELECT * FROM kept_ends").await;
+    ledger.drop_trigger("audit_rows_follow_the_last_one", "audit").await;
+    ledger.drop_trigger("audit_ends_stay", "audit_ends").await;
+    ledger.drop_trigger("audit_ends_are_two", "audit_ends").await;
+    ledger
+        .run(
+            "INSERT INTO audit SELECT * FROM kept;
+             DELETE FROM audit_ends; INSERT INTO audit_ends SELECT * FROM kept_ends",
+        )
+        .await;
     assert_eq!(last(&verify(&["--copy", "copy.db"])), late);
     ledger.run("UPDATE audit SET at = at + 1 WHERE number = 2").await;
     broken(&verify(&[]), "record 2 was changed");
@@ -98,7 +109,7 @@ async fn two_processes_that_write_at_once_make_one_chain() {
     let place = place_for(&upstream.url());
     let (first, second) = (place.serve(&["serve"]), place.serve(&["serve"]));
     let (one, other) = (signed_in(&first).await, signed_in(&second).await);
-    let before = Ledger::at(place.path("docket.db")).count("SELECT MAX(number) FROM audit").await;
+    let before = place.ledger().count("SELECT MAX(number) FROM audit").await;
     let posts = (0..100).flat_map(|n| [(n, &one), (n, &other)]).map(|(n, browser)| async move {
         let queued = [("project", "docs"), ("prompt", "Fix it"), ("intent", &intent()), ("queue", "on")];
         let answer = browser.post("/api/jobs/create", &queued).await;
@@ -117,7 +128,7 @@ async fn a_killed_process_leaves_a_whole_chain_with_a_record_for_each_job() {
     for round in 1..=3 {
         let server = place.serve(&["serve"]);
         let browser = Arc::new(signed_in(&server).await);
-        let ledger = Ledger::at(place.path("docket.db"));
+        let ledger = place.ledger();
         let posts: Vec<_> = (0..40)
             .map(|_| {
                 let browser = browser.clone();

@@ -7,7 +7,7 @@ use docket::server::clock::Clock;
 use serde_json::Value;
 
 use super::records;
-use crate::helpers::{Ledger, Settings, TestApp};
+use crate::helpers::{Settings, TestApp};
 
 const FILES: [&str; 2] = ["/admin/audit/export.csv", "/admin/audit/export.json"];
 
@@ -160,10 +160,9 @@ async fn whether_the_log_holds_is_said_when_it_is_asked() {
     let page = ada.get("/admin/audit?check=on").await;
     assert!(page.text.contains("whole and in order, up to record 10."), "{}", page.text);
     assert!(page.text.contains(&last.to_string()), "{}", page.text);
-    let ledger = Ledger::at(app.database_file());
-    ledger
-        .run("DROP TRIGGER audit_rows_stay_as_they_are; UPDATE audit SET actor = 'vera' WHERE number = 4")
-        .await;
+    let ledger = app.ledger();
+    ledger.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
+    ledger.run("UPDATE audit SET actor = 'vera' WHERE number = 4").await;
     let page = ada.get("/admin/audit?check=on").await;
     assert!(page.text.contains("record 4 was changed"), "{}", page.text);
 }

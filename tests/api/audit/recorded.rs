@@ -260,8 +260,7 @@ async fn who_asks_for_more_than_they_may_is_written_down() {
 #[tokio::test]
 async fn accounts_that_are_changed_by_a_command_are_written_down_as_well() {
     let app = TestApp::with(settings()).await;
-    let place =
-        Workplace::new().set("DOCKET_DATABASE_URL", &format!("sqlite://{}", app.database_file().display()));
+    let place = Workplace::new().set("DOCKET_DATABASE_URL", app.database_url());
     let before = records(&app).await.len();
     place.run_with_input(&["user", "add", "eva", "--role", "viewer"], PASSWORD);
     place.run_with_input(&["user", "passwd", "eva"], PASSWORD);

@@ -1,7 +1,7 @@
 //! [`TestApp`]: a running app with its own database and upstream.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use docket::model::audit::Actor;
@@ -25,9 +25,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::browser::Browser;
+use super::ledger::Ledger;
 use super::secrets::{KEY, PASSWORD};
 use super::upstream::Upstream;
 use super::{leaks, logs};
+use crate::databases::TestDatabase;
 
 /// All accounts. They share one password.
 const PEOPLE: [(&str, Role); 4] =
@@ -94,7 +96,9 @@ impl Default for Settings {
 pub(crate) struct TestApp {
     pub(crate) upstream: Upstream,
     settings: Settings,
-    folder: TempDir,
+    /// Removed when this is dropped.
+    _folder: TempDir,
+    database: TestDatabase,
     running: Option<Running>,
 }
 
@@ -125,12 +129,24 @@ impl TestApp {
     /// Everything except the running app: for tests of its start.
     pub(crate) async fn prepared(settings: Settings) -> Self {
         logs::capture();
-        let app = Self {
-            upstream: Upstream::start().await,
-            settings,
-            folder: tempfile::tempdir().unwrap(),
-            running: None,
-        };
+        let folder = tempfile::tempdir().unwrap();
+        let database = database(&folder.path().join("docket.db")).await;
+        Self::on(settings, folder, database).await
+    }
+
+    /// On a file, whatever database is under test: for what exists with files only.
+    pub(crate) async fn in_file() -> Self {
+        logs::capture();
+        let folder = tempfile::tempdir().unwrap();
+        let database = TestDatabase::of_file(&folder.path().join("docket.db"));
+        let mut app = Self::on(Settings::default(), folder, database).await;
+        app.begin().await;
+        app
+    }
+
+    async fn on(settings: Settings, folder: TempDir, database: TestDatabase) -> Self {
+        let app =
+            Self { upstream: Upstream::start().await, settings, _folder: folder, database, running: None };
         let store = app.open_store().await;
         let hash = password_hash().await;
         for (name, role) in PEOPLE {
@@ -144,7 +160,7 @@ impl TestApp {
     pub(crate) async fn begin(&mut self) {
         assert!(self.running.is_none());
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (settings, database) = (self.settings.clone(), self.database_url());
+        let (settings, database) = (self.settings.clone(), self.database_url().to_owned());
         let base_url = settings.upstream_url.clone().unwrap_or_else(|| self.upstream.url());
         let stop = CancellationToken::new();
         let until = stop.clone();
@@ -259,23 +275,23 @@ impl TestApp {
         self.state().public_url.origin().to_owned()
     }
 
-    pub(crate) fn database_file(&self) -> std::path::PathBuf {
-        self.folder.path().join("docket.db")
+    pub(crate) fn database_url(&self) -> &str {
+        self.database.url()
     }
 
-    fn database_url(&self) -> String {
-        format!("sqlite://{}", self.database_file().display())
+    /// The database from outside.
+    pub(crate) fn ledger(&self) -> Ledger {
+        Ledger::at(self.database_url())
     }
 
     /// The database, for actions without an endpoint. Also while the app is stopped.
     pub(crate) async fn open_store(&self) -> Store {
-        Store::open(&self.database_url()).await.unwrap()
+        Store::open(self.database_url()).await.unwrap()
     }
 
-    /// Every byte of the database, including those that are not in its main file yet.
-    pub(crate) fn database_bytes(&self) -> Vec<u8> {
-        let files = std::fs::read_dir(self.folder.path()).unwrap();
-        files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+    /// Everything in the database.
+    pub(crate) async fn database_dump(&self) -> String {
+        self.ledger().dump().await
     }
 
     /// A person without a session.
@@ -299,6 +315,11 @@ impl TestApp {
     pub(crate) async fn operator(&self) -> Browser {
         self.sign_in("olga").await
     }
+}
+
+/// A new database of the kind under test.
+pub(super) async fn database(file: &Path) -> TestDatabase {
+    TestDatabase::new(file, async |url| Store::open(&url).await.unwrap().close().await).await
 }
 
 impl Drop for TestApp {

@@ -4,8 +4,7 @@
 use docket::model::day::{Day, DayRange};
 use docket::model::page_views::ViewCounts;
 use docket::model::time::Timestamp;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{Connection, SqliteConnection};
+use sqlx::{AnyConnection, Connection};
 
 use super::TestApp;
 
@@ -14,7 +13,7 @@ pub(crate) type Rows = Vec<(String, ViewCounts)>;
 
 pub(crate) struct Archive<'a> {
     app: &'a TestApp,
-    database: SqliteConnection,
+    database: AnyConnection,
 }
 
 /// A day to store.
@@ -56,10 +55,7 @@ impl Written {
 
 impl<'a> Archive<'a> {
     pub(crate) async fn of(app: &'a TestApp) -> Self {
-        let options = SqliteConnectOptions::new()
-            .filename(app.database_file())
-            .busy_timeout(std::time::Duration::from_secs(20));
-        Self { app, database: SqliteConnection::connect_with(&options).await.unwrap() }
+        Self { app, database: app.ledger().connection().await }
     }
 
     /// Stores a complete day of the project `docs`, replacing the previous one.
@@ -73,15 +69,15 @@ impl<'a> Archive<'a> {
         let morning = || format!("{}T06:00:00Z", day.plus_days(1)).parse().unwrap();
         let mut tx = self.database.begin().await.unwrap();
         sqlx::query("DELETE FROM daily_views WHERE project = $1 AND day = $2")
-            .bind(project)
+            .bind(project.to_owned())
             .bind(day.to_string())
             .execute(&mut *tx)
             .await
             .unwrap();
         for (path, counts) in &rows {
             sqlx::query("INSERT INTO page_paths (project, path) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-                .bind(project)
-                .bind(path)
+                .bind(project.to_owned())
+                .bind(path.to_string())
                 .execute(&mut *tx)
                 .await
                 .unwrap();
@@ -89,9 +85,9 @@ impl<'a> Archive<'a> {
                 "INSERT INTO daily_views (project, day, path_id, human, ai, total)
                  SELECT $1, $2, id, $4, $5, $6 FROM page_paths WHERE project = $1 AND path = $3",
             )
-            .bind(project)
+            .bind(project.to_owned())
             .bind(day.to_string())
-            .bind(path)
+            .bind(path.to_string())
             .bind(counts.human as i64)
             .bind(counts.ai as i64)
             .bind(counts.total as i64)
@@ -106,7 +102,7 @@ impl<'a> Archive<'a> {
              total = excluded.total, pages = excluded.pages, digest = excluded.digest, read_at = excluded.read_at,
              mark = excluded.mark",
         )
-        .bind(project)
+        .bind(project.to_owned())
         .bind(day.to_string())
         .bind(totals.human as i64)
         .bind(totals.ai as i64)
@@ -139,9 +135,9 @@ impl<'a> Archive<'a> {
         sqlx::query(
             "INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ($1, $2, $3, $4, $5)",
         )
-        .bind(&id)
-        .bind(project)
-        .bind(state)
+        .bind(id.clone())
+        .bind(project.to_owned())
+        .bind(state.to_owned())
         .bind(at - 600_000)
         .bind(at + 60_000)
         .execute(&mut *tx)
@@ -151,8 +147,8 @@ impl<'a> Archive<'a> {
             "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
              SELECT $1, $1, 0, id, $1, $2, 'accepted', $3, $3 FROM users WHERE name = 'olga'",
         )
-        .bind(&id)
-        .bind(prompt)
+        .bind(id.clone())
+        .bind(prompt.to_owned())
         .bind(at - 600_000)
         .execute(&mut *tx)
         .await
@@ -166,7 +162,7 @@ impl<'a> Archive<'a> {
                 "INSERT INTO job_events (id, job_id, position, at, state) VALUES ($1, $2, 0, $3, $4)",
             )
             .bind(format!("{id}-{n}"))
-            .bind(&id)
+            .bind(id.clone())
             .bind(at)
             .bind(word)
             .execute(&mut *tx)
@@ -175,8 +171,8 @@ impl<'a> Archive<'a> {
         }
         for path in paths {
             sqlx::query("INSERT INTO job_paths (job_id, path) VALUES ($1, $2)")
-                .bind(&id)
-                .bind(path)
+                .bind(id.clone())
+                .bind(path.to_string())
                 .execute(&mut *tx)
                 .await
                 .unwrap();

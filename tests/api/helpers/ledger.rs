@@ -1,101 +1,201 @@
-//! Access to the database file from outside the process that uses it: reading, locking, and making writes fail.
+//! Access to the database from outside the process that uses it: reading, locking, and making writes fail.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+/// The advisory lock that writers of the ledger take turns with on PostgreSQL.
+const TURN: &str = "28269970465321985";
 
 pub(crate) struct Ledger {
-    file: PathBuf,
+    url: String,
 }
 
 /// While this exists, no one else can commit.
 pub(crate) struct HeldLedger {
-    connection: SqliteConnection,
+    connection: AnyConnection,
 }
 
 impl Ledger {
-    pub(crate) fn at(file: PathBuf) -> Self {
-        Self { file }
+    pub(crate) fn at(url: &str) -> Self {
+        sqlx::any::install_default_drivers();
+        Self { url: url.to_owned() }
     }
 
-    async fn connection(&self) -> SqliteConnection {
-        SqliteConnectOptions::new().filename(&self.file).foreign_keys(false).connect().await.unwrap()
+    fn is_file(&self) -> bool {
+        self.url.starts_with("sqlite:")
+    }
+
+    pub(crate) async fn connection(&self) -> AnyConnection {
+        let mut connection = AnyConnection::connect(&self.url).await.unwrap();
+        if self.is_file() {
+            sqlx::raw_sql("PRAGMA busy_timeout = 20000").execute(&mut connection).await.unwrap();
+        }
+        connection
     }
 
     /// The result of a count.
     pub(crate) async fn count(&self, statement: &'static str) -> i64 {
         let mut connection = self.connection().await;
-        let count = sqlx::query_scalar(statement).fetch_one(&mut connection).await.unwrap();
+        // PostgreSQL's sum of big integers is of another type.
+        let count = format!("SELECT CAST(({statement}) AS BIGINT)");
+        let count = sqlx::query_scalar(AssertSqlSafe(count)).fetch_one(&mut connection).await.unwrap();
         connection.close().await.unwrap();
         count
     }
 
     pub(crate) async fn run(&self, statement: &'static str) {
+        self.execute(statement.to_owned()).await;
+    }
+
+    /// Runs statements that may leave rows which refer to none.
+    pub(crate) async fn run_unchecked(&self, statement: &'static str) {
+        let unchecked = if self.is_file() {
+            "PRAGMA foreign_keys = OFF"
+        } else {
+            "SET session_replication_role = replica"
+        };
+        self.execute(format!("{unchecked}; {statement}")).await;
+    }
+
+    async fn execute(&self, statement: String) {
         let mut connection = self.connection().await;
-        sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
     }
 
-    /// Takes the write lock, for which a process waits some seconds.
+    /// Takes the turn to write, for which a process waits some seconds.
     pub(crate) async fn hold(&self) -> HeldLedger {
         let mut connection = self.connection().await;
-        sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
+        let begin = if self.is_file() {
+            "BEGIN IMMEDIATE".to_owned()
+        } else {
+            format!("BEGIN; SELECT 1 FROM pg_advisory_xact_lock({TURN})")
+        };
+        sqlx::raw_sql(AssertSqlSafe(begin)).execute(&mut connection).await.unwrap();
         HeldLedger { connection }
+    }
+
+    /// From now on `change` of a row (`INSERT ON table`, `UPDATE OF column ON table`) fails if `condition` holds.
+    pub(crate) async fn refuse(&self, change: &str, condition: &str) {
+        self.execute(if self.is_file() {
+            format!(
+                "CREATE TRIGGER refused BEFORE {change} WHEN {condition}
+                 BEGIN SELECT RAISE(ABORT, 'refused by a test'); END"
+            )
+        } else {
+            format!(
+                "CREATE FUNCTION refuse_for_a_test() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+                     BEGIN RAISE EXCEPTION 'refused by a test'; END $$;
+                 CREATE TRIGGER refused BEFORE {change} FOR EACH ROW WHEN ({condition})
+                 EXECUTE FUNCTION refuse_for_a_test()"
+            )
+        })
+        .await;
+    }
+
+    /// Ends what [`Self::refuse`] began.
+    pub(crate) async fn allow(&self) {
+        let drop =
+            if self.is_file() { "DROP TRIGGER refused" } else { "DROP FUNCTION refuse_for_a_test() CASCADE" };
+        self.run(drop).await;
+    }
+
+    /// Removes a trigger of the schema.
+    pub(crate) async fn drop_trigger(&self, name: &str, table: &str) {
+        let on = if self.is_file() { String::new() } else { format!(" ON {table}") };
+        self.execute(format!("DROP TRIGGER {name}{on}")).await;
     }
 
     /// From now on no prompt can be marked as being sent: a queued one stays queued.
     pub(crate) async fn refuse_sending(&self) {
-        self.run(
-            "CREATE TRIGGER refused BEFORE UPDATE OF state ON messages WHEN NEW.state = 'sending'
-             BEGIN SELECT RAISE(ABORT, 'refused by a test'); END",
-        )
-        .await;
+        self.refuse("UPDATE OF state ON messages", "NEW.state = 'sending'").await;
     }
 
     pub(crate) async fn allow_sending(&self) {
-        self.run("DROP TRIGGER refused").await;
+        self.allow().await;
     }
 
     /// From now on a process that writes a prompt keeps writing until it is killed.
     pub(crate) async fn never_finish_writing_prompts(&self) {
-        self.run(
+        let endless = if self.is_file() {
             "CREATE VIEW endless AS WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT n FROM numbers;
-             CREATE TRIGGER unfinished BEFORE INSERT ON messages BEGIN SELECT COUNT(*) FROM endless; END",
-        )
-        .await;
+             CREATE TRIGGER unfinished BEFORE INSERT ON messages BEGIN SELECT COUNT(*) FROM endless; END"
+        } else {
+            "CREATE FUNCTION endless() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+                 BEGIN LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
+             CREATE TRIGGER unfinished BEFORE INSERT ON messages FOR EACH ROW EXECUTE FUNCTION endless()"
+        };
+        self.run(endless).await;
     }
 
     pub(crate) async fn finish_writing_prompts(&self) {
-        self.run("DROP TRIGGER unfinished; DROP VIEW endless").await;
+        let finish = if self.is_file() {
+            "DROP TRIGGER unfinished; DROP VIEW endless"
+        } else {
+            "DROP FUNCTION endless() CASCADE"
+        };
+        self.run(finish).await;
     }
 
     /// Whether another process is in a write transaction.
     pub(crate) async fn is_being_written(&self) -> bool {
-        let options = SqliteConnectOptions::new().filename(&self.file).busy_timeout(Duration::ZERO);
-        let mut connection = options.connect().await.unwrap();
-        let begun = sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await;
+        let mut connection = AnyConnection::connect(&self.url).await.unwrap();
+        let is_free = if self.is_file() {
+            let begin = "PRAGMA busy_timeout = 0; BEGIN IMMEDIATE";
+            sqlx::raw_sql(begin).execute(&mut connection).await.is_ok()
+        } else {
+            let turn = format!("SELECT pg_try_advisory_xact_lock({TURN})");
+            sqlx::query_scalar(AssertSqlSafe(turn)).fetch_one(&mut connection).await.unwrap()
+        };
         connection.close().await.unwrap();
-        begun.is_err()
+        !is_free
     }
 
-    /// Checks the file's integrity with SQLite.
+    /// Checks the integrity of the database with its own means.
     pub(crate) async fn is_sound(&self) {
         let mut connection = self.connection().await;
-        let found: String =
-            sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
-        assert_eq!(found, "ok");
-        let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut connection).await.unwrap();
-        assert_eq!(dangling.len(), 0, "rows refer to rows that are not there");
+        if self.is_file() {
+            let found: String =
+                sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
+            assert_eq!(found, "ok");
+            let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut connection).await.unwrap();
+            assert_eq!(dangling.len(), 0, "rows refer to rows that are not there");
+        } else {
+            let invalid = "SELECT COUNT(*) FROM pg_index WHERE NOT (indisvalid AND indisready AND indislive)";
+            let invalid: i64 = sqlx::query_scalar(invalid).fetch_one(&mut connection).await.unwrap();
+            assert_eq!(invalid, 0, "indexes are not valid");
+        }
         connection.close().await.unwrap();
+    }
+
+    /// Everything in the database: the rows on a server as text, or the bytes of a file and of what is not in it yet.
+    pub(crate) async fn dump(&self) -> String {
+        if let Some(file) = self.url.strip_prefix("sqlite://") {
+            let files = ["", "-wal"].map(|end| std::fs::read(format!("{file}{end}")).unwrap_or_default());
+            return String::from_utf8_lossy(&files.concat()).into_owned();
+        }
+        let mut connection = self.connection().await;
+        let tables: Vec<String> = sqlx::query_scalar(
+            "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+        )
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+        let mut dump = String::new();
+        for table in tables {
+            let rows = AssertSqlSafe(format!("SELECT CAST(t AS TEXT) FROM {table} t"));
+            for row in sqlx::query(rows).fetch_all(&mut connection).await.unwrap() {
+                dump.push_str(&format!("{table} {}\n", row.get::<String, _>(0)));
+            }
+        }
+        connection.close().await.unwrap();
+        dump
     }
 
     /// Changes the id of the newest timeline entry.
     pub(crate) async fn rename_last_event(&self, id: &str) {
         let mut connection = self.connection().await;
         sqlx::query("UPDATE job_events SET id = $1 WHERE id = (SELECT MAX(id) FROM job_events)")
-            .bind(id)
+            .bind(id.to_owned())
             .execute(&mut connection)
             .await
             .unwrap();

@@ -7,16 +7,22 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use tempfile::TempDir;
+use tokio::runtime::Builder;
 
+use super::app::database;
 use super::browser::Browser;
+use super::ledger::Ledger;
 use super::secrets::{KEY, PASSWORD, secrets_in};
 use super::until;
+use crate::databases::{TestDatabase, is_postgres};
 
 const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
 
 /// The folder and the environment of a command.
 pub(crate) struct Workplace {
     folder: TempDir,
+    /// Unless it is the default, a file in the folder.
+    database: Option<TestDatabase>,
     environment: Vec<(String, String)>,
 }
 
@@ -36,11 +42,28 @@ pub(crate) struct Served {
 
 impl Workplace {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), environment: Vec::new() }
+        Self { folder: tempfile::tempdir().unwrap(), database: None, environment: Vec::new() }
     }
 
     /// With everything that `docket serve` requires.
     pub(crate) fn configured(upstream: &str) -> Self {
+        let place = Self::in_file(upstream);
+        if !is_postgres() {
+            return place;
+        }
+        // Not every test that needs one is asynchronous.
+        let file = place.path("docket.db");
+        let made = thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(database(&file))
+        });
+        let database = made.join().unwrap();
+        let place = place.set("DOCKET_DATABASE_URL", database.url());
+        Self { database: Some(database), ..place }
+    }
+
+    /// As [`Workplace::configured`], on a file, whatever database is under test: for what exists with files only.
+    pub(crate) fn in_file(upstream: &str) -> Self {
         Self::new()
             .set("DOCKET_ADDR", "127.0.0.1:0")
             .set("DOCKET_UPSTREAM_URL", upstream)
@@ -53,6 +76,14 @@ impl Workplace {
     /// As [`Workplace::configured`], with an administrator from the start.
     pub(crate) fn with_administrator(upstream: &str) -> Self {
         Self::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+    }
+
+    /// The database from outside.
+    pub(crate) fn ledger(&self) -> Ledger {
+        match &self.database {
+            Some(database) => Ledger::at(database.url()),
+            None => Ledger::at(&format!("sqlite://{}", self.path("docket.db").display())),
+        }
     }
 
     pub(crate) fn set(mut self, variable: &str, value: &str) -> Self {

@@ -92,6 +92,24 @@ impl Proxy {
     }
 }
 
+/// A certificate for a name with its key, and that of its authority, as PEM.
+pub(crate) struct Certificate {
+    pub(crate) certificate: String,
+    pub(crate) key: String,
+    pub(crate) authority: String,
+}
+
+pub(crate) fn certificate(name: &str) -> Certificate {
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_key = KeyPair::generate().unwrap();
+    let pem = authority.self_signed(&authority_key).unwrap().pem();
+    let issuer = Issuer::new(authority, authority_key);
+    let key = KeyPair::generate().unwrap();
+    let server = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    Certificate { certificate: server.pem(), key: key.serialize_pem(), authority: pem }
+}
+
 /// The TLS configuration of a server on 127.0.0.1, and the certificate of its authority.
 fn certified() -> (Arc<ServerConfig>, String) {
     let mut authority = CertificateParams::default();

@@ -84,8 +84,7 @@ async fn removing_two_at_once_leaves_the_last_one() {
 async fn an_administrator_resets_passkeys_too() {
     let app = app().await;
     let (device, _) = add(&app.operator().await).await;
-    let place =
-        Workplace::new().set("DOCKET_DATABASE_URL", &format!("sqlite://{}", app.database_file().display()));
+    let place = Workplace::new().set("DOCKET_DATABASE_URL", app.database_url());
     let listed = place.run(&["user", "list"]).stdout;
     assert!(
         listed.lines().any(|line| line.starts_with("olga") && line.contains("second factor")),

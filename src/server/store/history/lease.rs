@@ -24,7 +24,7 @@ impl Store {
         .bind(holder)
         .bind(ends_at.as_millis())
         .bind(now.as_millis())
-        .execute(&self.pool)
+        .execute(self.history_writer())
         .await?;
         Ok(held.rows_affected() == 1)
     }
@@ -32,7 +32,7 @@ impl Store {
     /// Releases the lease if `holder` has it.
     pub async fn release_history_lease(&self, holder: &str) -> Result<(), StoreError> {
         let query = sqlx::query("DELETE FROM history_lease WHERE holder = $1");
-        query.bind(holder).execute(&self.pool).await?;
+        query.bind(holder).execute(self.history_writer()).await?;
         Ok(())
     }
 }

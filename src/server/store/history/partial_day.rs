@@ -72,7 +72,7 @@ impl Store {
         .bind(i64::from(number))
         .bind(answer)
         .bind(asked_at.as_millis())
-        .execute(&self.pool)
+        .execute(self.history_writer())
         .await?;
         Ok(())
     }
@@ -81,7 +81,7 @@ impl Store {
     pub async fn drop_partial_day(&self, project: &ProjectId) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM history_reading WHERE project = $1")
             .bind(project.as_str())
-            .execute(&self.pool)
+            .execute(self.history_writer())
             .await?;
         Ok(())
     }

@@ -88,7 +88,7 @@ impl Store {
         };
         let NewFetch { begun_at: fetched_at, totals, rows: number, digest, .. } = fetched;
         let after = FetchedDay { day, totals, rows: number, digest, fetched_at, agreed, final_at, mark };
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_history().await?;
         if day_in(&mut tx, project, day).await? != stored {
             return Err(StoreError::Overtaken);
         }
@@ -119,7 +119,7 @@ impl Store {
             let page = page(&row)?;
             (totals, corrected) = (page.totals, corrected || page.corrected);
             for views in page.views.chunks(ROWS_AT_ONCE) {
-                let mut tx = self.begin().await?;
+                let mut tx = self.begin_history().await?;
                 insert(&mut tx, rows, views).await?;
                 tx.commit().await?;
                 tokio::time::sleep(BETWEEN_STEPS).await;
@@ -146,7 +146,7 @@ impl Store {
             .bind(rows.day.to_string())
             .bind(rows.version)
             .bind(REMOVED_AT_ONCE)
-            .execute(&self.pool)
+            .execute(self.history_writer())
             .await?
             .rows_affected();
             if removed == 0 {
@@ -157,7 +157,7 @@ impl Store {
     }
 
     async fn keep_day(&self, project: &ProjectId, fetched: &NewFetch) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_history().await?;
         sqlx::query("UPDATE history_days SET read_at = $3 WHERE project = $1 AND day = $2")
             .bind(project.as_str())
             .bind(fetched.day.to_string())

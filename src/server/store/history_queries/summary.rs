@@ -1,7 +1,6 @@
 //! What a report says of a range besides the views of each page, read in one statement.
 
 use std::cmp::Reverse;
-use std::sync::LazyLock;
 
 use serde::Deserialize;
 use sqlx::{Any, AssertSqlSafe, Executor};
@@ -12,7 +11,8 @@ use crate::model::history::{Annotation, Mark};
 use crate::model::id::{JobId, ProjectId};
 use crate::model::page_views::ViewCounts;
 use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, as_json};
+use crate::server::store::dialect::{Dialect, read_json};
+use crate::server::store::{Store, StoreError};
 
 /// The days of one range; finished jobs and annotations of another.
 #[derive(Debug)]
@@ -38,45 +38,47 @@ struct DayRow(Day, u64, u64, u64, i64, Option<Mark>, String);
 #[derive(Deserialize)]
 struct FinishedRow(JobId, String, i64);
 
-static SUMMARY: LazyLock<String> = LazyLock::new(|| {
-    let days = as_json::rows(
+fn statement(dialect: Dialect) -> String {
+    let rows = |columns: &str, from: &str| dialect.json_column(&dialect.json_rows(columns, from));
+    let days = rows(
         "h.day, h.human, h.ai, h.total, h.read_at, h.mark, h.digest",
         "history_days h WHERE h.project = $1 AND (h.day BETWEEN $6 AND $7 OR h.day BETWEEN $8 AND $9)",
     );
-    let jobs = as_json::rows(
+    let jobs = rows(
         "f.id, f.prompt, f.finished_at",
         &format!(
             "({} ORDER BY finished_at DESC, id DESC LIMIT $5) f",
             finished::select("jobs j", finished::EVERY)
         ),
     );
-    let annotations = as_json::rows(
+    let annotations = rows(
         "n.id, n.day, n.text, n.author",
         "(SELECT a.id, a.day, a.text, u.name AS author FROM annotations a JOIN users u ON u.id = a.author_id
           WHERE a.project = $1 AND a.day BETWEEN $8 AND $9 ORDER BY a.day, a.id LIMIT $10) n",
     );
     format!("SELECT {days}, {jobs}, {annotations}")
-});
+}
 
 impl Store {
     pub async fn summary(&self, project: &ProjectId, of: SummaryRanges) -> Result<Summary, StoreError> {
-        read(&self.pool, project, of).await
+        read(&self.pool, self.dialect, project, of).await
     }
 }
 
 impl Snapshot {
     pub async fn summary(&mut self, of: SummaryRanges) -> Result<Summary, StoreError> {
-        read(&mut *self.tx, &self.project, of).await
+        read(&mut *self.tx, self.dialect, &self.project, of).await
     }
 }
 
 async fn read(
     database: impl Executor<'_, Database = Any>,
+    dialect: Dialect,
     project: &ProjectId,
     SummaryRanges { shown, compared, jobs_max }: SummaryRanges,
 ) -> Result<Summary, StoreError> {
     let compared = compared.unwrap_or(shown);
-    let row = sqlx::query(AssertSqlSafe(SUMMARY.as_str()))
+    let row = sqlx::query(AssertSqlSafe(statement(dialect)))
         .bind(project.as_str())
         .bind("")
         .bind(shown.from().start().as_millis())
@@ -89,12 +91,12 @@ async fn read(
         .bind(ANNOTATIONS_MAX)
         .fetch_one(database)
         .await?;
-    let days: Vec<DayRow> = as_json::read(&row, 0)?;
-    let finished: Vec<FinishedRow> = as_json::read(&row, 1)?;
+    let days: Vec<DayRow> = read_json(&row, 0)?;
+    let finished: Vec<FinishedRow> = read_json(&row, 1)?;
     let mut summary = Summary {
         days: days.into_iter().map(StoredDay::from).collect(),
         finished: finished.into_iter().map(FinishedJob::from).collect(),
-        annotations: as_json::read(&row, 2)?,
+        annotations: read_json(&row, 2)?,
     };
     summary.days.sort_unstable_by_key(|day| day.day);
     summary

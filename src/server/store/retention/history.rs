@@ -6,6 +6,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::{Cutoff, RowCounts, Rule, count};
 use crate::model::day::Day;
 use crate::model::id::ProjectId;
+use crate::server::store::dialect::Area;
 use crate::server::store::{Store, StoreError, parsed};
 
 /// Rows of page views per step.
@@ -13,9 +14,9 @@ const VIEWS_AT_ONCE: i64 = 500;
 
 /// What stands beside the days, with the days that it is about.
 const BESIDE: [Rule; 3] = [
-    Rule { table: "annotations", key: "id", old: "day < $1", at_once: 100 },
-    Rule { table: "history_wanted", key: "project, day", old: "day < $1", at_once: 100 },
-    Rule { table: "page_paths", key: "id", old: "seen_on < $1", at_once: 500 },
+    Rule { table: "annotations", key: "id", old: "day < $1", at_once: 100, area: Area::Ledger },
+    Rule { table: "history_wanted", key: "project, day", old: "day < $1", at_once: 100, area: Area::History },
+    Rule { table: "page_paths", key: "id", old: "seen_on < $1", at_once: 500, area: Area::History },
 ];
 
 /// The tables that show a day.
@@ -31,7 +32,7 @@ impl Store {
         if days.is_empty() {
             return Ok(0);
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_history().await?;
         for row in &days {
             let (project, day): (String, String) = (row.try_get("project")?, row.try_get("day")?);
             for table in OF_DAYS.into_iter().chain(["history_reading"]) {
@@ -56,7 +57,7 @@ impl Store {
                     .fetch_one(&self.pool)
                     .await?;
             let Some(day) = oldest.filter(|day| *day < first_kept.to_string()) else { continue };
-            let mut tx = self.begin().await?;
+            let mut tx = self.begin_history().await?;
             let removed = sqlx::query(
                 "DELETE FROM daily_views WHERE project = $1 AND day = $2 AND (version, path_id) IN (
                      SELECT version, path_id FROM daily_views WHERE project = $1 AND day = $2 LIMIT $3)",
@@ -139,7 +140,7 @@ impl Store {
         .bind(project.as_str())
         .bind(day.to_string())
         .bind(VIEWS_AT_ONCE)
-        .execute(&self.pool)
+        .execute(self.history_writer())
         .await?;
         Ok(removed.rows_affected())
     }

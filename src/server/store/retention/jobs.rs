@@ -4,6 +4,7 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::{Cutoff, RowCounts, Rule, count};
 use crate::model::time::Timestamp;
+use crate::server::store::dialect::Area;
 use crate::server::store::select::sql_placeholders;
 use crate::server::store::{Store, StoreError};
 
@@ -31,6 +32,7 @@ const BATCHES: Rule = Rule {
     key: "id",
     old: "started_at < $1 AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.batch_id = batches.id)",
     at_once: 100,
+    area: Area::Ledger,
 };
 
 /// Some jobs that may be removed.

@@ -5,10 +5,13 @@ use crate::model::audit::{Action, AuditEvent};
 use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::audit::{AuditFilter, chain};
 
-/// What an attacker can do who writes to the file with other tools.
-const WITHOUT_GUARDS: &str = "DROP TRIGGER audit_rows_stay_as_they_are;
-     DROP TRIGGER audit_rows_are_removed_by_retention_only; DROP TRIGGER audit_rows_follow_the_last_one;
-     DROP TRIGGER audit_ends_move_along_rows;";
+/// What an attacker drops first who writes to the database with other tools, and the tables they are on.
+const GUARDS: [(&str, &str); 4] = [
+    ("audit_rows_stay_as_they_are", "audit"),
+    ("audit_rows_are_removed_by_retention_only", "audit"),
+    ("audit_rows_follow_the_last_one", "audit"),
+    ("audit_ends_move_along_rows", "audit_ends"),
+];
 
 const DAY: i64 = 86_400;
 
@@ -25,6 +28,16 @@ impl Ledger {
 
     async fn run(&self, statements: &'static str) -> Result<(), sqlx::Error> {
         sqlx::raw_sql(statements).execute(&self.store.pool).await.map(|_| ())
+    }
+
+    async fn drop_guards(&self) {
+        for (trigger, table) in GUARDS {
+            let statement = match self.store.dialect {
+                Dialect::Sqlite => format!("DROP TRIGGER {trigger}"),
+                Dialect::Postgres => format!("DROP TRIGGER {trigger} ON {table}"),
+            };
+            sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&self.store.pool).await.unwrap();
+        }
     }
 
     async fn fault(&self) -> Option<ChainFault> {
@@ -86,7 +99,7 @@ async fn what_was_done_behind_the_guards_shows_and_where() {
     ];
     for (statements, fault) in cases {
         let ledger = Ledger::audited(5).await;
-        ledger.run(WITHOUT_GUARDS).await.unwrap();
+        ledger.drop_guards().await;
         assert_eq!(ledger.fault().await, None);
         ledger.run(statements).await.unwrap();
         assert_eq!(ledger.fault().await, Some(fault), "{statements}");
@@ -96,7 +109,7 @@ async fn what_was_done_behind_the_guards_shows_and_where() {
 #[tokio::test]
 async fn a_row_that_was_written_anew_with_a_hash_of_its_own_breaks_the_next_one() {
     let ledger = Ledger::audited(3).await;
-    ledger.run(WITHOUT_GUARDS).await.unwrap();
+    ledger.drop_guards().await;
     let filter = AuditFilter { before: Some(3), ..AuditFilter::default() };
     let mut record = ledger.store.audit_records(&filter, 1).await.unwrap().remove(0);
     record.actor = "eve".to_owned();
@@ -127,7 +140,7 @@ async fn retention_removes_what_is_old_and_the_rest_is_still_proved() {
     let all = ledger.store.remove_audit_before(now.plus_seconds(DAY), now).await.unwrap().unwrap();
     assert_eq!((all.number, ledger.numbers().await, ledger.fault().await), (10, vec![11], None));
     // A further removal without the triggers has no retention row.
-    ledger.run(WITHOUT_GUARDS).await.unwrap();
+    ledger.drop_guards().await;
     ledger.run("UPDATE audit_ends SET number = 9 WHERE name = 'removed'").await.unwrap();
     assert!(ledger.fault().await.is_some());
 }
@@ -226,11 +239,10 @@ async fn a_count_keeps_the_project_and_the_address_and_their_number_has_a_limit(
 #[tokio::test]
 async fn a_database_that_is_only_read_is_not_touched() {
     let ledger = Ledger::audited(3).await;
-    let missing = ledger._folder.path().join("missing.db");
+    let missing = ledger.folder.path().join("missing.db");
     assert!(Store::open_to_read(&format!("sqlite://{}", missing.display())).await.is_err());
     assert!(!missing.exists());
-    let file = ledger._folder.path().join("ledger.db");
-    let read = Store::open_to_read(&format!("sqlite://{}", file.display())).await.unwrap();
+    let read = Store::open_to_read(ledger.database.url()).await.unwrap();
     assert_eq!(read.verify_audit().await.unwrap().last.number, 3);
     assert!(read.record(&ledger.author, &AuditEvent::new(Action::Export), NOON).await.is_err());
 }

@@ -28,12 +28,12 @@ impl Ledger {
         claimed.job
     }
 
-    /// The query plans of a page and of the counts, line by line.
+    /// SQLite's query plans of a page and of the counts, line by line.
     async fn plans(&self, filter: &JobFilter) -> Vec<String> {
         let mut lines = Vec::new();
         for statement in [
-            positions(&self.project, filter, 0, PAGE_JOBS + 1),
-            counts(&self.project, filter, 0, &JobState::ALL),
+            positions(self.store.dialect, &self.project, filter, 0, PAGE_JOBS + 1),
+            counts(self.store.dialect, &self.project, filter, 0, &JobState::ALL),
         ] {
             let rows = statement.explained().query().fetch_all(&self.store.pool).await.unwrap();
             lines.extend(rows.iter().map(|row| row.try_get::<String, _>("detail").unwrap()));
@@ -113,6 +113,100 @@ async fn a_part_of_a_text_without_spaces_is_found() {
     }
     assert_eq!(ledger.found("更新").await.len(), 2);
     assert_eq!(ledger.found("更新 plain").await.len(), 0);
+}
+
+/// Questions and the jobs that they find, whatever the database.
+#[tokio::test]
+async fn the_same_questions_find_the_same_jobs_in_every_database() {
+    let ledger = Ledger::new().await;
+    for (name, prompt) in [
+        ("latin", "Überarbeite die Einführung, e-mail: docs@example.com (v2.10)"),
+        ("cyrillic", "Обнови Руководство по Ёлкам и йогурту"),
+        ("greek", "Ενημέρωσε τον οδηγό ΤΗΣ Αθήνας"),
+        ("chinese", "请更新快速入门指南 and the SDK"),
+        ("thai", "แก้ไขหน้าเริ่มต้นให้ชัดเจน"),
+        ("symbols", "Explain c++ and c# to 50% of the team 🚀🚀"),
+        ("code", "Rename `get_user_name` to getUserName in /api/v2/users?id=1&x=y"),
+        ("quotes", "Say \"it's ready\" & don't <b>shout</b> AND NOT whisper | or : * ! \\ mumble"),
+    ] {
+        ledger.commit(name, prompt).await.unwrap();
+    }
+    let names = ["quotes", "code", "symbols", "thai", "chinese", "greek", "cyrillic", "latin"];
+    let prompts: Vec<String> = ledger.found("").await;
+    let mut wrong = Vec::new();
+    let table: &[(&str, &[&str])] = &[
+        ("uberarbeite", &["latin"]),
+        ("ÜBERARBEITE einf", &["latin"]),
+        ("einfuhrung", &["latin"]),
+        ("einführung e-mail", &["latin"]),
+        ("docs@example.com", &["latin"]),
+        ("example docs", &["latin"]),
+        ("\"docs example\"", &["latin"]),
+        ("\"example docs\"", &[]),
+        ("v2.10", &["latin"]),
+        ("v2.1", &["latin"]),
+        ("v2 1", &["code", "latin"]),
+        ("руководство", &["cyrillic"]),
+        ("ОБНОВИ руко", &["cyrillic"]),
+        ("ёлкам", &["cyrillic"]),
+        ("елкам", &[]),
+        ("йогурту", &["cyrillic"]),
+        ("иогурту", &[]),
+        ("οδηγό της", &["greek"]),
+        ("αθήνας", &["greek"]),
+        ("ΑΘΉΝΑΣ", &["greek"]),
+        ("入门", &["chinese"]),
+        ("快速入门", &["chinese"]),
+        ("门入", &[]),
+        ("快速入门 sdk", &["chinese"]),
+        ("sdk", &["chinese"]),
+        ("เริ่มต้น", &["thai"]),
+        ("แก้ไข ชัดเจน", &["thai"]),
+        ("หน้าชัด", &[]),
+        ("c++", &["symbols"]),
+        ("C++", &["symbols"]),
+        ("c#", &["symbols"]),
+        ("c", &["symbols", "latin"]),
+        ("50%", &["symbols"]),
+        ("5%", &[]),
+        ("🚀", &["symbols"]),
+        ("🚀🚀", &["symbols"]),
+        ("🚀🚀🚀", &[]),
+        ("🚀 explain", &["symbols"]),
+        ("get_user_name", &["code"]),
+        ("getuser", &["code"]),
+        ("user name", &["code"]),
+        ("/api/v2/users", &["code"]),
+        ("/api/v2", &["code"]),
+        ("?id=1", &["code"]),
+        ("it's", &["quotes"]),
+        ("its", &[]),
+        ("\"it's ready\"", &["quotes"]),
+        ("\"ready it's\"", &[]),
+        ("don't shout", &["quotes"]),
+        ("AND", &["quotes", "symbols", "chinese"]),
+        ("NOT whisper", &["quotes"]),
+        ("whisper | mumble", &["quotes"]),
+        ("whisper & mumble", &["quotes"]),
+        ("!whisper", &[]),
+        ("mum:*", &[]),
+        ("mum*", &[]),
+        ("mum", &["quotes"]),
+        ("\\", &["quotes"]),
+        ("<b>", &["quotes"]),
+        ("<c>", &[]),
+    ];
+    for (question, expected) in table {
+        let found = ledger.found(question).await;
+        let found: Vec<&str> = found
+            .iter()
+            .map(|prompt| names[prompts.iter().position(|known| known == prompt).unwrap()])
+            .collect();
+        if found != *expected {
+            wrong.push((*question, found));
+        }
+    }
+    assert_eq!(wrong, []);
 }
 
 /// The trigger chooses the texts that the index of characters has, and `is_unspaced` the words that are looked for there.
@@ -264,7 +358,12 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
             ledger.commit(&format!("i-{n}"), &format!("job {n}")).await.unwrap();
         }
         // Several jobs changed at the same time.
-        ledger.sql("UPDATE jobs SET changed_at = changed_at + 1000 * (CAST(substr(id, -1) AS BIGINT))").await;
+        ledger
+            .sql(
+                "UPDATE jobs SET changed_at = changed_at +
+                     1000 * (SELECT l.number % 7 FROM listed_jobs l WHERE l.job_id = jobs.id)",
+            )
+            .await;
         let mut filter = JobFilter { sort, ..JobFilter::default() };
         let (mut forward, mut places) = (Vec::new(), Vec::new());
         for late in 0.. {
@@ -297,7 +396,7 @@ async fn every_order_has_every_job_on_one_page_whatever_arrives_meanwhile() {
 
 #[tokio::test]
 async fn one_index_has_the_order_and_another_the_counts_whatever_the_list_is_filtered_by() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     for sort in [Sort::Newest, Sort::Oldest, Sort::Changed] {
         for filter in [
             JobFilter::default(),
@@ -327,7 +426,7 @@ async fn one_index_has_the_order_and_another_the_counts_whatever_the_list_is_fil
 
 #[tokio::test]
 async fn what_changed_last_is_found_by_its_index_and_a_set_is_checked_on_the_way() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     for (text, label) in [
         (Some("guide"), None),
         (Some("guide 概要説明"), None),
@@ -349,7 +448,7 @@ async fn what_changed_last_is_found_by_its_index_and_a_set_is_checked_on_the_way
 
 #[tokio::test]
 async fn a_set_of_numbers_leads_and_the_jobs_are_looked_up_by_them() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     let (words, both, characters) = (Some("guide"), Some("guide 概要説明"), Some("概要説明"));
     for (text, label) in [
         (words, None),

@@ -184,7 +184,8 @@ async fn a_database_whose_triggers_computed_attention_keeps_it_and_the_writer_ag
     let url = format!("sqlite://{}", folder.path().join("old.db").display());
     sqlx::any::install_default_drivers();
     let pool = AnyPoolOptions::new().max_connections(1).connect(&format!("{url}?mode=rwc")).await.unwrap();
-    let earlier = MIGRATIONS.iter().filter(|step| step.version < WITHOUT_TRIGGERS).cloned().collect();
+    let steps = sqlx::migrate!("migrations/sqlite");
+    let earlier = steps.iter().filter(|step| step.version < WITHOUT_TRIGGERS).cloned().collect();
     Migrator::with_migrations(earlier).run(&pool).await.unwrap();
     fill(&pool).await;
     let before = attention(&pool).await;

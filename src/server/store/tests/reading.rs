@@ -4,6 +4,7 @@ use sqlx::AssertSqlSafe;
 
 use super::*;
 use crate::model::selection::Selection;
+use crate::server::store::dialect::Dialect;
 use crate::server::store::history_queries::{PATHS, finished_about};
 use crate::server::store::job_list::{Sort, sections_statement};
 use crate::server::store::templates::SELECT_TEXTS;
@@ -23,7 +24,7 @@ fn reads(plan: &[String], table: &str) -> bool {
 
 #[tokio::test]
 async fn a_new_job_reads_the_templates_and_no_job() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     let plan = ledger.plan(SELECT_TEXTS).await;
     assert!(plan[0].starts_with("SEARCH templates USING INDEX"), "{plan:?}");
     for table in ["jobs", "j", "job_templates", "job_events"] {
@@ -33,13 +34,14 @@ async fn a_new_job_reads_the_templates_and_no_job() {
 
 #[tokio::test]
 async fn the_overview_counts_no_job_and_looks_for_none_that_is_not_there() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     let (active, needing) = (
         JobFilter { state: Some(JobState::Active), archived: Some(false), ..JobFilter::default() },
         JobFilter { needs_attention: true, archived: Some(false), ..JobFilter::default() },
     );
     let changed = JobFilter { sort: Sort::Changed, archived: Some(false), ..JobFilter::default() };
-    let statement = sections_statement(&ledger.project, [(&active, 8), (&needing, 8), (&changed, 8)]);
+    let statement =
+        sections_statement(Dialect::Sqlite, &ledger.project, [(&active, 8), (&needing, 8), (&changed, 8)]);
     assert_eq!(statement.sql().matches("CASE WHEN EXISTS (SELECT 1 FROM job_counts").count(), 3);
     let plan = ledger.plan(statement.sql()).await;
     // The three lists, by the index with their order; what is counted is counted already.
@@ -97,7 +99,7 @@ async fn the_counts_are_those_of_the_jobs_whatever_happens_to_them() {
 
 #[tokio::test]
 async fn the_report_of_a_page_finds_its_jobs_by_their_labels() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     for selection in ["/guides/start", "/guides/*"] {
         let selection = Selection::parse(Some(selection)).unwrap();
         let plan = ledger.plan(&finished_about(&selection)).await;
@@ -122,14 +124,14 @@ async fn the_report_of_a_page_finds_its_jobs_by_their_labels() {
 
 #[tokio::test]
 async fn a_table_of_analytics_reads_the_paths_of_its_days() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     let plan = ledger.plan(PATHS).await;
     assert_eq!(plan, ["SEARCH page_paths USING INDEX page_paths_seen (project=? AND seen_on>?)"]);
 }
 
 #[tokio::test]
 async fn the_page_about_retention_names_every_table() {
-    let ledger = Ledger::new().await;
+    let ledger = Ledger::in_file().await;
     let page = include_str!("../../../../docs/retention.md");
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%'

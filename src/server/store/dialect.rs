@@ -1,0 +1,146 @@
+//! What differs between SQLite and PostgreSQL: opening, transactions, interruption, and the few expressions that are not the same.
+//! Everything else in the store is one statement for both, and asks nothing about the database.
+//!
+//! What other statements rely on is the same with both: one writer at a time ([`Area`]), who sees all that was committed before;
+//! snapshots that do not change while they are read; texts compared by code point.
+
+mod interruption;
+mod json;
+mod postgres;
+mod search;
+mod sqlite;
+mod writer;
+
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::{Any, AnyPool, Transaction};
+
+pub(super) use self::interruption::{AT_ONCE, Connections, PATIENCE};
+pub(super) use self::json::read as read_json;
+#[cfg(test)]
+pub(super) use self::search::fts5;
+pub(super) use self::search::{Phrase, Texts};
+pub(super) use self::writer::Writer;
+use super::StoreError;
+
+/// Which database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+/// What a write changes. Writes to one area take turns, and see all that was committed there before. SQLite has one writer in all.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Area {
+    /// Everything else.
+    Ledger,
+    /// The page views by day, which are written for seconds.
+    History,
+}
+
+/// An open database.
+pub(super) struct Opened {
+    pub dialect: Dialect,
+    pub pool: AnyPool,
+    /// One connection whose commits survive the end of the process, but do not wait for the disk.
+    pub counts: AnyPool,
+    /// Those for statements that may have to be stopped.
+    pub questions: Connections,
+}
+
+impl Dialect {
+    fn of(url: &str) -> Self {
+        if url.starts_with("sqlite:") { Self::Sqlite } else { Self::Postgres }
+    }
+
+    /// Opens the database at `url` and migrates it. A file is created; a server that does not answer is waited for.
+    pub(super) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
+        sqlx::any::install_default_drivers();
+        let dialect = Self::of(url);
+        let (pool, counts, questions) = match dialect {
+            Self::Sqlite => sqlite::open(url).await?,
+            Self::Postgres => postgres::open(url, patience).await?,
+        };
+        Ok(Opened { dialect, pool, counts, questions })
+    }
+
+    /// Opens an existing database of this version read-only.
+    pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
+        sqlx::any::install_default_drivers();
+        let dialect = Self::of(url);
+        let (pool, counts, questions) = match dialect {
+            Self::Sqlite => sqlite::open_to_read(url).await?,
+            Self::Postgres => postgres::open_to_read(url).await?,
+        };
+        Ok(Opened { dialect, pool, counts, questions })
+    }
+
+    /// A transaction that may write in `area`. Waiting for its turn is at its start, so that it cannot fail halfway because of
+    /// another writer.
+    pub(super) async fn begin(
+        self,
+        pool: &AnyPool,
+        area: Area,
+    ) -> Result<Transaction<'static, Any>, sqlx::Error> {
+        match self {
+            Self::Sqlite => pool.begin_with("BEGIN IMMEDIATE").await,
+            Self::Postgres => postgres::begin(pool, area).await,
+        }
+    }
+
+    /// A transaction that only reads, and sees one moment.
+    pub(super) async fn snapshot(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
+        match self {
+            Self::Sqlite => pool.begin().await,
+            Self::Postgres => postgres::snapshot(pool).await,
+        }
+    }
+
+    /// Writes a consistent copy to `file`, which must not exist.
+    pub(super) async fn backup(self, pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite => sqlite::backup(pool, file).await,
+            Self::Postgres => Err(StoreError::Unsupported(
+                "A PostgreSQL database is backed up with PostgreSQL's own tools, for example pg_dump.",
+            )),
+        }
+    }
+
+    /// The place of `part` in `text`, from 1 on; 0 if it is not there.
+    pub(super) fn position(self, text: &str, part: &str) -> String {
+        match self {
+            Self::Sqlite => format!("INSTR({text}, {part})"),
+            Self::Postgres => format!("STRPOS({text}, {part})"),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Connections {
+    /// The same with another limit.
+    pub(super) fn lasting(&self, longest: Duration) -> Self {
+        match self {
+            Self::Sqlite(pool, _) => Self::Sqlite(pool.clone(), longest),
+            Self::Postgres(pool) => {
+                Self::Postgres(postgres::questions((*pool.connect_options()).clone(), longest))
+            }
+        }
+    }
+}
+
+/// How a database is named to people: without its password.
+pub fn place(url: &str) -> impl fmt::Display {
+    match Dialect::of(url) {
+        Dialect::Sqlite => url.to_owned(),
+        Dialect::Postgres => postgres::place(url),
+    }
+}
+
+/// Whether the database stopped a statement that took too long.
+pub(super) fn is_interruption(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.is_some_and(|code| [sqlite::INTERRUPTED, postgres::INTERRUPTED].contains(&code.as_ref()))
+}

@@ -1,0 +1,110 @@
+//! Connections for statements that are stopped when they take too long, or when nobody waits for them any more.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use sqlx::any::AnyRow;
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use sqlx::{Any, AnyPool};
+
+use crate::server::store::select::Statement;
+
+/// How many statements run at once.
+pub(in crate::server::store) const AT_ONCE: u32 = 4;
+/// How long a statement waits for a connection.
+pub(in crate::server::store) const PATIENCE: Duration = Duration::from_secs(5);
+/// How long one statement may take.
+pub(in crate::server::store) const LONGEST: Duration = Duration::from_secs(2);
+/// How many steps of SQLite's machine pass between two looks at the clock: less than a millisecond.
+const STEPS: i32 = 20_000;
+
+/// Connections that only read. Cloning gives another handle.
+#[derive(Clone)]
+pub(in crate::server::store) enum Connections {
+    /// A statement looks at the clock by itself.
+    Sqlite(SqlitePool, Duration),
+    /// The server stops a statement after a time, or when its connection is gone.
+    Postgres(AnyPool),
+}
+
+impl Connections {
+    /// Connections to the existing database `file`, opened when they are needed.
+    pub(super) fn to_file(file: &Path) -> Self {
+        let options = SqliteConnectOptions::new()
+            .filename(file)
+            .busy_timeout(Duration::from_secs(5))
+            .pragma("query_only", "1")
+            // In KiB, the maximum per connection: enough for the list of 100,000 jobs and a search of it.
+            .pragma("cache_size", "-16384");
+        let pool = SqlitePoolOptions::new()
+            .max_connections(AT_ONCE)
+            .acquire_timeout(PATIENCE)
+            .test_before_acquire(false)
+            .connect_lazy_with(options);
+        Self::Sqlite(pool, LONGEST)
+    }
+
+    /// The only row of a statement's result.
+    pub(in crate::server::store) async fn fetch_one(
+        &self,
+        statement: Statement,
+    ) -> Result<AnyRow, sqlx::Error> {
+        match self {
+            Self::Sqlite(pool, longest) => {
+                let mut connection = pool.acquire().await?;
+                // Stops the statement too when this future is dropped.
+                let left = Left::default();
+                let (has_left, deadline) = (left.0.clone(), Instant::now() + *longest);
+                let goes_on = move || !has_left.load(Ordering::Relaxed) && Instant::now() < deadline;
+                connection.lock_handle().await?.set_progress_handler(STEPS, goes_on);
+                AnyRow::try_from(&statement.sqlite_query().fetch_one(&mut *connection).await?)
+            }
+            Self::Postgres(pool) => {
+                let mut held = Held(Some(pool.acquire().await?));
+                let row = match held.0.as_deref_mut() {
+                    Some(connection) => statement.query().fetch_one(connection).await,
+                    None => Err(sqlx::Error::WorkerCrashed),
+                };
+                held.release();
+                row
+            }
+        }
+    }
+
+    pub(in crate::server::store) async fn close(&self) {
+        match self {
+            Self::Sqlite(pool, _) => pool.close().await,
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// Notes when it is dropped.
+#[derive(Default)]
+struct Left(Arc<AtomicBool>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A connection that is cut when it is dropped, and goes back to the others when it is released.
+struct Held(Option<PoolConnection<Any>>);
+
+impl Held {
+    fn release(mut self) {
+        self.0.take();
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.take() {
+            drop(connection.detach());
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! PostgreSQL: a server, which may be down, too old or without what Docket needs.
+
+use std::io::ErrorKind;
+use std::str::FromStr;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::migrate::Migrator;
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
+use url::Url;
+
+use super::interruption::{AT_ONCE, LONGEST, PATIENCE};
+use super::{Area, Connections};
+use crate::server::store::StoreError;
+
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrations = sqlx::migrate!("migrations/postgres");
+    // `migrate` has a lock of its own, which it does not wait for within a statement.
+    migrations.set_locking(false);
+    migrations
+});
+
+/// The code of a statement that was stopped.
+pub(super) const INTERRUPTED: &str = "57014";
+
+/// The oldest server, as `server_version_num` has it.
+const OLDEST: i32 = 140_000;
+
+/// The numbers of the advisory locks: `docket` and one more byte.
+const LEDGER_LOCK: i64 = 0x64_6f63_6b65_7401;
+const HISTORY_LOCK: i64 = 0x64_6f63_6b65_7402;
+const MIGRATION_LOCK: i64 = 0x64_6f63_6b65_7403;
+
+/// How many connections at most, besides those of questions.
+const CONNECTIONS: u32 = 16;
+/// How long another process may migrate.
+const MIGRATION_PATIENCE: Duration = Duration::from_secs(300);
+/// After so long without use a connection is tested before it is used.
+const TESTED_AFTER: Duration = Duration::from_secs(5);
+/// Between two attempts to connect, or to migrate.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What each connection is set to. A turn to write is waited for as long as SQLite waits, and what a process was doing that was
+/// killed ends soon.
+const SETTINGS: &str = "SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
+    SET idle_in_transaction_session_timeout = '120s'; SET client_connection_check_interval = '1s'";
+
+/// Opens the database and migrates it. Waits for a server that does not answer.
+pub(super) async fn open(
+    url: &str,
+    patience: Duration,
+) -> Result<(AnyPool, AnyPool, Connections), StoreError> {
+    let mut first = connect(url, patience).await?;
+    check(&mut first, url).await?;
+    first.close().await?;
+    let options = AnyConnectOptions::from_str(url)?;
+    let pool = lazy(options.clone(), CONNECTIONS, PATIENCE, SETTINGS.to_owned());
+    migrate(&pool, url).await?;
+    let settings = format!("{SETTINGS}; SET synchronous_commit = off");
+    let counts = lazy(options.clone(), 1, PATIENCE, settings);
+    Ok((pool, counts, Connections::Postgres(questions(options, LONGEST))))
+}
+
+pub(super) async fn open_to_read(url: &str) -> Result<(AnyPool, AnyPool, Connections), StoreError> {
+    connect(url, Duration::ZERO).await?.close().await?;
+    let options = AnyConnectOptions::from_str(url)?;
+    let settings = format!("{SETTINGS}; SET default_transaction_read_only = on");
+    let pool = lazy(options.clone(), 2, PATIENCE, settings);
+    Ok((pool.clone(), pool, Connections::Postgres(questions(options, LONGEST))))
+}
+
+/// Connections for statements that the server stops after `longest`, or when their connection is gone.
+pub(super) fn questions(options: AnyConnectOptions, longest: Duration) -> AnyPool {
+    let settings = format!(
+        "{SETTINGS}; SET default_transaction_read_only = on; SET statement_timeout = {};
+         SET client_connection_check_interval = 100",
+        longest.as_millis()
+    );
+    lazy(options, AT_ONCE, PATIENCE, settings)
+}
+
+/// Takes the lock of the area as the first thing in the transaction: what is read after it was committed before it.
+pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    let pool = pool.clone();
+    let lock = match area {
+        Area::Ledger => LEDGER_LOCK,
+        Area::History => HISTORY_LOCK,
+    };
+    whole(async move {
+        let mut tx = pool.begin().await?;
+        sqlx::query("SELECT 1 FROM pg_advisory_xact_lock($1)").bind(lock).execute(&mut *tx).await?;
+        Ok(tx)
+    })
+    .await
+}
+
+pub(super) async fn snapshot(pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    let pool = pool.clone();
+    whole(async move { pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await }).await
+}
+
+/// The server and database in `url`, without user and password.
+pub(super) fn place(url: &str) -> String {
+    let Ok(mut url) = Url::parse(url) else { return "the PostgreSQL database".to_owned() };
+    let cleared = url.set_password(None).and_then(|()| url.set_username(""));
+    url.set_query(None);
+    if cleared.is_err() { "the PostgreSQL database".to_owned() } else { url.to_string() }
+}
+
+/// Runs to its end even if nobody waits any more: a connection whose `BEGIN` was abandoned would go back to the others within a
+/// transaction.
+async fn whole<T: Send + 'static>(
+    work: impl Future<Output = Result<T, sqlx::Error>> + Send + 'static,
+) -> Result<T, sqlx::Error> {
+    tokio::spawn(work).await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
+}
+
+fn lazy(options: AnyConnectOptions, connections: u32, patience: Duration, settings: String) -> AnyPool {
+    AnyPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(patience)
+        .test_before_acquire(false)
+        .before_acquire(|connection, meta| {
+            Box::pin(async move {
+                if meta.idle_for >= TESTED_AFTER {
+                    connection.ping().await?;
+                }
+                Ok(!connection.is_in_transaction())
+            })
+        })
+        .after_connect(move |connection, _| {
+            let settings = settings.clone();
+            Box::pin(async move {
+                sqlx::raw_sql(sqlx::AssertSqlSafe(settings)).execute(connection).await.map(drop)
+            })
+        })
+        .connect_lazy_with(options)
+}
+
+/// A connection, as soon as the server gives one.
+async fn connect(url: &str, patience: Duration) -> Result<AnyConnection, StoreError> {
+    let place = place(url);
+    let deadline = Instant::now() + patience;
+    let mut is_told = false;
+    loop {
+        let attempt = tokio::time::timeout(Duration::from_secs(5), AnyConnection::connect(url)).await;
+        let error = match attempt.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
+            Ok(connection) => return Ok(connection),
+            Err(error) if !is_down(&error) => return Err(refused(&error, &place)),
+            Err(error) => reason(&error),
+        };
+        if Instant::now() >= deadline {
+            return Err(StoreError::Down { place, error, waited: patience.as_secs() });
+        }
+        if !is_told {
+            tracing::warn!(
+                "PostgreSQL at {place} does not answer ({error}). Waiting for it, at most {} s.",
+                patience.as_secs()
+            );
+            is_told = true;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Whether the server may answer later: it is down, starts or stops, or has too many connections.
+fn is_down(error: &sqlx::Error) -> bool {
+    match error {
+        // A certificate that is not the right one stays so.
+        sqlx::Error::Io(error) => error.kind() != ErrorKind::InvalidData,
+        sqlx::Error::PoolTimedOut => true,
+        sqlx::Error::Database(error) => {
+            matches!(error.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300"))
+        }
+        _ => false,
+    }
+}
+
+fn reason(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::PoolTimedOut => "no answer within 5 s".to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        error => error.to_string(),
+    }
+}
+
+/// An error of the configuration.
+fn refused(error: &sqlx::Error, place: &str) -> StoreError {
+    let code = error.as_database_error().and_then(|error| error.code());
+    let advice = match code.as_deref() {
+        Some("28P01" | "28000") => {
+            "Check the user and the password in DOCKET_DATABASE_URL or DOCKET_DATABASE_PASSWORD_FILE."
+        }
+        Some("3D000") => "Create it with CREATE DATABASE, or check DOCKET_DATABASE_URL.",
+        _ => "Check DOCKET_DATABASE_URL.",
+    };
+    StoreError::Misconfigured(format!("PostgreSQL at {place} cannot be used: {}. {advice}", reason(error)))
+}
+
+/// What the server must have, before anything is changed.
+async fn check(connection: &mut AnyConnection, url: &str) -> Result<(), StoreError> {
+    let row = sqlx::query(
+        "SELECT CAST(current_setting('server_version_num') AS INTEGER), current_setting('server_version'),
+             current_setting('server_encoding'), (SELECT COUNT(*) FROM pg_collation WHERE collname = 'und-x-icu'),
+             CAST(COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false) AS INTEGER),
+             CAST(current_user AS TEXT)",
+    )
+    .fetch_one(connection)
+    .await?;
+    let (number, version): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
+    let (encoding, user): (String, String) = (row.try_get(2)?, row.try_get(5)?);
+    let server = Server {
+        number,
+        version,
+        encoding,
+        has_icu: row.try_get::<i64, _>(3)? > 0,
+        may_create: row.try_get::<i32, _>(4)? == 1,
+        user,
+    };
+    server.fault().map_or(Ok(()), |fault| {
+        Err(StoreError::Unfit(format!("PostgreSQL at {} cannot be used: {fault}", place(url))))
+    })
+}
+
+/// What a server says of itself.
+struct Server {
+    number: i32,
+    version: String,
+    encoding: String,
+    has_icu: bool,
+    may_create: bool,
+    user: String,
+}
+
+impl Server {
+    fn fault(&self) -> Option<String> {
+        let Self { number, version, encoding, user, .. } = self;
+        if *number < OLDEST {
+            return Some(format!("it is version {version}, and Docket needs PostgreSQL 14 or later."));
+        }
+        if encoding != "UTF8" {
+            return Some(format!("its encoding is {encoding}. Create a database with ENCODING 'UTF8'."));
+        }
+        if !self.has_icu {
+            return Some("it was built without ICU, which the search needs.".to_owned());
+        }
+        (!self.may_create).then(|| {
+            format!("user {user} may not create tables. As its owner, run: GRANT CREATE ON SCHEMA public TO \"{user}\";")
+        })
+    }
+}
+
+/// Migrates the schema in one transaction, by one process at a time. The others ask again and again for the lock: a statement that
+/// waits for it would hold a snapshot all the while.
+async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
+    let deadline = Instant::now() + MIGRATION_PATIENCE;
+    loop {
+        let mut tx = pool.begin().await?;
+        let is_free: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)")
+            .bind(MIGRATION_LOCK)
+            .fetch_one(&mut *tx)
+            .await?;
+        if is_free {
+            extend(&mut tx, url).await?;
+            MIGRATIONS.run_direct(None, &mut *tx, false).await?;
+            return Ok(tx.commit().await?);
+        }
+        drop(tx);
+        if Instant::now() >= deadline {
+            return Err(StoreError::Unfit(format!(
+                "PostgreSQL at {} is being migrated by another process for more than {} s.",
+                place(url),
+                MIGRATION_PATIENCE.as_secs()
+            )));
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Creates the one extension that is needed, unless it is there.
+async fn extend(tx: &mut Transaction<'static, Any>, url: &str) -> Result<(), StoreError> {
+    let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM pg_extension WHERE extname = 'pg_trgm'")
+        .fetch_one(&mut **tx)
+        .await?;
+    if there > 0 {
+        return Ok(());
+    }
+    match sqlx::query("CREATE EXTENSION pg_trgm").execute(&mut **tx).await {
+        Ok(_) => Ok(()),
+        Err(sqlx::Error::Database(error)) => Err(StoreError::Unfit(format!(
+            "PostgreSQL at {} lacks the extension pg_trgm, which cannot be created: {}. \
+             As a superuser of this database, run: CREATE EXTENSION pg_trgm;",
+            place(url),
+            error.message()
+        ))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> Server {
+        Server {
+            number: 150_018,
+            version: "15.18 (Debian 15.18-0+deb12u1)".to_owned(),
+            encoding: "UTF8".to_owned(),
+            has_icu: true,
+            may_create: true,
+            user: "docket".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_server_that_lacks_something_is_refused_with_what_it_lacks() {
+        assert_eq!(server().fault(), None);
+        for (server, said) in [
+            (Server { number: 130_020, version: "13.20".to_owned(), ..server() }, "version 13.20"),
+            (Server { encoding: "SQL_ASCII".to_owned(), ..server() }, "ENCODING 'UTF8'"),
+            (Server { has_icu: false, ..server() }, "without ICU"),
+            (Server { may_create: false, ..server() }, "GRANT CREATE ON SCHEMA public TO \"docket\";"),
+        ] {
+            let fault = server.fault().unwrap_or_default();
+            assert!(fault.contains(said), "{fault}");
+        }
+    }
+
+    #[test]
+    fn the_place_of_a_database_is_named_without_its_password() {
+        assert_eq!(
+            place("postgres://docket:quiet-harbor@db.example:5433/ledger?sslmode=verify-full&password=x"),
+            "postgres://db.example:5433/ledger"
+        );
+        assert!(!place("postgres://docket:quiet harbor@[x").contains("harbor"));
+    }
+}

@@ -1,0 +1,75 @@
+//! An executor for single statements that write: each is a transaction of its own, which takes its turn like any other.
+
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
+use sqlx::any::{AnyQueryResult, AnyRow, AnyStatement, AnyTypeInfo};
+use sqlx::{Any, AnyPool, Describe, Either, Execute, Executor, SqlStr};
+
+use super::{Area, Dialect};
+
+/// Stands for the pool in `execute` and its like. A statement of SQLite alone is a transaction, and needs no other.
+#[derive(Debug)]
+pub(in crate::server::store) struct Writer<'p> {
+    pub(in crate::server::store) dialect: Dialect,
+    pub(in crate::server::store) pool: &'p AnyPool,
+    pub(in crate::server::store) area: Area,
+}
+
+impl<'p> Executor<'p> for Writer<'p> {
+    type Database = Any;
+
+    fn fetch_many<'e, 'q: 'e, E>(
+        self,
+        query: E,
+    ) -> BoxStream<'e, Result<Either<AnyQueryResult, AnyRow>, sqlx::Error>>
+    where
+        'p: 'e,
+        E: 'q + Execute<'q, Any>,
+    {
+        if self.dialect == Dialect::Sqlite {
+            return self.pool.fetch_many(query);
+        }
+        let results = async move {
+            let mut tx = self.dialect.begin(self.pool, self.area).await?;
+            let results: Vec<_> = tx.fetch_many(query).try_collect().await?;
+            tx.commit().await?;
+            Ok::<_, sqlx::Error>(stream::iter(results).map(Ok))
+        };
+        stream::once(results).try_flatten().boxed()
+    }
+
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<AnyRow>, sqlx::Error>>
+    where
+        'p: 'e,
+        E: 'q + Execute<'q, Any>,
+    {
+        if self.dialect == Dialect::Sqlite {
+            return self.pool.fetch_optional(query);
+        }
+        Box::pin(async move {
+            let mut tx = self.dialect.begin(self.pool, self.area).await?;
+            let row = tx.fetch_optional(query).await?;
+            tx.commit().await?;
+            Ok(row)
+        })
+    }
+
+    fn prepare_with<'e>(
+        self,
+        sql: SqlStr,
+        parameters: &'e [AnyTypeInfo],
+    ) -> BoxFuture<'e, Result<AnyStatement, sqlx::Error>>
+    where
+        'p: 'e,
+    {
+        self.pool.prepare_with(sql, parameters)
+    }
+
+    fn describe<'e>(self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Any>, sqlx::Error>>
+    where
+        'p: 'e,
+    {
+        self.pool.describe(sql)
+    }
+}

@@ -1,0 +1,177 @@
+//! PostgreSQL where something is missing: one clear line, an exit code, and nothing changed. These tests use a server whatever
+//! database the others run on.
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+
+use crate::databases::{TestDatabase, start};
+use crate::helpers::{Finished, Served, Workplace, certificate};
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// The password of the role `guarded`, the only one that the server asks for one.
+const OF_GUARDED: &str = "amber lantern fjord";
+
+/// An empty database that `guarded` may connect to, and what is granted there besides.
+async fn guarded(grants: &str) -> TestDatabase {
+    let database = TestDatabase::of_server("").await;
+    let role = format!(
+        "DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD '{OF_GUARDED}';
+         EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$; {grants}"
+    );
+    run(&database, &role).await;
+    database
+}
+
+async fn run(database: &TestDatabase, sql: &str) {
+    let mut connection = PgConnection::connect(database.url()).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+async fn count(database: &TestDatabase, sql: &'static str) -> i64 {
+    let mut connection = PgConnection::connect(database.url()).await.unwrap();
+    sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+}
+
+/// The URL of the database for `guarded`.
+fn url(database: &TestDatabase, password: &str) -> String {
+    let user = format!("postgres://guarded:{}@", password.replace(' ', "%20"));
+    database.url().replace("postgres://docket@", &user)
+}
+
+fn place(url: &str) -> Workplace {
+    Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url).set("DOCKET_DATABASE_WAIT_SECONDS", "1")
+}
+
+/// Checks that a command failed with one line that has all of `words`, and created no tables.
+async fn refused(database: &TestDatabase, finished: &Finished, code: i32, words: &[&str]) {
+    assert_eq!(finished.code, Some(code), "{finished:?}");
+    assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished:?}");
+    for word in words {
+        assert!(finished.stderr.contains(word), "no {word} in {}", finished.stderr);
+    }
+    assert!(!finished.stderr.contains("lantern"), "{finished:?}");
+    let tables = "SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(count(database, tables).await, 0, "tables were created");
+}
+
+#[tokio::test]
+async fn a_wrong_password_or_database_is_a_mistake_in_the_configuration() {
+    let database = guarded("").await;
+    let wrong = place(&url(&database, "amber lantern"));
+    let advice = ["guarded", "DOCKET_DATABASE_PASSWORD_FILE"];
+    refused(&database, &wrong.run(&["user", "list"]), 2, &advice).await;
+    refused(&database, &wrong.run(&["serve"]), 2, &advice).await;
+    let missing = place(&format!("{}_missing", url(&database, OF_GUARDED)));
+    refused(&database, &missing.run(&["user", "list"]), 2, &["does not exist", "CREATE DATABASE"]).await;
+    let half = place("postgres://guarded:amber%20lantern@db.example.com");
+    refused(&database, &half.run(&["user", "list"]), 2, &["DOCKET_DATABASE_URL", "names no database"]).await;
+}
+
+#[tokio::test]
+async fn missing_rights_are_named_with_the_statement_that_grants_them() {
+    let database = guarded("REVOKE CREATE ON SCHEMA public FROM PUBLIC").await;
+    let user = place(&url(&database, OF_GUARDED));
+    let grant = "GRANT CREATE ON SCHEMA public TO \"guarded\";";
+    refused(&database, &user.run(&["user", "list"]), 1, &[grant]).await;
+    run(&database, "GRANT CREATE ON SCHEMA public TO guarded").await;
+    let extension = ["pg_trgm", "permission denied", "CREATE EXTENSION pg_trgm;"];
+    refused(&database, &user.run(&["user", "list"]), 1, &extension).await;
+    run(&database, "CREATE EXTENSION pg_trgm").await;
+    assert_eq!(user.run(&["user", "list"]).code, Some(0));
+}
+
+#[tokio::test]
+async fn a_password_is_read_from_a_file_and_reaches_no_log() {
+    let database = guarded("GRANT CREATE ON SCHEMA public TO guarded; CREATE EXTENSION pg_trgm").await;
+    let place = Workplace::with_administrator(NOWHERE)
+        .set("DOCKET_DATABASE_URL", &database.url().replace("docket@", "guarded@"))
+        .set("DOCKET_DATABASE_PASSWORD_FILE", "password")
+        .set("DOCKET_LOG", "trace");
+    std::fs::write(place.path("password"), format!("{OF_GUARDED}\n")).unwrap();
+    let server = place.serve(&["serve"]);
+    server.signed_in().await;
+    server.signal("TERM");
+    assert_eq!(server.ended().await.code(), Some(0));
+    assert!(!server.output().contains("lantern"), "{}", server.output());
+    std::fs::write(place.path("password"), "another\n").unwrap();
+    assert_eq!(place.run(&["user", "list"]).code, Some(2));
+}
+
+#[test]
+fn an_encrypted_connection_is_made_to_the_server_whose_certificate_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let server = certificate("localhost");
+    file("server.pem", &server.certificate);
+    file("server.key", &server.key);
+    let (authority, other) =
+        (file("ca.pem", &server.authority), file("other.pem", &certificate("x").authority));
+    let url = format!("{}postgres", start(&["tls", &folder.path().display().to_string()]));
+    let numbered = url.replace("@localhost", "@127.0.0.1");
+    for (url, options, code) in [
+        (&url, format!("sslmode=verify-full&sslrootcert={authority}"), 0),
+        (&url, "sslmode=require".to_owned(), 0),
+        (&url, "sslmode=disable".to_owned(), 2),
+        (&url, format!("sslmode=verify-full&sslrootcert={other}"), 2),
+        (&numbered, format!("sslmode=verify-full&sslrootcert={authority}"), 2),
+        (&numbered, format!("sslmode=verify-ca&sslrootcert={authority}"), 0),
+    ] {
+        let finished = place(&format!("{url}?{options}")).run(&["user", "list"]);
+        assert_eq!(finished.code, Some(code), "{options}: {finished:?}");
+        assert!(code == 0 || finished.stderr.trim_end().lines().count() == 1, "{finished:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_waited_for_and_then_an_error() {
+    let place = place("postgres://docket@%2Ftmp%2Fno-such-folder/docket");
+    let finished = place.run(&["serve"]);
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    let lines: Vec<&str> = finished.stderr.trim_end().lines().collect();
+    let [waits, ends] = lines[..] else { panic!("{finished:?}") };
+    assert!(waits.contains("Waiting for it, at most 1 s."), "{waits}");
+    assert!(ends.contains("did not answer within 1 s"), "{ends}");
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_left_as_it_is() {
+    let database = TestDatabase::of_server("").await;
+    let place = place(database.url());
+    assert_eq!(place.run(&["user", "list"]).code, Some(0));
+    run(
+        &database,
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (9999, 'later', true, '', 0)",
+    )
+    .await;
+    let finished = place.run(&["user", "list"]);
+    assert_eq!((finished.code, finished.stderr.trim_end().lines().count()), (Some(1), 1), "{finished:?}");
+    assert!(finished.stderr.contains("newer Docket") && finished.stderr.contains("9999"), "{finished:?}");
+}
+
+#[tokio::test]
+async fn processes_that_start_at_once_on_an_empty_database_migrate_it_once() {
+    let database = TestDatabase::of_server("").await;
+    let place = Workplace::with_administrator(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
+    let servers: Vec<Served> = (0..3).map(|_| place.serve(&["serve"])).collect();
+    for server in &servers {
+        server.signed_in().await;
+    }
+    let people = "SELECT COUNT(*) FROM users WHERE password_hash <> ''";
+    assert_eq!(count(&database, people).await, 1);
+}
+
+#[tokio::test]
+async fn a_backup_of_a_server_is_left_to_its_own_tools() {
+    let database = TestDatabase::of_server("").await;
+    let place = place(database.url());
+    let finished = place.run(&["backup", "copy.db"]);
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stderr.contains("pg_dump"), "{finished:?}");
+    assert!(place.files().is_empty(), "{:?}", place.files());
+}

@@ -1,0 +1,148 @@
+//! A database for each test: a file, or, with `TEST_DATABASE=postgres`, a database of its own on a PostgreSQL server. The tests
+//! are the same. Also compiled into the library's tests and into those of crashes, so it knows nothing of Docket but what it is
+//! given.
+//!
+//! The server is the one at `TEST_POSTGRES_URL`, or one that `scripts/postgres.sh` starts for this process and that ends with it.
+
+#![allow(dead_code, reason = "not every kind of test needs all of it")]
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, mpsc};
+
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, Connection};
+
+/// The migrated database that all others are copies of.
+const TEMPLATE: &str = "docket_template";
+
+/// A database that is removed when this is dropped.
+pub(crate) struct TestDatabase {
+    url: String,
+    /// On a server.
+    name: Option<String>,
+}
+
+impl TestDatabase {
+    /// A migrated database of the kind under test: `file`, or one on the server. `migrate` opens the database at a URL once.
+    pub(crate) async fn new(file: &Path, migrate: impl AsyncFn(String)) -> Self {
+        if !is_postgres() {
+            return Self::of_file(file);
+        }
+        static TEMPLATE_IS_THERE: tokio::sync::OnceCell<()> = tokio::sync::OnceCell::const_new();
+        TEMPLATE_IS_THERE.get_or_init(|| template(migrate)).await;
+        Self::of_server(&format!("TEMPLATE {TEMPLATE}")).await
+    }
+
+    /// As [`Self::new`], without anything in it.
+    pub(crate) async fn empty(file: &Path) -> Self {
+        if is_postgres() { Self::of_server("").await } else { Self::of_file(file) }
+    }
+
+    /// A database on the server, whatever kind is under test.
+    pub(crate) async fn of_server(like: &str) -> Self {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let name = format!("test_{}_{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
+        let mut server = connect("postgres").await;
+        run(&mut server, format!("CREATE DATABASE {name} {like}")).await;
+        server.close().await.unwrap();
+        Self { url: url_of(&name), name: Some(name) }
+    }
+
+    /// A file, whatever kind is under test: for what exists with files only.
+    pub(crate) fn of_file(file: &Path) -> Self {
+        Self { url: format!("sqlite://{}", file.display()), name: None }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        if let Some(name) = self.name.take() {
+            _ = REMOVAL.send(name);
+        }
+    }
+}
+
+/// Whether the tests run on PostgreSQL.
+pub(crate) fn is_postgres() -> bool {
+    match std::env::var("TEST_DATABASE").as_deref() {
+        Err(_) | Ok("" | "sqlite") => false,
+        Ok("postgres") => true,
+        Ok(other) => panic!("TEST_DATABASE is sqlite or postgres, not {other}"),
+    }
+}
+
+/// The server's address, up to the name of a database.
+static SERVER: LazyLock<String> =
+    LazyLock::new(|| std::env::var("TEST_POSTGRES_URL").unwrap_or_else(|_| start(&[])));
+
+/// Removes databases one after another, while the tests go on.
+static REMOVAL: LazyLock<mpsc::Sender<String>> = LazyLock::new(|| {
+    let (sender, names) = mpsc::channel::<String>();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for name in names {
+            runtime.block_on(async {
+                let mut server = connect("postgres").await;
+                run(&mut server, format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+                server.close().await.unwrap();
+            });
+        }
+    });
+    sender
+});
+
+/// Starts a server that ends when this process does: it holds the other end of the script's standard input.
+pub(crate) fn start(arguments: &[&str]) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/postgres.sh");
+    let mut server = Command::new(script)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("scripts/postgres.sh");
+    let mut address = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    assert!(!address.is_empty(), "scripts/postgres.sh started no server");
+    std::mem::forget(server);
+    address.trim().to_owned()
+}
+
+/// Makes the template, unless another process of this run did.
+async fn template(migrate: impl AsyncFn(String)) {
+    let mut server = connect("postgres").await;
+    run(&mut server, "SELECT pg_advisory_lock(1)".to_owned()).await;
+    let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM pg_database WHERE datname = $1")
+        .bind(TEMPLATE)
+        .fetch_one(&mut server)
+        .await
+        .unwrap();
+    if there == 0 {
+        run(&mut server, "DROP DATABASE IF EXISTS docket_unfinished".to_owned()).await;
+        run(&mut server, "CREATE DATABASE docket_unfinished".to_owned()).await;
+        migrate(url_of("docket_unfinished")).await;
+        let rest = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = 'docket_unfinished'";
+        run(&mut server, rest.to_owned()).await;
+        run(&mut server, format!("ALTER DATABASE docket_unfinished RENAME TO {TEMPLATE}")).await;
+    }
+    server.close().await.unwrap();
+}
+
+fn url_of(name: &str) -> String {
+    format!("{}{name}", *SERVER)
+}
+
+async fn connect(database: &str) -> PgConnection {
+    let options: PgConnectOptions = url_of(database).parse().unwrap();
+    PgConnection::connect_with(&options).await.unwrap()
+}
+
+async fn run(server: &mut PgConnection, statement: String) {
+    sqlx::raw_sql(AssertSqlSafe(statement)).execute(server).await.unwrap();
+}
