@@ -257,6 +257,10 @@ test("the overview draws the same week", async ({ page, api }) => {
   expect(await page.locator(".week [data-path]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-path")))).toEqual(
     rows.map((row) => row.path),
   );
+  const tops = await page.locator(".week .figures dt").evaluateAll((names) => names.map((name) => name.getBoundingClientRect().top));
+  expect([tops.length, new Set(tops).size], "the figures are on one line").toEqual([4, 1]);
+  const caption = await page.locator(".week figcaption").boundingBox();
+  expect([caption?.width, caption?.height], "the caption takes no room").toEqual([1, 1]);
 });
 
 test.describe("without JavaScript", () => {
