@@ -86,6 +86,7 @@ pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'sta
     let lock = match area {
         Area::Ledger => LEDGER_LOCK,
         Area::History => HISTORY_LOCK,
+        Area::Apart => return whole(async move { pool.begin().await }).await,
     };
     whole(async move {
         let mut tx = pool.begin().await?;
@@ -93,6 +94,13 @@ pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'sta
         Ok(tx)
     })
     .await
+}
+
+/// The server's time, in milliseconds.
+pub(super) async fn time(pool: &AnyPool) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+        .fetch_one(pool)
+        .await
 }
 
 pub(super) async fn snapshot(pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
