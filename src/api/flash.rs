@@ -24,7 +24,7 @@ pub struct Confirmation {
 }
 
 /// A message for one page load: the form, its outcome, and its fields.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashMessage {
     /// The endpoint that the form was posted to.
     pub form: String,

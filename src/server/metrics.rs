@@ -41,17 +41,16 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
         Err(error) => tracing::warn!(%error, "the figures of the process could not be read"),
     }
     page.tasks(state);
-    match state.governor.health().report().await {
-        Ok(report) => page.platform(&report),
-        Err(error) => tracing::warn!(%error, "the circuit breakers could not be read"),
-    }
     let now = state.clock.now();
     let days = state.history.window(now);
     let figures = state.figures.read(&state.store, &state.clock, days, &state.instruments).await;
     page.gauge("docket_database_up", "Whether the database answered", f64::from(u8::from(figures.is_ok())));
     page.pools(state);
     match &figures {
-        Ok(figures) => page.database(state, figures, now),
+        Ok(figures) => {
+            page.platform(&Report::of(figures));
+            page.database(state, figures, now);
+        }
         Err(error) => tracing::warn!(%error, "the figures of the database could not be read"),
     }
     let mut written = String::new();

@@ -193,7 +193,7 @@ impl AppState {
             public_url,
             governor,
             prompt_max,
-            flash: FlashStore::new(),
+            flash: FlashStore::new(store.clone(), clock.clone()),
             attempts,
             passwords,
             turns: Turns::default(),

@@ -14,6 +14,7 @@ pub mod clock_rollback;
 mod dialect;
 pub mod drafts;
 pub mod figures;
+mod flash_messages;
 mod held;
 pub mod history;
 pub mod history_queries;

@@ -56,7 +56,7 @@ async fn waiting(app: &TestApp, name: Option<&str>, person: &Browser) -> FlashMe
         Some(name) => Some(app.id_of(name).await),
         None => None,
     };
-    app.state().flash.take(user.as_deref(), &id(person).unwrap()).await.unwrap()
+    app.state().flash.take(user.as_deref(), &id(person).unwrap()).await.unwrap().unwrap().0
 }
 
 async fn get_with(person: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer {

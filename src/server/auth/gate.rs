@@ -122,7 +122,7 @@ async fn say_why(state: &AppState, headers: &HeaderMap, response: &mut Response)
     let sentence = "Your session has ended: it expired, or your password or access was changed. Sign in to continue where you were.";
     let outcome = Err(AppError::new(ErrorCode::Unauthenticated, sentence));
     let message = FlashMessage { form: SESSION_ENDED.to_owned(), outcome, typed: Vec::new() };
-    let id = state.flash.keep(None, message).await;
+    let Ok(id) = state.flash.keep(None, message).await else { return };
     let kept = cookie::set(flash::COOKIE, &id, flash::KEPT_FOR.as_secs() as i64, &state.public_url);
     response.headers_mut().append(header::SET_COOKIE, kept);
 }

@@ -11,7 +11,8 @@ use url::form_urlencoded;
 
 use super::server_fns::error_in;
 use crate::api::REFRESH_HEADER;
-use crate::api::flash::{FlashMessage, PendingFlash};
+use crate::api::flash::{Confirmation, FlashMessage, PendingFlash};
+use crate::error::AppError;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::config::PublicUrl;
@@ -33,20 +34,31 @@ async fn deliver(state: &AppState, mut request: Request, next: Next) -> Response
     let Some(id) = cookie::get(request.headers(), COOKIE.at(&state.public_url)) else {
         return next.run(request).await;
     };
-    let (mut pending, mut owner) = (None, None);
-    for candidate in Owners::of(&request).all() {
-        if let Some(message) = state.flash.take(candidate.as_deref(), &id).await {
-            (pending, owner) = (Some(PendingFlash::new(message)), candidate);
-            break;
+    let mut taken = None;
+    for owner in Owners::of(&request).all() {
+        match state.flash.take(owner.as_deref(), &id).await {
+            Ok(None) => {}
+            Ok(Some((message, until))) => {
+                taken = Some((PendingFlash::new(message), owner, until));
+                break;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a flash message could not be read");
+                return next.run(request).await;
+            }
         }
     }
-    if let Some(pending) = &pending {
+    if let Some((pending, ..)) = &taken {
         request.extensions_mut().insert(pending.clone());
     }
     let mut response = next.run(request).await;
-    match pending.and_then(|pending| pending.unshown()) {
-        Some(message) => state.flash.put(owner.as_deref(), &id, message).await,
-        None => set_cookie(&mut response, "", 0, &state.public_url),
+    let unshown = taken.and_then(|(pending, owner, until)| Some((pending.unshown()?, owner, until)));
+    let Some((message, owner, until)) = unshown else {
+        set_cookie(&mut response, "", 0, &state.public_url);
+        return response;
+    };
+    if let Err(error) = state.flash.put(owner.as_deref(), &id, message, until).await {
+        tracing::warn!(%error, "a flash message that was not shown is lost");
     }
     response
 }
@@ -73,9 +85,26 @@ async fn collect(state: &AppState, request: Request, next: Next) -> Response {
     };
     let has_secret = outcome.as_ref().is_ok_and(|said| said.secret.is_some());
     let owner = owners.session.filter(|_| has_secret).or(owners.person);
-    let id = state.flash.keep(owner.as_deref(), FlashMessage { form, outcome, typed }).await;
-    set_cookie(&mut response, &id, KEPT_FOR.as_secs() as i64, &state.public_url);
-    response
+    match state.flash.keep(owner.as_deref(), FlashMessage { form, outcome: outcome.clone(), typed }).await {
+        Ok(id) => {
+            set_cookie(&mut response, &id, KEPT_FOR.as_secs() as i64, &state.public_url);
+            response
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the outcome of a form could not wait for the next page");
+            said_at_once(outcome)
+        }
+    }
+}
+
+/// The outcome itself as the answer; the browser's way back leads to the form.
+fn said_at_once(outcome: Result<Confirmation, AppError>) -> Response {
+    match outcome {
+        Ok(Confirmation { sentence, secret }) => {
+            [Some(sentence), secret].into_iter().flatten().collect::<Vec<_>>().join("\n").into_response()
+        }
+        Err(error) => (StatusCode::from(error.code), error.message).into_response(),
+    }
 }
 
 /// Whose messages a request may get. One with a secret is of the session in which the form was posted: another session of the same

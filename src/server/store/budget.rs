@@ -22,7 +22,21 @@ const METERS: &str = "SELECT
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $1 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $3 AND ends_at > $5 AND ends_at <= $6),
-    (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7), ";
+    (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7),
+    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL),
+    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'), ";
+
+/// What every page shows.
+pub struct Meters {
+    pub of_scopes: [Meter; 3],
+    /// Queued prompts of the project.
+    pub waiting: u32,
+    /// Circuit breakers that are open, that of the key included.
+    pub open_circuits: u32,
+    pub key_is_refused: bool,
+    /// Jobs that are news to the reader.
+    pub unread: u32,
+}
 
 impl Store {
     /// Counts one call in `scope` if the last hour has room for it and no pause is active.
@@ -130,15 +144,14 @@ impl Store {
         Ok(Meter { used, limit, next_fits_at })
     }
 
-    /// The usage of three scopes over the last hour, the number of queued prompts of `project`, and how many of its jobs are
-    /// news to `reader`, in one query: every page shows them.
+    /// The usage of three scopes over the last hour and the rest of [`Meters`], in one query.
     pub async fn meters(
         &self,
         project: &ProjectId,
         scopes: [(&str, u32); 3],
         reader: &Reader,
         now: Timestamp,
-    ) -> Result<([Meter; 3], u32, u32), StoreError> {
+    ) -> Result<Meters, StoreError> {
         let row = sqlx::query(AssertSqlSafe([METERS, &looked_at::unread("$8", "$7", "$9")].concat()))
             .bind(scopes[0].0)
             .bind(scopes[1].0)
@@ -162,7 +175,13 @@ impl Store {
             let paused = Some(row.try_get::<i64, _>(at + 3)?).filter(|ends_at| *ends_at > 0);
             *meter = Meter { used, limit, next_fits_at: fits.max(paused.map(Timestamp::from_millis)) };
         }
-        Ok((meters, count(6)?, count(7)?))
+        Ok(Meters {
+            of_scopes: meters,
+            waiting: count(6)?,
+            open_circuits: count(7)?,
+            key_is_refused: count(8)? > 0,
+            unread: count(9)?,
+        })
     }
 
     /// When the counted calls in `scope` were made, in Unix milliseconds, oldest first; old ones are deleted.

@@ -9,6 +9,9 @@ use super::{Store, StoreError, jobs};
 use crate::model::time::Timestamp;
 use crate::model::upstream::Failure;
 
+/// The circuit that a refused key opens.
+pub const KEY: &str = "key";
+
 /// A circuit breaker that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCircuit {

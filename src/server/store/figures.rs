@@ -32,6 +32,8 @@ const FIGURES: &str = "
     UNION ALL
     SELECT 'newest day', project, MAX(day), 0 FROM history_days WHERE day <= $3 GROUP BY project
     UNION ALL
+    SELECT 'open circuit', circuit, '', tried_at FROM upstream_circuits WHERE tried_at IS NOT NULL
+    UNION ALL
     SELECT 'events', w.project, '', COUNT(*)
     FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.next_try_at IS NOT NULL GROUP BY w.project";
 

@@ -13,6 +13,7 @@ mod reading;
 use tempfile::TempDir;
 
 use self::databases::TestDatabase;
+use super::budget::Meters;
 use super::intents::{Claim, DeliveryOutcome, Intent, NewIntent};
 use super::job_list::JobFilter;
 use super::looked_at::Reader;
@@ -330,7 +331,8 @@ async fn all_meters_of_a_page_are_read_at_once_and_as_one_by_one() {
 
     let scopes = [("creates", 2), ("follow-ups", 2), ("views", 5)];
     let nobody = Reader { user_id: "nobody".to_owned(), everyone: true };
-    let (meters, waiting, unread) = store.meters(&ledger.project, scopes, &nobody, NOON).await.unwrap();
+    let Meters { of_scopes: meters, waiting, unread, .. } =
+        store.meters(&ledger.project, scopes, &nobody, NOON).await.unwrap();
     for (meter, (scope, limit)) in meters.into_iter().zip(scopes) {
         assert_eq!(meter, store.meter(scope, limit, NOON).await.unwrap(), "{scope}");
     }
@@ -338,7 +340,7 @@ async fn all_meters_of_a_page_are_read_at_once_and_as_one_by_one() {
     assert_eq!(meters[2].next_fits_at, Some(NOON.plus_seconds(60)));
     assert_eq!((waiting, unread), (1, 0), "what waits has not ended");
     ledger.ended("b", "failed", None).await;
-    let (_, _, unread) = store.meters(&ledger.project, scopes, &nobody, NOON).await.unwrap();
+    let unread = store.meters(&ledger.project, scopes, &nobody, NOON).await.unwrap().unread;
     assert_eq!(unread, 1);
     let (_, own) = store.revision(&ledger.project, &Reader { everyone: false, ..nobody }).await.unwrap();
     assert_eq!(own, 0, "somebody else's");

@@ -19,7 +19,7 @@ use crate::server::config::Budget;
 use crate::server::store::intents::{Claim, Intent};
 use crate::server::store::looked_at::Reader;
 use crate::server::store::{Store, StoreError};
-use crate::server::upstream::health::Health;
+use crate::server::upstream::health::{Health, notice};
 
 /// Permission for one upstream call. Only the governor creates it.
 pub struct Permit {
@@ -272,9 +272,9 @@ impl Governor {
         let scopes = [Scope::Creates(project.clone()), Scope::FollowUps(project.clone()), Scope::Analytics];
         let keys = scopes.each_ref().map(Scope::key);
         let limits = [0, 1, 2].map(|at| (keys[at].as_ref(), self.limit(&scopes[at])));
-        let ([creates, follow_ups, analytics], waiting, unread) =
-            self.store.meters(project, limits, reader, self.clock.now()).await?;
-        let notice = self.health.report().await?.notice();
+        let meters = self.store.meters(project, limits, reader, self.clock.now()).await?;
+        let [creates, follow_ups, analytics] = meters.of_scopes;
+        let (waiting, unread, notice) = (meters.waiting, meters.unread, notice(&meters));
         Ok(Budgets { waiting, unread, creates, follow_ups, analytics, notice })
     }
 

@@ -10,18 +10,17 @@ use crate::model::budget::Notice;
 use crate::model::time::Timestamp;
 use crate::model::upstream::{Operation, OperationStatus};
 use crate::server::clock::Clock;
-use crate::server::store::circuits::OpenCircuit;
+use crate::server::store::budget::Meters;
+use crate::server::store::circuits::{KEY, OpenCircuit};
+use crate::server::store::figures::Figure;
 use crate::server::store::{Store, StoreError};
 
 /// At most five probes per minute.
 const BETWEEN_PROBES: Duration = Duration::from_secs(12);
 
 /// How long the queues wait after the key was refused: every attempt costs a call, and an administrator has to act
-/// first.
+/// first. Other calls are not held back.
 const KEY_REST_SECONDS: i64 = 300;
-
-/// The circuit that a refused key opens. Calls are not held back by it, only queues.
-const KEY: &str = "key";
 
 #[derive(Clone)]
 pub struct Health {
@@ -107,6 +106,16 @@ impl Health {
 }
 
 impl Report {
+    /// From the figures of the database.
+    pub fn of(figures: &[Figure]) -> Self {
+        let open = figures.iter().filter(|figure| figure.what == "open circuit");
+        let circuit = |figure: &Figure| OpenCircuit {
+            name: figure.of_whom.clone(),
+            tried_at: Timestamp::from_millis(figure.number),
+        };
+        Self { open: open.map(circuit).collect() }
+    }
+
     /// When the next probe is let through, while the circuit breaker is open.
     pub fn open_until(&self, operation: Operation) -> Option<Timestamp> {
         self.tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES))
@@ -123,17 +132,17 @@ impl Report {
         self.tried_at(KEY)
     }
 
-    /// The notice for people on top of pages.
-    pub(super) fn notice(&self) -> Option<Notice> {
-        match (self.key_refused_at(), self.open.is_empty()) {
-            (Some(_), _) => Some(Notice::KeyRefused),
-            (None, false) => Some(Notice::Failing),
-            (None, true) => None,
-        }
-    }
-
     fn tried_at(&self, name: &str) -> Option<Timestamp> {
         self.open.iter().find(|circuit| circuit.name == name).map(|circuit| circuit.tried_at)
+    }
+}
+
+/// The notice for people on top of pages.
+pub(super) fn notice(meters: &Meters) -> Option<Notice> {
+    match meters {
+        Meters { key_is_refused: true, .. } => Some(Notice::KeyRefused),
+        Meters { open_circuits: 1.., .. } => Some(Notice::Failing),
+        _ => None,
     }
 }
 

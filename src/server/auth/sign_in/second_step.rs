@@ -61,7 +61,7 @@ pub(super) async fn tell_wrong_codes(state: &AppState, user: &User) -> Result<()
     );
     let outcome = Err(AppError::new(ErrorCode::Forbidden, sentence));
     let message = FlashMessage { form: WRONG_CODES.to_owned(), outcome, typed: Vec::new() };
-    let id = state.flash.keep(Some(&user.id), message).await;
+    let id = state.flash.keep(Some(&user.id), message).await?;
     keep(cookie::set(flash::COOKIE, &id, flash::KEPT_FOR.as_secs() as i64, &state.public_url));
     Ok(())
 }
