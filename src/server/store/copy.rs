@@ -203,3 +203,6 @@ async fn run(connection: &mut AnyConnection, statement: String) -> Result<(), St
     connection.execute(sqlx::query(AssertSqlSafe(statement))).await?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
