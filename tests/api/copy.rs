@@ -180,7 +180,7 @@ async fn a_copy_that_was_refused_half_way_leaves_nothing_and_can_be_made_again()
         refused_half_way(&file, &target, &fresh, "templates is not the same in source and target").await;
         contents::stop_meddling(&target).await;
         of_target.drop_trigger("index_texts", "listed_jobs").await;
-        refused_half_way(&file, &target, &fresh, "could not be found by their words").await;
+        refused_half_way(&file, &target, &fresh, "the search of the target lacks").await;
     }
     let target = TestDatabase::of_server("").await;
     assert_eq!(copy(&file, target.url()).code, Some(0));

@@ -31,7 +31,7 @@ pub enum CopyError {
         "{table} is not the same in source and target ({read} rows were read, {written} are there), and the target was left empty"
     )]
     Differs { table: String, read: u64, written: u64 },
-    #[error("{jobs} jobs could not be found by their words in the target, which was left empty")]
+    #[error("the search of the target lacks {jobs} jobs or has too many, and the target was left empty")]
     NotIndexed { jobs: i64 },
     #[error(transparent)]
     Store(#[from] StoreError),

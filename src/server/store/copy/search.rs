@@ -1,6 +1,6 @@
 //! The index of the search, which is not copied: the triggers of the target make it from the texts, and it is checked against them.
 
-use sqlx::AnyConnection;
+use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::{CopyError, Step};
 use crate::server::store::StoreError;
@@ -46,17 +46,18 @@ pub(super) async fn index(to: &mut AnyConnection, tell: &mut impl FnMut(Step<'_>
 /// Checks that exactly the jobs that have texts can be found by them.
 pub(super) async fn check(to: &mut AnyConnection, dialect: Dialect) -> Result<(), CopyError> {
     for (texts, condition) in [(Texts::Words, "TRUE"), (Texts::Characters, "l.unspaced = 1")] {
+        let index = dialect.indexed(texts);
+        let has_texts =
+            format!("{condition} AND EXISTS (SELECT 1 FROM messages m WHERE m.job_id = l.job_id)");
+        // Each is a look-up by number: SQLite would compare every job with every entry to join them.
         let wrong = format!(
-            "SELECT COUNT(*) FROM (
-                 SELECT l.number FROM listed_jobs l
-                 WHERE {condition} AND EXISTS (SELECT 1 FROM messages m WHERE m.job_id = l.job_id)
-             ) AS l FULL JOIN {} AS i ON i.number = l.number WHERE l.number IS NULL OR i.number IS NULL",
-            dialect.indexed(texts)
+            "SELECT (SELECT COUNT(*) FROM listed_jobs l WHERE {has_texts}
+                     AND NOT EXISTS (SELECT 1 FROM {index} AS i WHERE i.number = l.number))
+                 + (SELECT COUNT(*) FROM {index} AS i
+                    WHERE NOT EXISTS (SELECT 1 FROM listed_jobs l WHERE l.number = i.number AND {has_texts}))"
         );
-        let jobs: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(wrong))
-            .fetch_one(&mut *to)
-            .await
-            .map_err(StoreError::from)?;
+        let jobs: i64 =
+            sqlx::query_scalar(AssertSqlSafe(wrong)).fetch_one(&mut *to).await.map_err(StoreError::from)?;
         if jobs > 0 {
             return Err(CopyError::NotIndexed { jobs });
         }
