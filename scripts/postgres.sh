@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A PostgreSQL server for tests, in a temporary folder, reached by a socket there. Writes its address to standard output without
-# the name of a database, and stops and removes it when standard input ends. Nothing in it survives, so nothing is synced to disk.
+# the name of a database, restarts it without an orderly shutdown for each line `restart` of standard input, and stops and removes it
+# when that ends. Nothing in it survives, so nothing is synced to disk.
 # `postgres.sh tls FOLDER` starts one that is reached by TLS alone, with the certificate server.pem and its key server.key there.
 # `postgres.sh programs` only prints where the programs of the server are.
 set -euo pipefail
@@ -40,6 +41,21 @@ main() {
     host=localhost:$port
     export PGPORT=$port
   fi
+  begin
+  printf 'postgres://docket@%s/\n' "$host"
+  local command
+  while read -r command; do
+    [[ $command == restart ]] || fail "unknown command: $command"
+    # As an immediate shutdown: nothing is finished.
+    kill -QUIT "$server"
+    wait "$server" || true
+    begin
+    echo restarted
+  done
+}
+
+# Starts the server, and waits until it answers. Uses the variables of `main`.
+begin() {
   "${as[@]}" "$bin/postgres" -D "$folder/data" -k "$folder" "${options[@]}" -c max_connections=400 \
     -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 \
     -c autovacuum=off -c log_min_messages=panic </dev/null >"$folder/log" 2>&1 &
@@ -48,8 +64,6 @@ main() {
     kill -0 "$server" 2>/dev/null || fail "PostgreSQL did not start: $(cat "$folder/log")"
     sleep 0.05
   done
-  printf 'postgres://docket@%s/\n' "$host"
-  cat >/dev/null || true
 }
 
 server_programs() {

@@ -10,6 +10,9 @@ passed=0
 failed=0
 skipped=0
 
+# Most tests wait for a database or a process more than they compute.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))}
+
 main() {
   cd "$ROOT"
   mkdir -p target

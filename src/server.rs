@@ -16,6 +16,7 @@ pub mod error_response;
 pub mod figures;
 pub mod flash;
 pub mod forms;
+pub mod heartbeat;
 pub mod history;
 pub mod http_client;
 pub mod instruments;

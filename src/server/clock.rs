@@ -11,6 +11,8 @@ use crate::model::time::Timestamp;
 #[derive(Clone, Default)]
 pub struct Clock {
     frozen_at: Option<Arc<AtomicI64>>,
+    /// How far it is ahead of this machine's, in milliseconds.
+    ahead: Arc<AtomicI64>,
 }
 
 impl Clock {
@@ -20,14 +22,24 @@ impl Clock {
 
     /// A clock that does not advance until [`Clock::advance`] or [`Clock::set`] moves it.
     pub fn frozen(at: Timestamp) -> Self {
-        Self { frozen_at: Some(Arc::new(AtomicI64::new(at.as_millis()))) }
+        Self { frozen_at: Some(Arc::new(AtomicI64::new(at.as_millis()))), ahead: Arc::default() }
+    }
+
+    /// As on a machine whose clock is `ahead` milliseconds fast.
+    pub fn fast_by(ahead: i64) -> Self {
+        Self { frozen_at: None, ahead: Arc::new(AtomicI64::new(ahead)) }
     }
 
     pub fn now(&self) -> Timestamp {
         match &self.frozen_at {
             Some(millis) => Timestamp::from_millis(millis.load(Ordering::SeqCst)),
-            None => Timestamp::from_datetime(time::OffsetDateTime::now_utc()),
+            None => Timestamp::from_millis(machine_millis() + self.ahead.load(Ordering::SeqCst)),
         }
+    }
+
+    /// Goes on from `time`, which another clock has now. A frozen clock ignores it.
+    pub fn follow(&self, time: Timestamp) {
+        self.ahead.store(time.as_millis() - machine_millis(), Ordering::SeqCst);
     }
 
     /// Monotonic time, for what a clock rollback must not delay.
@@ -52,4 +64,8 @@ impl Clock {
             millis.store(at.as_millis(), Ordering::SeqCst);
         }
     }
+}
+
+fn machine_millis() -> i64 {
+    Timestamp::from_datetime(time::OffsetDateTime::now_utc()).as_millis()
 }

@@ -53,8 +53,6 @@ pub struct History {
     backoff: Arc<Mutex<Backoff>>,
     /// Notified when days are requested, so that `run` continues at once.
     asked: Arc<Notify>,
-    /// The id of this process among those on the same database.
-    holder: Arc<str>,
 }
 
 /// The result of one step.
@@ -93,7 +91,6 @@ impl History {
             turn: Arc::default(),
             backoff: Arc::default(),
             asked: Arc::default(),
-            holder: uuid::Uuid::new_v4().to_string().into(),
         }
     }
 
@@ -101,7 +98,7 @@ impl History {
     /// fetched again later.
     pub async fn run(&self, stop: CancellationToken) {
         self.tasks.supervise(Task::History, &stop, || self.go_on(&stop)).await;
-        if let Err(error) = self.store.release_history_lease(&self.holder).await {
+        if let Err(error) = self.store.release_history_lease().await {
             tracing::warn!(%error, "the history lease could not be released");
         }
     }
@@ -135,7 +132,7 @@ impl History {
     }
 
     async fn step_alone(&self) -> anyhow::Result<Step> {
-        match self.store.acquire_history_lease(&self.holder, self.clock.now(), LEASE).await? {
+        match self.store.acquire_history_lease(self.clock.now(), LEASE).await? {
             true => self.step().await,
             false => Ok(Step::Wait(None)),
         }
@@ -146,7 +143,6 @@ impl History {
         Duration::from_millis(millis.max(0).unsigned_abs()).clamp(BETWEEN_CALLS, BETWEEN_LOOKS)
     }
 
-    /// The days to keep in sync.
     /// The days that are kept in step.
     pub fn window(&self, now: Timestamp) -> DayRange {
         DayRange::ending(Day::of(now), self.days.into())

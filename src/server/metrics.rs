@@ -13,13 +13,16 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use strum::VariantArray;
 
 use crate::model::day::Day;
 use crate::model::job::JobState;
 use crate::model::time::Timestamp;
+use crate::model::upstream::Operation;
 use crate::server::instruments::{Labels, operation_label};
 use crate::server::state::AppState;
 use crate::server::store::figures::Figure;
+use crate::server::upstream::health::Report;
 
 pub use text::Format;
 
@@ -38,7 +41,10 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
         Err(error) => tracing::warn!(%error, "the figures of the process could not be read"),
     }
     page.tasks(state);
-    page.platform(state);
+    match state.governor.health().report().await {
+        Ok(report) => page.platform(&report),
+        Err(error) => tracing::warn!(%error, "the circuit breakers could not be read"),
+    }
     let now = state.clock.now();
     let days = state.history.window(now);
     let figures = state.figures.read(&state.store, &state.clock, days, &state.instruments).await;
@@ -121,17 +127,16 @@ impl Page {
         );
     }
 
-    fn platform(&mut self, state: &AppState) {
-        let health = state.governor.health();
+    fn platform(&mut self, report: &Report) {
         self.gauges(
             "docket_upstream_circuit_open",
             "Whether calls of an operation are held back because the platform keeps failing",
-            health.operations().into_iter().map(|status| {
-                let labels = labels([("operation", operation_label(status.operation))]);
-                (labels, f64::from(u8::from(status.rests_until.is_some())))
+            Operation::VARIANTS.iter().map(|operation| {
+                let labels = labels([("operation", operation_label(*operation))]);
+                (labels, f64::from(u8::from(report.open_until(*operation).is_some())))
             }),
         );
-        let is_refused = health.key_refused_at().is_some();
+        let is_refused = report.key_refused_at().is_some();
         self.gauge(
             "docket_upstream_key_refused",
             "Whether the platform refused the admin key, and has not accepted it since",

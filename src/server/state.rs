@@ -28,6 +28,7 @@ use crate::server::config::{
 };
 use crate::server::figures::LatestFigures;
 use crate::server::flash::FlashStore;
+use crate::server::heartbeat::Heartbeat;
 use crate::server::history::History;
 use crate::server::instruments::Instruments;
 use crate::server::jobs::{Jobs, PromptLimits, Timing};
@@ -53,6 +54,7 @@ pub struct Shared {
     pub clock: Clock,
     pub governor: Governor,
     pub jobs: Jobs,
+    pub heartbeat: Heartbeat,
     pub page_views: PageViewsCache,
     pub history: History,
     pub analytics: Analytics,
@@ -110,7 +112,7 @@ impl AppState {
             metrics_token,
         } = config;
         let instruments = Instruments::default();
-        let health = Health::new(clock.clone(), upstream.breaks_after);
+        let health = Health::new(store.clone(), clock.clone(), upstream.breaks_after);
         let share = access.analytics_per_person;
         let governor = Governor::new(store.clone(), clock.clone(), budget, share, health);
         let client = Upstream::new(upstream, governor.clone(), clock.clone(), instruments.clone())?;
@@ -168,6 +170,7 @@ impl AppState {
             projects,
             history,
             analytics: Analytics::new(store.clone()),
+            heartbeat: Heartbeat::new(store.clone(), clock.clone(), jobs.clone(), tasks.clone()),
             jobs,
             webhooks: Webhooks::new(
                 webhooks,

@@ -9,6 +9,7 @@ pub mod archive_and_tags;
 pub mod audit;
 pub mod batches;
 pub mod budget;
+pub mod circuits;
 pub mod clock_rollback;
 pub mod copy;
 mod dialect;
@@ -20,6 +21,7 @@ pub mod history_queries;
 pub mod identities;
 mod ids;
 pub mod imports;
+pub mod instances;
 pub mod intents;
 pub mod invitations;
 mod job_filter;
@@ -73,6 +75,8 @@ pub struct Store {
     /// One connection for counts that stand alone.
     counts: AnyPool,
     questions: questions::Questions,
+    /// The id of this process among those that share the database.
+    instance: Arc<str>,
     states: Arc<job_list::KnownStates>,
 }
 
@@ -152,7 +156,7 @@ impl Store {
 
     fn of(Opened { dialect, pool, counts, questions }: Opened) -> Self {
         let questions = questions::Questions::of(questions);
-        Self { dialect, pool, counts, questions, states: Arc::default() }
+        Self { dialect, pool, counts, questions, instance: new_id().into(), states: Arc::default() }
     }
 
     /// Whether the database responds and is migrated.
@@ -184,6 +188,13 @@ impl Store {
         self.begin_in(Area::History).await
     }
 
+    /// As [`Self::begin_history`], for what is fetched. Fails if another process has the lease by now.
+    async fn begin_fetched(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        let mut tx = self.begin_history().await?;
+        history::must_not_have_lost_the_lease(&mut tx, self.instance()).await?;
+        Ok(tx)
+    }
+
     async fn begin_in(&self, area: Area) -> Result<Transaction<'static, Any>, StoreError> {
         Ok(self.dialect.begin(&self.pool, area).await?)
     }
@@ -206,6 +217,11 @@ impl Store {
     /// As [`Self::writer`], for what belongs to the page views by day alone.
     fn history_writer(&self) -> Writer<'_> {
         Writer { area: Area::History, ..self.writer() }
+    }
+
+    /// As [`Self::counter`], for a row that one statement alone reads and changes. Such a statement needs no turn.
+    fn apart(&self) -> Writer<'_> {
+        Writer { area: Area::Apart, ..self.counter() }
     }
 }
 

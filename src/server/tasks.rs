@@ -19,6 +19,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// A background task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Task {
+    Heartbeat,
     Delivery,
     Polling,
     History,
@@ -48,6 +49,7 @@ struct State {
 impl Task {
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Heartbeat => "Giving signs of life",
             Self::Delivery => "Sending prompts",
             Self::Polling => "Checking jobs",
             Self::History => "Fetching page views",

@@ -2,7 +2,6 @@
 //! for a job; it reports only how far a request can have come.
 
 mod body;
-mod breaker;
 pub mod client;
 mod connection;
 pub mod decode;

@@ -63,6 +63,7 @@ impl Scene {
 
     async fn begin_again(&mut self) {
         (self.server, self.browser) = begin(&self.place).await;
+        self.ledger.grace_is_over().await;
     }
 
     /// The delivery state of the prompt, if it is in the database.

@@ -66,6 +66,7 @@ mod project_limits;
 mod prompt_max;
 mod queue;
 mod redirects;
+mod replicas;
 mod resolve;
 mod retention;
 mod roles;

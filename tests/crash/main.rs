@@ -1,6 +1,7 @@
 //! `docket serve` is killed at random moments while several people post prompts, and restarted on the same database:
-//! every prompt ends accepted, rejected or unknown, and none reaches the upstream twice. `make test` runs a few rounds,
-//! `make crash` three hundred.
+//! every prompt ends accepted, rejected or unknown, and none reaches the upstream twice. On PostgreSQL it is three processes, which
+//! people ask by turns; there also the database's server crashes, all processes are replaced one by one, and the network between one
+//! of them and the database stalls. `make test` runs a few rounds, `make crash` three hundred.
 //!
 //! The seed determines what people do, how the upstream behaves and when the process is killed, but not the
 //! interleaving of threads: runs with the same seed are similar, not identical. Must not use Docket's own types: it
@@ -12,6 +13,7 @@
 #[path = "../databases/mod.rs"]
 mod databases;
 mod people;
+mod postgres;
 mod random;
 mod server;
 mod upstream;
@@ -30,6 +32,10 @@ use upstream::Upstream;
 const FEW_ROUNDS: u64 = 15;
 const PEOPLE: u64 = 6;
 
+/// How long the network between a process and the database stalls, in a long run and in a short one.
+const LONG_STALL: Duration = Duration::from_secs(30);
+const SHORT_STALL: Duration = Duration::from_secs(4);
+
 /// One kill in this many happens while the process is still starting.
 const KILLED_WHILE_STARTING: u64 = 8;
 
@@ -41,15 +47,18 @@ async fn main() -> ExitCode {
     }
     let rounds = number("CRASH_ROUNDS").unwrap_or(FEW_ROUNDS);
     let seed = number("CRASH_SEED").unwrap_or(4);
-    println!("\n{rounds} kills, SEED={seed}");
+    println!("\n{rounds} rounds, SEED={seed}");
     let began = Instant::now();
     let upstream = Upstream::start(Random::of(seed, 0)).await;
     let mut server = Server::new(&upstream.url()).await;
-    server.start().await;
+    for replica in 0..server.replicas() {
+        server.start(replica).await;
+    }
     server.sign_in().await;
     let book = Arc::new(Book::default());
     let people = People::begin(PEOPLE, seed, &server, &book);
-    kill(&mut server, rounds, &mut Random::of(seed, 1)).await;
+    let stall = if rounds > FEW_ROUNDS { LONG_STALL } else { SHORT_STALL };
+    disturb(&mut server, rounds, stall, &mut Random::of(seed, 1)).await;
     people.end().await;
     server.settled().await;
     let verdict = verdict::on(&server, &upstream, &book, rounds).await;
@@ -58,21 +67,42 @@ async fn main() -> ExitCode {
     verdict.end()
 }
 
-/// Kills the process `rounds` times; it is running afterwards.
-async fn kill(server: &mut Server, rounds: u64, random: &mut Random) {
+/// Kills a process `rounds` times, or, of several on one database, does something else to one of them, to all or to the database. All
+/// are running afterwards.
+async fn disturb(server: &mut Server, rounds: u64, stall: Duration, random: &mut Random) {
     for round in 1..=rounds {
         tokio::time::sleep(Duration::from_millis(random.below(400))).await;
-        server.kill().await;
-        if random.one_in(KILLED_WHILE_STARTING) {
-            server.spawn();
-            tokio::time::sleep(Duration::from_millis(random.below(60))).await;
-            server.kill().await;
+        let replica = random.below(server.replicas() as u64) as usize;
+        match random.below(20) {
+            0 if server.replicas() > 1 => {
+                server.stall_network(replica, true);
+                tokio::time::sleep(stall).await;
+                server.stall_network(replica, false);
+            }
+            1..=3 if server.replicas() > 1 => server.restart_database(),
+            4..=6 if server.replicas() > 1 => {
+                for replica in 0..server.replicas() {
+                    server.end(replica).await;
+                    server.start(replica).await;
+                }
+            }
+            _ => kill(server, replica, random).await,
         }
-        server.start().await;
         if round % 50 == 0 {
             println!("    {round} rounds");
         }
     }
+}
+
+/// Kills a process, and starts it again.
+async fn kill(server: &mut Server, replica: usize, random: &mut Random) {
+    server.kill(replica);
+    if random.one_in(KILLED_WHILE_STARTING) {
+        server.spawn(replica);
+        tokio::time::sleep(Duration::from_millis(random.below(60))).await;
+        server.kill(replica);
+    }
+    server.start(replica).await;
 }
 
 fn number(variable: &str) -> Option<u64> {

@@ -1,7 +1,8 @@
-//! `docket serve` as a process on one database: started, killed and queried.
+//! `docket serve` on one database, as one process or, on PostgreSQL, as several: started, killed and queried.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,28 +13,39 @@ use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-use super::databases::TestDatabase;
+use super::databases::is_postgres;
+use super::postgres::{Network, Postgres};
 
 const PASSWORD: &str = "a crash of unrelated words";
 
-/// The timeout for everything that does not depend on chance.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How many processes share a PostgreSQL database.
+const REPLICAS: usize = 3;
+
+/// The timeout for everything that does not depend on chance: longer than it takes until an ended process is noticed.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct Server {
     folder: TempDir,
-    database: TestDatabase,
+    /// `None`: the database is a file.
+    postgres: Option<Postgres>,
     upstream: String,
+    replicas: Vec<Replica>,
+    /// The processes' addresses, and the session cookie of their one person.
+    session: watch::Sender<Session>,
+    turn: Arc<AtomicUsize>,
+    http: Client,
+}
+
+struct Replica {
+    network: Option<Network>,
     process: Option<Child>,
     output: Arc<Mutex<String>>,
-    /// Its address, and the session cookie of its one person.
-    session: watch::Sender<Session>,
-    http: Client,
 }
 
 #[derive(Clone, Default)]
 pub(crate) struct Session {
-    pub(crate) address: String,
-    pub(crate) cookie: String,
+    addresses: Vec<String>,
+    cookie: String,
 }
 
 impl Server {
@@ -41,26 +53,53 @@ impl Server {
         sqlx::any::install_default_drivers();
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-        let folder = tempfile::tempdir().unwrap();
+        let postgres = if is_postgres() { Some(Postgres::start().await) } else { None };
+        let mut replicas = Vec::new();
+        for _ in 0..if postgres.is_some() { REPLICAS } else { 1 } {
+            let network = match &postgres {
+                Some(postgres) => Some(postgres.network().await),
+                None => None,
+            };
+            replicas.push(Replica { network, process: None, output: Arc::default() });
+        }
+        let addresses = vec![String::new(); replicas.len()];
         Self {
-            database: TestDatabase::empty(&folder.path().join("docket.db")).await,
-            folder,
+            folder: tempfile::tempdir().unwrap(),
+            postgres,
             upstream: upstream.to_owned(),
-            process: None,
-            output: Arc::default(),
-            session: watch::Sender::default(),
+            replicas,
+            session: watch::Sender::new(Session { addresses, cookie: String::new() }),
+            turn: Arc::default(),
             http: http.timeout(Duration::from_secs(45)).build().unwrap(),
         }
     }
 
-    /// Starts a process without waiting.
-    pub(crate) fn spawn(&mut self) {
+    pub(crate) fn replicas(&self) -> usize {
+        self.replicas.len()
+    }
+
+    /// The database, for whoever is not a process of Docket.
+    fn url(&self) -> String {
+        match &self.postgres {
+            Some(postgres) => postgres.url().to_owned(),
+            None => format!("sqlite://{}", self.folder.path().join("docket.db").display()),
+        }
+    }
+
+    fn command(&self, url: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_docket"));
-        command.arg("serve").env_clear().current_dir(self.folder.path());
+        command.env_clear().current_dir(self.folder.path()).env("DOCKET_DATABASE_URL", url);
+        command
+    }
+
+    /// Starts a process without waiting.
+    pub(crate) fn spawn(&mut self, replica: usize) {
+        let url = self.replicas[replica].network.as_ref().map_or_else(|| self.url(), Network::url);
+        let mut command = self.command(&url);
+        command.arg("serve");
         for (variable, value) in [
             ("DOCKET_ADDR", "127.0.0.1:0"),
             ("DOCKET_UPSTREAM_URL", self.upstream.as_str()),
-            ("DOCKET_DATABASE_URL", self.database.url()),
             ("DOCKET_API_KEY", "mint_crash"),
             ("DOCKET_PROJECTS", "docs=Docs"),
             ("DOCKET_ADMIN_PASSWORD", PASSWORD),
@@ -72,40 +111,67 @@ impl Server {
         }
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        self.output = Arc::default();
-        collect(child.stderr.take().unwrap(), &self.output);
-        assert!(self.process.replace(child).is_none(), "one process at a time");
+        let replica = &mut self.replicas[replica];
+        replica.output = Arc::default();
+        collect(child.stderr.take().unwrap(), &replica.output);
+        assert!(replica.process.replace(child).is_none(), "one process at a time");
     }
 
     /// Starts a process, and waits until it responds.
-    pub(crate) async fn start(&mut self) {
-        self.spawn();
+    pub(crate) async fn start(&mut self, replica: usize) {
+        self.spawn(replica);
         let began = Instant::now();
         let address = loop {
-            let output = self.output.lock().unwrap().clone();
+            let of = &mut self.replicas[replica];
+            let output = of.output.lock().unwrap().clone();
             if let Some((_, rest)) = output.split_once("listening address=")
                 && let Some((address, _)) = rest.split_once(char::is_whitespace)
             {
                 break address.to_owned();
             }
-            let ended = self.process.as_mut().unwrap().try_wait().unwrap();
+            let ended = of.process.as_mut().unwrap().try_wait().unwrap();
             assert!(ended.is_none() && began.elapsed() < PATIENCE, "it does not start: {output}");
             tokio::time::sleep(Duration::from_millis(2)).await;
         };
-        self.session.send_modify(|session| session.address = format!("http://{address}"));
+        self.session.send_modify(|session| session.addresses[replica] = format!("http://{address}"));
     }
 
-    pub(crate) async fn kill(&mut self) {
-        let mut process = self.process.take().unwrap();
+    pub(crate) fn kill(&mut self, replica: usize) {
+        let mut process = self.replicas[replica].process.take().unwrap();
         // SIGKILL: nothing of it runs after this.
         process.kill().unwrap();
         process.wait().unwrap();
     }
 
+    /// Stops a process as a deployment does, and waits for its end.
+    pub(crate) async fn end(&mut self, replica: usize) {
+        let mut process = self.replicas[replica].process.take().unwrap();
+        let sent = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let began = Instant::now();
+        loop {
+            if let Some(status) = process.try_wait().unwrap() {
+                let output = self.replicas[replica].output.lock().unwrap();
+                assert!(status.success(), "it ended with {status}: {output}");
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "it does not end");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Restarts the database's server as a crash does.
+    pub(crate) fn restart_database(&self) {
+        self.postgres.as_ref().unwrap().restart();
+    }
+
+    pub(crate) fn stall_network(&self, replica: usize, stalls: bool) {
+        self.replicas[replica].network.as_ref().unwrap().stall(stalls);
+    }
+
     pub(crate) fn stop(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            process.kill().unwrap();
-            process.wait().unwrap();
+        for replica in 0..self.replicas() {
+            self.kill(replica);
         }
     }
 
@@ -130,20 +196,27 @@ impl Server {
         sqlx::query_scalar(count).fetch_one(&mut ledger).await.unwrap()
     }
 
+    /// What `docket audit verify` says against the audit log.
+    pub(crate) fn audit_faults(&self) -> Option<String> {
+        let verified = self.command(&self.url()).args(["audit", "verify"]).output().unwrap();
+        (!verified.status.success()).then(|| String::from_utf8_lossy(&verified.stderr).into_owned())
+    }
+
     /// The database, opened directly.
     pub(crate) async fn ledger(&self) -> AnyConnection {
-        AnyConnection::connect(self.database.url()).await.unwrap()
+        AnyConnection::connect(&self.url()).await.unwrap()
     }
 
     pub(crate) fn visitor(&self) -> Visitor {
-        Visitor { session: self.session.subscribe(), http: self.http.clone() }
+        Visitor { session: self.session.subscribe(), turn: self.turn.clone(), http: self.http.clone() }
     }
 }
 
-/// A client that finds the server at its current address.
+/// A client that asks the processes by turns, each at its current address.
 #[derive(Clone)]
 pub(crate) struct Visitor {
     session: watch::Receiver<Session>,
+    turn: Arc<AtomicUsize>,
     http: Client,
 }
 
@@ -151,10 +224,11 @@ impl Visitor {
     /// Posts fields; `None` without a response.
     pub(crate) async fn call(&self, endpoint: &str, pairs: &[(&str, &str)]) -> Option<reqwest::Response> {
         let session = self.session.borrow().clone();
+        let address = &session.addresses[self.turn.fetch_add(1, Ordering::Relaxed) % session.addresses.len()];
         let body: String = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
         let request = self
             .http
-            .post(format!("{}{endpoint}", session.address))
+            .post(format!("{address}{endpoint}"))
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .header(ACCEPT, "application/json")
             .header("sec-fetch-site", "same-origin")

@@ -36,6 +36,7 @@ pub(crate) async fn on(server: &Server, upstream: &Upstream, book: &Book, rounds
 
     let mut verdict = Verdict { held: 0, broken: 0 };
     verdict.none("the database is sound", integrity);
+    verdict.none("the chain of the audit log is whole", server.audit_faults());
     verdict.none("every prompt has ended", unended(&messages));
     verdict.none("no prompt came upstream twice", twice(&seen));
     verdict.none("nothing was sent that is not in the ledger", unrecorded(&messages, &seen));
@@ -71,7 +72,7 @@ fn summarise(
     let states: Vec<String> = states.iter().map(|(state, count)| format!("{count} {state}")).collect();
     let forms: u64 = people.values().map(|entry| entry.posts).sum();
     let posts: u64 = seen.values().map(|seen| seen.posts).sum();
-    println!("\n{rounds} kills; {} prompts, posted {forms} times by people", people.len());
+    println!("\n{rounds} rounds; {} prompts, posted {forms} times by people", people.len());
     println!("{} in the ledger: {}", messages.len(), states.join(", "));
     println!("{posts} came upstream; {} were cut off by a kill", interrupted(messages, seen).count());
     println!("{} never reached the ledger and were never sent\n", people.len() - messages.len());

@@ -33,7 +33,7 @@ pub async fn check(config: Config) -> anyhow::Result<()> {
     };
     say("database", Ok(format!("{} opens and is up to date", config.database.place())));
     let clock = Clock::system();
-    let health = Health::new(clock.clone(), config.upstream.breaks_after);
+    let health = Health::new(store.clone(), clock.clone(), config.upstream.breaks_after);
     let governor = Governor::new(
         store.clone(),
         clock.clone(),

@@ -98,7 +98,12 @@ pub async fn run_with_history(
 /// Serves requests, delivers and polls jobs and sends webhooks until `stop`; then finishes the work in progress. The
 /// history is not fetched, so that tests can count every call.
 pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
-    state.jobs.mark_interrupted_unknown().await.context("recording what an earlier run left behind")?;
+    state.heartbeat.begin().await.context("recording what an earlier run left behind")?;
+    let over = CancellationToken::new();
+    let heartbeat = tokio::spawn({
+        let (heartbeat, over) = (state.heartbeat.clone(), over.clone());
+        async move { heartbeat.run(over).await }
+    });
     let jobs = tokio::spawn({
         let (jobs, stop) = (state.jobs.clone(), stop.clone());
         async move { jobs.run(stop).await }
@@ -113,6 +118,8 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
     webhooks.await.context("delivering webhooks")?;
     // Deliveries of the last requests, whether or not a client still waits for them.
     state.jobs.delivered().await;
+    over.cancel();
+    heartbeat.await.context("giving signs of life")?;
     state.store.close().await;
     Ok(())
 }

@@ -126,14 +126,13 @@ impl History {
     /// When the budget has room, no pause is active and the circuit breaker is closed, as far as is known.
     pub(super) async fn room_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let room = self.governor.background_meter(&Scope::Analytics).await?.next_fits_at;
-        Ok(room.max(self.circuit_open_until()))
+        Ok(room.max(self.circuit_open_until().await?))
     }
 
     /// Until when the circuit breaker for page views is open.
-    pub(super) fn circuit_open_until(&self) -> Option<Timestamp> {
-        let operations = self.governor.health().operations();
-        let views = operations.into_iter().find(|status| status.operation == Operation::Views)?;
-        views.rests_until.filter(|until| *until > self.clock.now())
+    pub(super) async fn circuit_open_until(&self) -> Result<Option<Timestamp>, StoreError> {
+        let until = self.governor.health().report().await?.open_until(Operation::Views);
+        Ok(until.filter(|until| *until > self.clock.now()))
     }
 }
 

@@ -20,15 +20,18 @@ use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 /// unknown. Without shutdown it is retried forever: no other process knows the outcome.
 const LAST_RECORD_TRIES: u32 = 8;
 
+/// A message whose claim took longer is not sent: well before the others take a silent process for ended.
+const CLAIM_HOLDS: Duration = Duration::from_secs(20);
+
 /// The retry pause doubles this many times, starting at 50 ms.
 const PAUSE_DOUBLINGS: u32 = 5;
 
 impl Jobs {
-    /// Marks messages that were being sent when the process ended as *unknown*. Call it once, before anything is sent.
-    pub async fn mark_interrupted_unknown(&self) -> anyhow::Result<()> {
+    /// Marks messages as *unknown* that a process was sending when it ended.
+    pub async fn mark_unknown(&self, abandoned: Vec<Intent>) -> anyhow::Result<()> {
         let reason =
             "Docket was stopped while this was being sent. The platform may or may not have accepted it.";
-        for intent in self.store.interrupted().await? {
+        for intent in abandoned {
             tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
             self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?;
         }
@@ -71,10 +74,7 @@ impl Jobs {
 
     /// Marks a message as *unknown* whose delivery panicked, if it was being sent.
     async fn mark_panicked_unknown(&self, message_id: &str) -> anyhow::Result<()> {
-        let sending = self.store.interrupted().await?;
-        let Some(intent) = sending.into_iter().find(|intent| intent.message_id == message_id) else {
-            return Ok(());
-        };
+        let Some(intent) = self.store.being_sent(message_id).await? else { return Ok(()) };
         tracing::error!(job = %intent.job, "a delivery panicked; its outcome is unknown");
         self.instruments.delivery(DeliveryCount::Unknown);
         let reason =
@@ -85,9 +85,19 @@ impl Jobs {
     async fn deliver(&self, message_id: &str) -> anyhow::Result<()> {
         let Some((project, position)) = self.store.queued_message(message_id).await? else { return Ok(()) };
         let scope = Scope::of_message(&project, position);
+        let begun = self.clock.elapsed();
         match self.governor.acquire_for(message_id, &scope).await? {
             SendDecision::NotClaimed => Ok(()),
             SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
+            // Others may take this process for ended by now.
+            SendDecision::Send { intent, .. } if self.clock.elapsed().saturating_sub(begun) > CLAIM_HOLDS => {
+                let late =
+                    "Docket was stopped for a while before it could send this. It was put back in the queue.";
+                Ok(self
+                    .store
+                    .record_outcome(&intent, &DeliveryOutcome::Requeued(late), self.clock.now())
+                    .await?)
+            }
             SendDecision::Send { intent, remote_id, permit } => {
                 let outcome = self.send(permit, &intent, remote_id.as_deref()).await;
                 self.tasks.pass("one delivery");

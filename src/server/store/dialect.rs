@@ -42,6 +42,8 @@ pub(super) enum Area {
     Ledger,
     /// The page views by day, which are written for seconds.
     History,
+    /// Rows that are read and changed by one statement alone, which the database orders.
+    Apart,
 }
 
 /// An open database.
@@ -91,6 +93,19 @@ impl Dialect {
         match self {
             Self::Sqlite => pool.begin_with("BEGIN IMMEDIATE").await,
             Self::Postgres => postgres::begin(pool, area).await,
+        }
+    }
+
+    /// Whether the database is of one process, apart from the moments in which the next one takes its place.
+    pub(super) fn is_of_one_process(self) -> bool {
+        self == Self::Sqlite
+    }
+
+    /// The time of the database's own clock, in milliseconds. A file has none but that of this machine.
+    pub(super) async fn time(self, pool: &AnyPool) -> Result<Option<i64>, sqlx::Error> {
+        match self {
+            Self::Sqlite => Ok(None),
+            Self::Postgres => postgres::time(pool).await.map(Some),
         }
     }
 

@@ -8,6 +8,7 @@ mod write;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+pub(super) use self::lease::must_not_have_lost_the_lease;
 pub use self::partial_day::{FetchedPage, PartialDay};
 pub use self::write::{DayDecision, NewFetch, Written};
 use super::{Store, StoreError, audit, optional_word, word};

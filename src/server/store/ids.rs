@@ -2,18 +2,32 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use sqlx::AnyPool;
+use time::{Duration, OffsetDateTime};
 use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::StoreError;
+use crate::model;
 
 /// Monotonic: while the clock is behind the last id, it counts on from there.
 static CONTEXT: Mutex<AssertUnwindSafe<ContextV7>> = Mutex::new(AssertUnwindSafe(ContextV7::new()));
 
+/// How far the database's clock is ahead of this machine's, in milliseconds: ids of all processes on it follow one clock.
+static AHEAD: AtomicI64 = AtomicI64::new(0);
+
 /// A new id that sorts after all earlier ones of this process, and of earlier processes on this database.
 pub(super) fn new_id() -> String {
-    Uuid::new_v7(Timestamp::now(&CONTEXT)).to_string()
+    let now = OffsetDateTime::now_utc() + Duration::milliseconds(AHEAD.load(Ordering::Relaxed));
+    let seconds = u64::try_from(now.unix_timestamp()).unwrap_or_default();
+    Uuid::new_v7(Timestamp::from_unix(&CONTEXT, seconds, now.nanosecond())).to_string()
+}
+
+/// Lets new ids follow the database's clock, where it now is `time`.
+pub(super) fn follow(time: model::time::Timestamp) {
+    let ahead = time.to_datetime() - OffsetDateTime::now_utc();
+    AHEAD.store(i64::try_from(ahead.whole_milliseconds()).unwrap_or_default(), Ordering::Relaxed);
 }
 
 /// Makes new ids sort after those in the database, which may be ahead of the clock after a rollback.

@@ -104,7 +104,8 @@ impl Store {
         if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
             return Ok(Claim::NotClaimed);
         }
-        if !lifecycle::take(&mut tx, &intent, &Taken::new(DeliveryStep::Claim), now).await? {
+        let claimed = Taken::new(DeliveryStep::Claim).sent_by(self.instance());
+        if !lifecycle::take(&mut tx, &intent, &claimed, now).await? {
             return Ok(Claim::NotClaimed);
         }
         tx.commit().await?;
@@ -113,7 +114,7 @@ impl Store {
     }
 
     /// Records the outcome of a delivery once, or queues it again. The sender's outcome replaces an `unknown` that
-    /// another process recorded at its start.
+    /// another process recorded that took this one for ended.
     pub async fn record_outcome(
         &self,
         intent: &Intent,
@@ -131,15 +132,6 @@ impl Store {
         let mut tx = self.begin().await?;
         lifecycle::take(&mut tx, intent, &taken, now).await?;
         Ok(tx.commit().await?)
-    }
-
-    /// Messages that were being sent when a process ended. Their outcome is unknown.
-    pub async fn interrupted(&self) -> Result<Vec<Intent>, StoreError> {
-        let rows =
-            sqlx::query(AssertSqlSafe(format!("{SELECT_INTENT} WHERE m.state = 'sending' ORDER BY m.id")))
-                .fetch_all(&self.pool)
-                .await?;
-        rows.iter().map(messages::intent).collect()
     }
 
     /// Messages to be sent at once that are due, oldest first.

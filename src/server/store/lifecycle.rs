@@ -27,6 +27,7 @@ const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was 
 /// A step of a delivery, with what comes with it.
 pub(super) struct Taken<'a> {
     step: DeliveryStep,
+    sender: Option<&'a str>,
     text: Option<&'a str>,
     accepted: Option<Acceptance<'a>>,
     by: Option<&'a Actor>,
@@ -42,7 +43,12 @@ pub(super) struct Acceptance<'a> {
 
 impl<'a> Taken<'a> {
     pub(super) const fn new(step: DeliveryStep) -> Self {
-        Self { step, text: None, accepted: None, by: None }
+        Self { step, sender: None, text: None, accepted: None, by: None }
+    }
+
+    /// The process that sends it from now on.
+    pub(super) const fn sent_by(self, instance: &'a str) -> Self {
+        Self { sender: Some(instance), ..self }
     }
 
     /// Its reason or note: see [`Text`].
@@ -158,9 +164,10 @@ async fn set_delivery(
     }
     match taken.step {
         DeliveryStep::Claim => {
-            sqlx::query("UPDATE messages SET sent_at = $2 WHERE id = $1")
+            sqlx::query("UPDATE messages SET sent_at = $2, sender = $3 WHERE id = $1")
                 .bind(&delivery.message_id)
                 .bind(now.as_millis())
+                .bind(taken.sender)
                 .execute(&mut **tx)
                 .await?;
         }

@@ -209,20 +209,15 @@ async fn what_was_being_sent_is_found_after_a_restart_and_who_sent_it_has_the_la
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();
     ledger.claim(&message).await.unwrap();
-    let interrupted = ledger.store.interrupted().await.unwrap();
-    assert_eq!(interrupted.len(), 1);
-    ledger.store.record_outcome(&interrupted[0], &DeliveryOutcome::Unknown("stopped"), NOON).await.unwrap();
-    let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
+    let interrupted = ledger.store.being_sent(&message).await.unwrap().unwrap();
+    ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Unknown("stopped"), NOON).await.unwrap();
+    let job = ledger.store.job(&ledger.project, &interrupted.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason.as_deref(), job.remote), (JobState::Unknown, Some("stopped"), None));
     // Another process that is still running sent it.
     let late = remote("r-1", "active");
-    ledger
-        .store
-        .record_outcome(&interrupted[0], &DeliveryOutcome::Accepted(&late, NOON), NOON)
-        .await
-        .unwrap();
-    ledger.store.record_outcome(&interrupted[0], &DeliveryOutcome::Unknown("too late"), NOON).await.unwrap();
-    let job = ledger.store.job(&ledger.project, &interrupted[0].job).await.unwrap().unwrap();
+    ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Accepted(&late, NOON), NOON).await.unwrap();
+    ledger.store.record_outcome(&interrupted, &DeliveryOutcome::Unknown("too late"), NOON).await.unwrap();
+    let job = ledger.store.job(&ledger.project, &interrupted.job).await.unwrap().unwrap();
     assert_eq!((job.state, job.reason, job.remote), (JobState::Active, None, Some(late)));
     let states: Vec<&str> = job.history.iter().map(|entry| entry.state.as_str()).collect();
     assert_eq!(states, ["queued", "sending", "unknown", "accepted"]);

@@ -11,6 +11,7 @@ use serde_json::json;
 use url::Url;
 
 use super::governor::{Governor, Permit};
+use super::health::Exchange;
 use super::key::CurrentKey;
 use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
@@ -118,7 +119,7 @@ impl Upstream {
     ) -> Result<T, UpstreamError> {
         let begun = Instant::now();
         let result = self.tries(&permit, request).await.and_then(|answer| read(&answer));
-        self.governor.health().note(permit.operation(), &result);
+        self.governor.health().note(permit.operation(), Exchange::of(&result)).await;
         let outcome = result.as_ref().err().map_or(UpstreamOutcome::Answered, UpstreamError::outcome);
         self.instruments.upstream_exchange(permit.operation(), outcome, begun.elapsed());
         result

@@ -123,7 +123,7 @@ impl Governor {
 
     /// Fails if no call in `scope` may be made whatever the counts are.
     async fn before_a_call(&self, scope: &Scope) -> Result<(), AppError> {
-        self.health.admit(scope.operation()).map_err(circuit_open)?;
+        self.health.admit(scope.operation()).await?.map_err(circuit_open)?;
         self.record_pauses().await?;
         if self.counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_TIDYINGS) {
             self.store.forget_calls(self.clock.now()).await?;
@@ -133,7 +133,7 @@ impl Governor {
 
     /// A permit to send a queued message, claimed and counted in one transaction.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
-        if self.health.admit(scope.operation()).is_err() {
+        if self.health.admit(scope.operation()).await?.is_err() {
             return Ok(SendDecision::Later);
         }
         self.record_pauses().await?;
@@ -153,7 +153,7 @@ impl Governor {
     pub async fn may_send_next(&self, scope: &Scope) -> Result<bool, StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let paused = self.store.queue_paused_until(&key, limit, now).await?;
-        let paused = paused.or(self.health.queue_paused_until(scope.operation()));
+        let paused = paused.or(self.health.report().await?.queue_paused_until(scope.operation(), now));
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
@@ -166,7 +166,7 @@ impl Governor {
     ) -> Result<(WaitReason, Vec<Timestamp>), StoreError> {
         let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
-        let paused = self.health.queue_paused_until(scope.operation());
+        let paused = self.health.report().await?.queue_paused_until(scope.operation(), now);
         let why = match (full, paused) {
             (Some(_), _) => WaitReason::Budget,
             (None, Some(_)) => WaitReason::Rest,
@@ -201,7 +201,7 @@ impl Governor {
             return Ok(Err(until));
         }
         let limit = self.limit(&scope);
-        Ok(self.health.admit(scope.operation()).map(|()| Permit { scope, limit }))
+        Ok(self.health.admit(scope.operation()).await?.map(|()| Permit { scope, limit }))
     }
 
     /// Counts a retry under `permit` after the upstream responded. A try that never reached it is not counted again.
@@ -274,7 +274,8 @@ impl Governor {
         let limits = [0, 1, 2].map(|at| (keys[at].as_ref(), self.limit(&scopes[at])));
         let ([creates, follow_ups, analytics], waiting, unread) =
             self.store.meters(project, limits, reader, self.clock.now()).await?;
-        Ok(Budgets { waiting, unread, creates, follow_ups, analytics, notice: self.health.notice() })
+        let notice = self.health.report().await?.notice();
+        Ok(Budgets { waiting, unread, creates, follow_ups, analytics, notice })
     }
 
     /// The upstream's state for administrators.
@@ -286,9 +287,9 @@ impl Governor {
             }
         }
         Ok(UpstreamStatus {
-            operations: self.health.operations(),
+            operations: self.health.operations().await?,
             limits,
-            key_refused_at: self.health.key_refused_at(),
+            key_refused_at: self.health.report().await?.key_refused_at(),
             tasks: Vec::new(),
             unknown_proxy: None,
             working: 0,

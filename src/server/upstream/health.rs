@@ -1,133 +1,176 @@
-//! The results of the last upstream exchanges, for the administrators' page and for the circuit breakers. In memory
-//! only. Must not call the upstream.
+//! The results of the last upstream exchanges, for the administrators' page, and the circuit breakers: after repeated failures only
+//! probes are let through, until one succeeds. In the database, so that all processes hold back together. Must not call the upstream.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use strum::VariantArray;
 
 use super::UpstreamError;
-use super::breaker::Breaker;
 use crate::model::budget::Notice;
 use crate::model::time::Timestamp;
-use crate::model::upstream::{Failure, Operation, OperationStatus};
+use crate::model::upstream::{Operation, OperationStatus};
 use crate::server::clock::Clock;
+use crate::server::store::circuits::OpenCircuit;
+use crate::server::store::{Store, StoreError};
+
+/// At most five probes per minute.
+const BETWEEN_PROBES: Duration = Duration::from_secs(12);
 
 /// How long the queues wait after the key was refused: every attempt costs a call, and an administrator has to act
 /// first.
 const KEY_REST_SECONDS: i64 = 300;
 
-/// A handle on one record, shared by clones.
+/// The circuit that a refused key opens. Calls are not held back by it, only queues.
+const KEY: &str = "key";
+
 #[derive(Clone)]
 pub struct Health {
+    store: Store,
     clock: Clock,
     /// The number of failures in a row that opens a breaker.
     breaks_after: u32,
-    record: Arc<Mutex<Record>>,
 }
 
-#[derive(Default)]
-struct Record {
-    operations: BTreeMap<Operation, Outcomes>,
-    breakers: BTreeMap<Group, Breaker>,
-    key_refused_at: Option<Timestamp>,
+/// What an exchange says about the platform.
+pub(super) enum Exchange {
+    Succeeded,
+    /// It answered, with a refusal.
+    Refused {
+        message: String,
+        of_key: bool,
+    },
+    Failed {
+        message: String,
+    },
 }
 
-#[derive(Default)]
-struct Outcomes {
-    last_success_at: Option<Timestamp>,
-    last_error: Option<Failure>,
-}
-
-/// Operations that share a circuit breaker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
-    Prompts,
-    Reads,
-    Analytics,
+/// What is known at one moment.
+pub struct Report {
+    open: Vec<OpenCircuit>,
 }
 
 impl Health {
-    pub fn new(clock: Clock, breaks_after: u32) -> Self {
-        Self { clock, breaks_after, record: Arc::default() }
+    pub fn new(store: Store, clock: Clock, breaks_after: u32) -> Self {
+        Self { store, clock, breaks_after }
     }
 
     /// Whether a call may be made; otherwise, when the next probe is let through.
-    pub(super) fn admit(&self, operation: Operation) -> Result<(), Timestamp> {
+    pub(super) async fn admit(&self, operation: Operation) -> Result<Result<(), Timestamp>, StoreError> {
         let now = self.clock.now();
-        self.record().breakers.entry(group(operation)).or_default().admit(now)
-    }
-
-    /// When the next probe is let through, while the circuit breaker is open.
-    pub(super) fn open_until(&self, operation: Operation) -> Option<Timestamp> {
-        self.record().breakers.get(&group(operation)).and_then(Breaker::open_until)
-    }
-
-    /// Until when queues wait because the circuit breaker is open or the key was refused.
-    pub(super) fn queue_paused_until(&self, operation: Operation) -> Option<Timestamp> {
-        let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_REST_SECONDS));
-        self.open_until(operation).max(key).filter(|until| *until > self.clock.now())
-    }
-
-    /// Records the result of an exchange.
-    pub(super) fn note<T>(&self, operation: Operation, result: &Result<T, UpstreamError>) {
-        let now = self.clock.now();
-        let mut record = self.record();
-        let breaker = record.breakers.entry(group(operation)).or_default();
-        match result {
-            Err(error) if error.is_failure() => breaker.failed(now, self.breaks_after),
-            _ => breaker.succeeded(),
+        if self.store.passes(circuit(operation), BETWEEN_PROBES, now).await? {
+            return Ok(Ok(()));
         }
-        match result {
-            Err(UpstreamError::Refused { status: 401 | 403, .. }) => record.key_refused_at = Some(now),
-            Ok(_) => record.key_refused_at = None,
-            Err(_) => {}
-        }
-        let outcomes = record.operations.entry(operation).or_default();
-        match result {
-            Ok(_) => outcomes.last_success_at = Some(now),
-            Err(error) => outcomes.last_error = Some(Failure { at: now, message: error.to_string() }),
+        Ok(self.report().await?.open_until(operation).map_or(Ok(()), Err))
+    }
+
+    /// Records the result of an exchange. A failure to write must not change the result.
+    pub(super) async fn note(&self, operation: Operation, exchange: Exchange) {
+        if let Err(error) = self.record(operation, exchange).await {
+            tracing::warn!(%error, "how a call upstream went could not be recorded");
         }
     }
 
-    pub fn key_refused_at(&self) -> Option<Timestamp> {
-        self.record().key_refused_at
-    }
-
-    /// The notice for people on top of pages.
-    pub fn notice(&self) -> Option<Notice> {
-        let record = self.record();
-        let failing = record.breakers.values().any(|breaker| breaker.open_until().is_some());
-        match (record.key_refused_at, failing) {
-            (Some(_), _) => Some(Notice::KeyRefused),
-            (None, true) => Some(Notice::Failing),
-            (None, false) => None,
-        }
-    }
-
-    pub fn operations(&self) -> Vec<OperationStatus> {
-        let record = self.record();
-        let status = |operation| {
-            let outcomes = record.operations.get(&operation);
-            OperationStatus {
-                operation,
-                last_success_at: outcomes.and_then(|outcomes| outcomes.last_success_at),
-                last_error: outcomes.and_then(|outcomes| outcomes.last_error.clone()),
-                rests_until: record.breakers.get(&group(operation)).and_then(Breaker::open_until),
+    async fn record(&self, operation: Operation, exchange: Exchange) -> Result<(), StoreError> {
+        let (store, now) = (&self.store, self.clock.now());
+        match &exchange {
+            Exchange::Failed { .. } => {
+                store.count_failure(circuit(operation), self.breaks_after, now).await?
             }
-        };
-        Operation::VARIANTS.iter().copied().map(status).collect()
+            _ => store.close_circuit(circuit(operation)).await?,
+        }
+        match &exchange {
+            Exchange::Succeeded => store.close_circuit(KEY).await?,
+            Exchange::Refused { of_key: true, .. } => store.count_failure(KEY, 1, now).await?,
+            _ => {}
+        }
+        store.record_outcome_of_call(name(operation), exchange.message(), now).await
     }
 
-    fn record(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    pub async fn report(&self) -> Result<Report, StoreError> {
+        Ok(Report { open: self.store.open_circuits().await? })
+    }
+
+    pub async fn operations(&self) -> Result<Vec<OperationStatus>, StoreError> {
+        let report = self.report().await?;
+        let mut operations = Vec::new();
+        for operation in Operation::VARIANTS.iter().copied() {
+            let last = self.store.last_outcomes(name(operation)).await?;
+            operations.push(OperationStatus {
+                operation,
+                last_success_at: last.succeeded_at,
+                last_error: last.failure,
+                rests_until: report.open_until(operation),
+            });
+        }
+        Ok(operations)
     }
 }
 
-fn group(operation: Operation) -> Group {
+impl Report {
+    /// When the next probe is let through, while the circuit breaker is open.
+    pub fn open_until(&self, operation: Operation) -> Option<Timestamp> {
+        self.tried_at(circuit(operation)).map(|at| at.after(BETWEEN_PROBES))
+    }
+
+    /// Until when queues wait because the circuit breaker is open or the key was refused.
+    pub(super) fn queue_paused_until(&self, operation: Operation, now: Timestamp) -> Option<Timestamp> {
+        let key = self.key_refused_at().map(|at| at.plus_seconds(KEY_REST_SECONDS));
+        self.open_until(operation).max(key).filter(|until| *until > now)
+    }
+
+    /// When the key was refused, unless it was accepted since.
+    pub fn key_refused_at(&self) -> Option<Timestamp> {
+        self.tried_at(KEY)
+    }
+
+    /// The notice for people on top of pages.
+    pub(super) fn notice(&self) -> Option<Notice> {
+        match (self.key_refused_at(), self.open.is_empty()) {
+            (Some(_), _) => Some(Notice::KeyRefused),
+            (None, false) => Some(Notice::Failing),
+            (None, true) => None,
+        }
+    }
+
+    fn tried_at(&self, name: &str) -> Option<Timestamp> {
+        self.open.iter().find(|circuit| circuit.name == name).map(|circuit| circuit.tried_at)
+    }
+}
+
+impl Exchange {
+    pub(super) fn of<T>(result: &Result<T, UpstreamError>) -> Self {
+        match result {
+            Ok(_) => Self::Succeeded,
+            Err(error) if error.is_failure() => Self::Failed { message: error.to_string() },
+            Err(error) => Self::Refused {
+                message: error.to_string(),
+                of_key: matches!(error, UpstreamError::Refused { status: 401 | 403, .. }),
+            },
+        }
+    }
+
+    fn message(&self) -> Option<&str> {
+        match self {
+            Self::Succeeded => None,
+            Self::Refused { message, .. } | Self::Failed { message } => Some(message),
+        }
+    }
+}
+
+/// Operations that fail together share a circuit breaker.
+const fn circuit(operation: Operation) -> &'static str {
     match operation {
-        Operation::Create | Operation::FollowUp => Group::Prompts,
-        Operation::Read => Group::Reads,
-        Operation::Views => Group::Analytics,
+        Operation::Create | Operation::FollowUp => "prompts",
+        Operation::Read => "reads",
+        Operation::Views => "analytics",
+    }
+}
+
+const fn name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "create",
+        Operation::FollowUp => "follow_up",
+        Operation::Read => "read",
+        Operation::Views => "views",
     }
 }

@@ -100,6 +100,8 @@ pub(crate) struct TestApp {
     _folder: TempDir,
     database: TestDatabase,
     running: Option<Running>,
+    /// Whether the last run was killed.
+    crashed: bool,
 }
 
 /// One run of the app, in its own runtime with one worker, so that it can be killed like a process.
@@ -149,8 +151,14 @@ impl TestApp {
     }
 
     async fn on(settings: Settings, folder: TempDir, database: TestDatabase) -> Self {
-        let app =
-            Self { upstream: Upstream::start().await, settings, _folder: folder, database, running: None };
+        let app = Self {
+            upstream: Upstream::start().await,
+            settings,
+            _folder: folder,
+            database,
+            running: None,
+            crashed: false,
+        };
         let store = app.open_store().await;
         let hash = password_hash().await;
         for (name, role) in PEOPLE {
@@ -206,6 +214,17 @@ impl TestApp {
         });
         let (state, assemble, address, server) = started.await.unwrap();
         self.running = Some(Running { state, assemble, address, stop, server, runtime });
+        // It answers when it has done what comes before.
+        assert_eq!(self.stranger().get("/healthz").await.status, 200);
+        if std::mem::take(&mut self.crashed) {
+            let ledger = self.ledger();
+            ledger.grace_is_over().await;
+            let abandoned = "SELECT COUNT(*) FROM messages WHERE state = 'sending' AND sender NOT IN (SELECT id FROM instances)";
+            super::until("what was being sent is unknown", async || {
+                (ledger.count(abandoned).await == 0).then_some(())
+            })
+            .await;
+        }
     }
 
     /// Stops the app as a signal does.
@@ -226,6 +245,7 @@ impl TestApp {
     /// Kills the app as a power failure does: whatever it was doing is abandoned.
     pub(crate) fn crash(&mut self) {
         self.running.take().unwrap().runtime.shutdown_background();
+        self.crashed = true;
     }
 
     /// Restarts the app on the same database, with other settings.

@@ -202,6 +202,16 @@ impl Ledger {
         connection.close().await.unwrap();
     }
 
+    /// As if the grace time had passed for all processes that were killed before the present one. A file's next process does not
+    /// wait for it.
+    pub(crate) async fn grace_is_over(&self) {
+        self.execute(
+            "DELETE FROM instances WHERE id < (SELECT MAX(id) FROM instances); UPDATE instances SET steady_since = 0"
+                .to_owned(),
+        )
+        .await;
+    }
+
     /// The number of prompts that could still be sent according to the database.
     pub(crate) async fn unsettled(&self) -> i64 {
         self.count("SELECT COUNT(*) FROM messages WHERE state IN ('queued', 'sending')").await

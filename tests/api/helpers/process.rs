@@ -144,6 +144,20 @@ impl Workplace {
         self.start(shell(line), arguments)
     }
 
+    /// As [`Workplace::serve`], on a machine whose clock is `ahead` seconds fast.
+    pub(crate) fn serve_with_clock(&self, ahead: i32, arguments: &[&str]) -> Served {
+        let shim = self.path("shifted_clock.so");
+        let compiled = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-o"])
+            .arg(&shim)
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/helpers/shifted_clock.c"))
+            .status()
+            .unwrap();
+        assert!(compiled.success());
+        let line = format!("LD_PRELOAD={} CLOCK_SHIFT={ahead} exec \"$0\" \"$@\"", shim.display());
+        self.serve_by(&line, arguments)
+    }
+
     fn start(&self, command: Command, arguments: &[&str]) -> Served {
         let mut child = self.prepare(command, arguments).stdin(Stdio::null()).spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));

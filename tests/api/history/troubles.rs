@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use docket::model::audit::Actor;
-use docket::model::day::DayRange;
+use docket::model::day::{Day, DayRange};
+use docket::model::page_views::{PageViews, ViewCounts};
 use docket::server::history::{History, Step};
+use docket::server::store::history::{DayDecision, FetchedDay, FetchedPage, NewFetch};
+use docket::server::store::{Store, StoreError};
 use docket::server::upstream::governor::Scope;
 use tokio_util::sync::CancellationToken;
 use wiremock::{Request, ResponseTemplate};
@@ -188,18 +191,49 @@ async fn of_two_processes_on_one_database_one_keeps_the_history_until_it_ends() 
 #[tokio::test]
 async fn a_process_that_died_is_followed_by_another_and_so_is_one_whose_clock_was_ahead() {
     let app = TestApp::with(keeping(3)).await;
-    let (store, now) = (&app.state().store, app.clock().now());
+    let (a, b, now) = (&app.open_store().await, &app.open_store().await, app.clock().now());
     let lease = Duration::from_secs(120);
-    let holds = async |name: &str, at: i64| {
-        store.acquire_history_lease(name, now.plus_seconds(at), lease).await.unwrap()
+    let holds = async |store: &Store, at: i64| {
+        store.acquire_history_lease(now.plus_seconds(at), lease).await.unwrap()
     };
-    assert!(holds("a", 0).await && !holds("b", 0).await);
-    assert!(holds("a", 100).await && !holds("b", 219).await);
-    assert!(holds("b", 220).await && !holds("a", 220).await);
-    store.release_history_lease("a").await.unwrap();
-    assert!(!holds("a", 220).await);
-    store.release_history_lease("b").await.unwrap();
-    assert!(holds("a", 220).await);
+    assert!(holds(a, 0).await && !holds(b, 0).await);
+    assert!(holds(a, 100).await && !holds(b, 219).await);
+    assert!(holds(b, 220).await && !holds(a, 220).await);
+    a.release_history_lease().await.unwrap();
+    assert!(!holds(a, 220).await);
+    b.release_history_lease().await.unwrap();
+    assert!(holds(a, 220).await);
     // No lease given at that time can last until 340.
-    assert!(holds("b", 100).await);
+    assert!(holds(b, 100).await);
+}
+
+#[tokio::test]
+async fn whoever_lost_the_lease_while_it_was_stopped_writes_nothing_more() {
+    let app = TestApp::with(keeping(3)).await;
+    let (stopped, other, now) = (app.open_store().await, app.open_store().await, app.clock().now());
+    let (docs, day) = (&app.state().projects[0].id, Day::of(now));
+    let page = |views: u64| FetchedPage {
+        totals: ViewCounts { human: views, ai: 0, total: views },
+        views: vec![PageViews { path: "/".to_owned(), human: views, ai: 0, total: views }],
+        has_more: false,
+        corrected: false,
+    };
+    let replaces =
+        |_: Option<&FetchedDay>, _: &NewFetch| DayDecision::Replace { agreed: 1, final_at: None, mark: None };
+    let lease = Duration::from_secs(120);
+    assert!(stopped.acquire_history_lease(now, lease).await.unwrap());
+    stopped.keep_page(docs, day, 0, &page(1), now).await.unwrap();
+
+    let later = now.plus_seconds(121);
+    assert!(other.acquire_history_lease(later, lease).await.unwrap());
+    other.keep_page(docs, day, 0, &page(2), later).await.unwrap();
+    for refused in [
+        stopped.keep_page(docs, day, 0, &page(1), now).await,
+        stopped.write_day(docs, day, replaces).await.map(drop),
+        stopped.drop_partial_day(docs).await,
+    ] {
+        assert!(matches!(refused, Err(StoreError::Overtaken)), "{refused:?}");
+    }
+    let written = other.write_day(docs, day, replaces).await.unwrap().after.unwrap();
+    assert_eq!(written.totals.human, 2);
 }

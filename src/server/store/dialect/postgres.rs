@@ -117,8 +117,16 @@ pub(super) async fn take_turn(connection: &mut AnyConnection, area: Area) -> Res
     let lock = match area {
         Area::Ledger => LEDGER_LOCK,
         Area::History => HISTORY_LOCK,
+        Area::Apart => return whole(async move { pool.begin().await }).await,
     };
     sqlx::query("SELECT 1 FROM pg_advisory_xact_lock($1)").bind(lock).execute(connection).await.map(drop)
+}
+
+/// The server's time, in milliseconds.
+pub(super) async fn time(pool: &AnyPool) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+        .fetch_one(pool)
+        .await
 }
 
 pub(super) async fn snapshot(pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {

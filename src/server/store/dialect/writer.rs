@@ -16,6 +16,13 @@ pub(in crate::server::store) struct Writer<'p> {
     pub(in crate::server::store) area: Area,
 }
 
+impl Writer<'_> {
+    /// Whether a statement needs no turn besides its own transaction.
+    fn is_alone(&self) -> bool {
+        self.dialect == Dialect::Sqlite || matches!(self.area, Area::Apart)
+    }
+}
+
 impl<'p> Executor<'p> for Writer<'p> {
     type Database = Any;
 
@@ -27,7 +34,7 @@ impl<'p> Executor<'p> for Writer<'p> {
         'p: 'e,
         E: 'q + Execute<'q, Any>,
     {
-        if self.dialect == Dialect::Sqlite {
+        if self.is_alone() {
             return self.pool.fetch_many(query);
         }
         let results = async move {
@@ -44,7 +51,7 @@ impl<'p> Executor<'p> for Writer<'p> {
         'p: 'e,
         E: 'q + Execute<'q, Any>,
     {
-        if self.dialect == Dialect::Sqlite {
+        if self.is_alone() {
             return self.pool.fetch_optional(query);
         }
         Box::pin(async move {

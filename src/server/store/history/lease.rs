@@ -2,37 +2,50 @@
 
 use std::time::Duration;
 
+use sqlx::{Any, Transaction};
+
 use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 
 impl Store {
-    /// Gives `holder` the lease for `long` from now, unless another process holds it. A lease that ends later than one
+    /// Gives this process the lease for `long` from now, unless another one holds it. A lease that ends later than one
     /// given now was given before a clock rollback, and is ignored.
-    pub async fn acquire_history_lease(
-        &self,
-        holder: &str,
-        now: Timestamp,
-        long: Duration,
-    ) -> Result<bool, StoreError> {
+    pub async fn acquire_history_lease(&self, now: Timestamp, long: Duration) -> Result<bool, StoreError> {
         let ends_at = now.plus_seconds(i64::try_from(long.as_secs()).unwrap_or(i64::MAX));
+        let mut tx = self.begin_history().await?;
         let held = sqlx::query(
             "INSERT INTO history_lease (id, holder, ends_at) VALUES (1, $1, $2)
              ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
              WHERE history_lease.holder = excluded.holder OR history_lease.ends_at <= $3
                  OR history_lease.ends_at > excluded.ends_at",
         )
-        .bind(holder)
+        .bind(self.instance())
         .bind(ends_at.as_millis())
         .bind(now.as_millis())
-        .execute(self.history_writer())
+        .execute(&mut *tx)
         .await?;
+        tx.commit().await?;
         Ok(held.rows_affected() == 1)
     }
 
-    /// Releases the lease if `holder` has it.
-    pub async fn release_history_lease(&self, holder: &str) -> Result<(), StoreError> {
+    /// Releases the lease if this process has it.
+    pub async fn release_history_lease(&self) -> Result<(), StoreError> {
+        let mut tx = self.begin_history().await?;
         let query = sqlx::query("DELETE FROM history_lease WHERE holder = $1");
-        query.bind(holder).execute(self.history_writer()).await?;
-        Ok(())
+        query.bind(self.instance()).execute(&mut *tx).await?;
+        Ok(tx.commit().await?)
     }
+}
+
+/// Whoever lost the lease writes nothing, however late they learn of it: as the lease changes in such a transaction too, nobody
+/// gets it before this one ends.
+pub(in crate::server::store) async fn must_not_have_lost_the_lease(
+    tx: &mut Transaction<'static, Any>,
+    instance: &str,
+) -> Result<(), StoreError> {
+    let others: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM history_lease WHERE holder <> $1")
+        .bind(instance)
+        .fetch_one(&mut **tx)
+        .await?;
+    if others > 0 { Err(StoreError::Overtaken) } else { Ok(()) }
 }

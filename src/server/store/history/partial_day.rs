@@ -63,6 +63,7 @@ impl Store {
         asked_at: Timestamp,
     ) -> Result<(), StoreError> {
         let answer = serde_json::to_string(page).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        let mut tx = self.begin_fetched().await?;
         sqlx::query(
             "INSERT INTO history_reading (project, day, page, answer, read_at) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (project, day, page) DO UPDATE SET answer = excluded.answer, read_at = excluded.read_at",
@@ -72,18 +73,19 @@ impl Store {
         .bind(i64::from(number))
         .bind(answer)
         .bind(asked_at.as_millis())
-        .execute(self.history_writer())
+        .execute(&mut *tx)
         .await?;
-        Ok(())
+        Ok(tx.commit().await?)
     }
 
     /// Deletes the pages of a day that is not complete.
     pub async fn drop_partial_day(&self, project: &ProjectId) -> Result<(), StoreError> {
+        let mut tx = self.begin_fetched().await?;
         sqlx::query("DELETE FROM history_reading WHERE project = $1")
             .bind(project.as_str())
-            .execute(self.history_writer())
+            .execute(&mut *tx)
             .await?;
-        Ok(())
+        Ok(tx.commit().await?)
     }
 }
 

@@ -88,7 +88,7 @@ impl Store {
         };
         let NewFetch { begun_at: fetched_at, totals, rows: number, digest, .. } = fetched;
         let after = FetchedDay { day, totals, rows: number, digest, fetched_at, agreed, final_at, mark };
-        let mut tx = self.begin_history().await?;
+        let mut tx = self.begin_fetched().await?;
         if day_in(&mut tx, project, day).await? != stored {
             return Err(StoreError::Overtaken);
         }
@@ -119,7 +119,7 @@ impl Store {
             let page = page(&row)?;
             (totals, corrected) = (page.totals, corrected || page.corrected);
             for views in page.views.chunks(ROWS_AT_ONCE) {
-                let mut tx = self.begin_history().await?;
+                let mut tx = self.begin_fetched().await?;
                 insert(&mut tx, rows, views).await?;
                 tx.commit().await?;
                 tokio::time::sleep(BETWEEN_STEPS).await;
@@ -137,6 +137,7 @@ impl Store {
     /// Removes all rows of one version of a day.
     async fn remove_rows(&self, rows: Rows<'_>) -> Result<(), StoreError> {
         loop {
+            let mut tx = self.begin_fetched().await?;
             let removed = sqlx::query(
                 "DELETE FROM daily_views WHERE project = $1 AND day = $2 AND version = $3 AND path_id IN (
                      SELECT path_id FROM daily_views WHERE project = $1 AND day = $2 AND version = $3
@@ -146,9 +147,10 @@ impl Store {
             .bind(rows.day.to_string())
             .bind(rows.version)
             .bind(REMOVED_AT_ONCE)
-            .execute(self.history_writer())
+            .execute(&mut *tx)
             .await?
             .rows_affected();
+            tx.commit().await?;
             if removed == 0 {
                 return Ok(());
             }
@@ -157,7 +159,7 @@ impl Store {
     }
 
     async fn keep_day(&self, project: &ProjectId, fetched: &NewFetch) -> Result<(), StoreError> {
-        let mut tx = self.begin_history().await?;
+        let mut tx = self.begin_fetched().await?;
         sqlx::query("UPDATE history_days SET read_at = $3 WHERE project = $1 AND day = $2")
             .bind(project.as_str())
             .bind(fetched.day.to_string())

@@ -272,7 +272,11 @@ async fn a_job_and_its_timeline_are_of_one_moment() {
     };
     let job = claim().await.job;
     store
-        .record_outcome(&store.interrupted().await.unwrap()[0], &DeliveryOutcome::Unknown("lost"), NOON)
+        .record_outcome(
+            &store.being_sent(&message).await.unwrap().unwrap(),
+            &DeliveryOutcome::Unknown("lost"),
+            NOON,
+        )
         .await
         .unwrap();
     let writer = async {

@@ -1,0 +1,185 @@
+//! Several processes on one database are one panel: who lives keeps what it sends, who ended is noticed by the others, and the clocks
+//! of their machines do not matter. On PostgreSQL, whatever database the other tests run on.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::databases::TestDatabase;
+use crate::helpers::{Answer, Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
+
+const PROMPT: &str = "Fix every typo in the guides";
+
+const SENDING: &str = "SELECT COUNT(*) FROM messages WHERE state = 'sending'";
+const UNKNOWN: &str = "SELECT COUNT(*) FROM messages WHERE state = 'unknown'";
+const ACCEPTED: &str = "SELECT COUNT(*) FROM messages WHERE state = 'accepted'";
+const INSTANCES: &str = "SELECT COUNT(*) FROM instances";
+
+/// A database for several processes, and their upstream.
+struct Site {
+    upstream: HeldUpstream,
+    _database: TestDatabase,
+    place: Workplace,
+    ledger: Ledger,
+}
+
+impl Site {
+    async fn new() -> Self {
+        let upstream = HeldUpstream::start().await;
+        let database = TestDatabase::of_server("").await;
+        let place = Workplace::in_file(&upstream.url())
+            .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+            .set("DOCKET_DATABASE_URL", database.url())
+            .set("DOCKET_POLL_SECONDS", "1");
+        let ledger = Ledger::at(database.url());
+        Self { upstream, _database: database, place, ledger }
+    }
+
+    async fn process(&self) -> (Served, Arc<Browser>) {
+        let server = self.place.serve(&["serve"]);
+        let browser = server.signed_in().await;
+        (server, Arc::new(browser))
+    }
+
+    /// Waits until `living` processes gave two more signs of life, after each of which they look for what was abandoned.
+    async fn beats(&self, living: usize) {
+        for _ in 0..2 {
+            let before = self.seen().await;
+            until("all gave a sign of life", async || {
+                let now = self.seen().await;
+                let beaten = before.iter().zip(&now).filter(|(before, now)| now > before);
+                (beaten.count() == living).then_some(())
+            })
+            .await;
+        }
+    }
+
+    async fn seen(&self) -> Vec<i64> {
+        let mut connection = self.ledger.connection().await;
+        sqlx::query_scalar("SELECT seen_at FROM instances ORDER BY id")
+            .fetch_all(&mut connection)
+            .await
+            .unwrap()
+    }
+}
+
+fn post(browser: &Arc<Browser>, intent: &str) -> JoinHandle<Option<Answer>> {
+    let request =
+        browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", PROMPT), ("intent", intent)]);
+    let browser = browser.clone();
+    tokio::spawn(async move { browser.try_send(request).await })
+}
+
+async fn listed(browser: &Browser) -> Value {
+    browser.ask("/api/jobs/list", &[("project", "docs")]).await["jobs"].clone()
+}
+
+#[tokio::test]
+async fn a_process_that_starts_or_is_deployed_never_touches_what_another_is_sending() {
+    let site = Site::new().await;
+    let (_first, there) = site.process().await;
+    site.upstream.hold();
+    let sent = intent();
+    let waiting = post(&there, &sent);
+    until("the upstream has it", async || (site.upstream.posts_of(PROMPT) == 1).then_some(())).await;
+
+    let (second, here) = site.process().await;
+    // As if it ran for a while: now it looks for what was abandoned.
+    site.ledger.run("UPDATE instances SET steady_since = 0").await;
+    site.beats(2).await;
+    assert_eq!(site.ledger.count(SENDING).await, 1);
+    assert_eq!(listed(&here).await[0]["state"], json!("sending"), "the other process sees it too");
+
+    // The same form at the other process waits for the same delivery.
+    let again = post(&here, &sent);
+    site.upstream.let_go();
+    let (first_answer, second_answer) =
+        (waiting.await.unwrap().unwrap().json(), again.await.unwrap().unwrap().json());
+    assert_eq!(first_answer["id"], second_answer["id"]);
+    assert_eq!(second_answer["state"], json!("active"), "{second_answer}");
+    assert_eq!(site.upstream.posts_of(PROMPT), 1);
+    assert_eq!((site.ledger.count(UNKNOWN).await, site.ledger.count(ACCEPTED).await), (0, 1));
+
+    second.signal("TERM");
+    assert!(second.ended().await.success());
+    assert_eq!(site.ledger.count(INSTANCES).await, 1, "it took its leave");
+}
+
+#[tokio::test]
+async fn what_an_ended_process_was_sending_is_found_by_the_living_after_the_grace_time() {
+    let site = Site::new().await;
+    let (killed, there) = site.process().await;
+    let (_living, here) = site.process().await;
+    site.upstream.hold();
+    let sent = intent();
+    let waiting = post(&there, &sent);
+    until("the upstream has it", async || (site.upstream.posts_of(PROMPT) == 1).then_some(())).await;
+    killed.signal("KILL");
+    assert_eq!(killed.ended().await.code(), None);
+    assert!(waiting.await.unwrap().is_none());
+
+    // The living one was not there for the grace time itself.
+    site.ledger.run("UPDATE instances SET seen_at = 0 WHERE id = (SELECT MIN(id) FROM instances)").await;
+    site.beats(1).await;
+    assert_eq!(site.ledger.count(SENDING).await, 1);
+    // It was, but the other one was seen lately.
+    site.ledger
+        .run("UPDATE instances SET steady_since = 0, seen_at = (SELECT MAX(seen_at) FROM instances)")
+        .await;
+    site.beats(1).await;
+    assert_eq!(site.ledger.count(SENDING).await, 1);
+
+    site.ledger.grace_is_over().await;
+    until("the living one finds it", async || (site.ledger.count(UNKNOWN).await == 1).then_some(())).await;
+    site.upstream.let_go();
+    let job = &listed(&here).await[0];
+    assert!(job["reason"].as_str().unwrap().contains("stopped"), "{job}");
+    assert_eq!(post(&here, &sent).await.unwrap().unwrap().json()["id"], job["id"]);
+    assert_eq!(site.upstream.posts_of(PROMPT), 1, "it was sent again");
+}
+
+#[tokio::test]
+async fn a_process_that_is_told_to_stop_ends_what_it_sends_first() {
+    let site = Site::new().await;
+    let (leaving, there) = site.process().await;
+    let (_staying, here) = site.process().await;
+    site.upstream.hold();
+    let waiting = post(&there, &intent());
+    until("the upstream has it", async || (site.upstream.posts_of(PROMPT) == 1).then_some(())).await;
+    leaving.signal("TERM");
+    leaving.said("stopping").await;
+    site.ledger.run("UPDATE instances SET steady_since = 0").await;
+    site.beats(2).await;
+    assert_eq!(site.ledger.count(SENDING).await, 1, "it was taken for ended");
+    site.upstream.let_go();
+    assert!(leaving.ended().await.success());
+    _ = waiting.await.unwrap();
+    assert_eq!(listed(&here).await[0]["state"], json!("active"));
+    assert_eq!(site.ledger.count("SELECT COUNT(*) FROM job_events WHERE state = 'unknown'").await, 0);
+}
+
+#[tokio::test]
+async fn clocks_that_differ_by_a_minute_change_nothing() {
+    let site = Site::new().await;
+    let fast = site.place.serve_with_clock(30, &["serve"]);
+    let slow = site.place.serve_with_clock(-30, &["serve"]);
+    let (of_fast, of_slow) = (Arc::new(fast.signed_in().await), Arc::new(slow.signed_in().await));
+    // Jobs in turn: their order, and that of their timelines, is the one in which they were started.
+    let mut expected = Vec::new();
+    for n in 0..6 {
+        let browser = if n % 2 == 0 { &of_fast } else { &of_slow };
+        expected.insert(0, browser.created(&format!("Prompt {n}")).await["id"].clone());
+    }
+    let ids: Vec<Value> =
+        listed(&of_slow).await.as_array().unwrap().iter().map(|job| job["id"].clone()).collect();
+    assert_eq!(ids, expected);
+    let between =
+        "SELECT MAX(ABS(created_at - CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT))) FROM messages";
+    assert!(site.ledger.count(between).await < 25_000, "a time is not the database's");
+    // Neither takes the other for ended.
+    site.ledger.run("UPDATE instances SET steady_since = 0").await;
+    site.beats(2).await;
+    assert_eq!(site.ledger.count(INSTANCES).await, 2);
+    assert_eq!(site.ledger.count(UNKNOWN).await, 0);
+}
