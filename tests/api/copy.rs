@@ -10,7 +10,9 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use self::contents::{FILLING, assert_contents, contents};
 use crate::analytics_pages::{NOON, at};
 use crate::databases::TestDatabase;
-use crate::helpers::{Archive, Browser, Finished, TestApp, Workplace, day, intent, json, remote_job, rows};
+use crate::helpers::{
+    Archive, Browser, Finished, Ledger, TestApp, Workplace, day, intent, json, remote_job, rows,
+};
 use crate::list::{list, prompts};
 use crate::postgres::{OF_GUARDED, guarded, url};
 use crate::stored_text::world::fill;
@@ -105,7 +107,10 @@ async fn a_ledger_moves_to_a_server_and_back_and_is_the_same_everywhere() {
         said.stdout.lines().filter(|line| line.starts_with("equal")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(proofs(&there), proofs(&again));
-    assert_eq!(proofs(&there).len(), before.len() - 1, "{there:?}");
+    assert_eq!(proofs(&there).len(), before.len() - 2, "{there:?}");
+    let leases = "SELECT COUNT(*) FROM history_lease";
+    let of_processes = [file.as_str(), server.url()].map(Ledger::at);
+    assert_eq!([of_processes[0].count(leases).await, of_processes[1].count(leases).await], [1, 0]);
 
     for database in [server, back] {
         let url = database.url().to_owned();
@@ -169,7 +174,7 @@ async fn a_copy_that_was_refused_half_way_leaves_nothing_and_can_be_made_again()
     let folder = tempfile::tempdir().unwrap();
     for target in [TestDatabase::of_server("").await, TestDatabase::of_file(&folder.path().join("target.db"))]
     {
-        let of_target = crate::helpers::Ledger::at(target.url());
+        let of_target = Ledger::at(target.url());
         docket::server::store::Store::open(target.url()).await.unwrap().close().await;
         let fresh = contents(target.url()).await;
         // A row that cannot be written, one that changes after it was written, and an index that stays empty.

@@ -15,6 +15,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Executor};
 pub use self::error::CopyError;
 use self::rows::{Digest, count, digest, insert_all};
 use super::dialect::Table;
+use super::instances::GRACE;
 use super::{Store, StoreError};
 use crate::model::time::Timestamp;
 
@@ -22,7 +23,10 @@ use crate::model::time::Timestamp;
 const DERIVED: [&str; 2] = ["job_words", "job_characters"];
 
 /// Tables that say something about running processes, which holds for no copy; each with what it is.
-const OF_PROCESSES: [(&str, &str); 1] = [("history_lease", "the process that fetches the history")];
+const OF_PROCESSES: [(&str, &str); 2] = [
+    ("instances", "the processes on the database, which do not serve the copy"),
+    ("history_lease", "the one of them that fetches the history"),
+];
 
 /// Rows that a migration makes: which rows of a table are as they were made.
 const MADE_BY_MIGRATIONS: [(&str, &str); 1] = [("audit_ends", "number = 0")];
@@ -80,7 +84,7 @@ pub async fn must_be_empty(url: &str) -> Result<(), CopyError> {
 }
 
 impl Store {
-    /// Fails unless this is a ledger of this version that no `docket serve` uses.
+    /// Fails unless this is a ledger of this version that no `docket serve` uses. `now` is this machine's time.
     pub async fn must_be_ready_to_copy(&self, now: Timestamp) -> Result<(), CopyError> {
         let mut tx = self.begin_to_read().await?;
         let (step, newest) = (self.dialect.step(&mut tx).await?, self.dialect.newest_step());
@@ -90,13 +94,16 @@ impl Store {
             Some(step) if step < newest => return Err(CopyError::Older { step, newest }),
             Some(_) => {}
         }
-        // A process that ends gives its lease back.
-        let leases: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM history_lease WHERE ends_at > $1")
-            .bind(now.as_millis())
-            .fetch_one(&mut *tx)
+        drop(tx);
+        let now = self.time().await?.unwrap_or(now).as_millis();
+        let grace = i64::try_from(GRACE.as_millis()).unwrap_or(i64::MAX);
+        let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM instances WHERE seen_at BETWEEN $1 AND $2")
+            .bind(now - grace)
+            .bind(now + grace)
+            .fetch_one(&self.pool)
             .await
             .map_err(StoreError::from)?;
-        if leases > 0 { Err(CopyError::InUse) } else { Ok(()) }
+        if there > 0 { Err(CopyError::InUse(GRACE.as_secs())) } else { Ok(()) }
     }
 
     /// Copies everything to `target`, which must be empty, and tells how far it is.

@@ -9,7 +9,7 @@ use crate::databases::TestDatabase;
 use crate::helpers::Ledger;
 
 /// What an app writes only in passing.
-pub(super) const FILLING: [&str; 17] = [
+pub(super) const FILLING: [&str; 18] = [
     "INSERT INTO second_factors (user_id, secret, created_at, last_step) SELECT id, 'JBSWY3DP', 1, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
@@ -23,6 +23,7 @@ pub(super) const FILLING: [&str; 17] = [
     "INSERT INTO history_lease VALUES (1, 'a process that ended', 1)",
     "INSERT INTO looked_at SELECT id, 'docs', 1, 1 FROM users WHERE name = 'vera'",
     "INSERT INTO upstream_pauses VALUES ('of-a-test', 1)",
+    "INSERT INTO upstream_circuits VALUES ('of-a-test', 3, NULL)",
     "INSERT INTO line_pauses VALUES ('of-a-test', 1)",
     "INSERT INTO audit_counts VALUES ('', '', 'sign_in', 'refused', '', '192.0.2.7', 1, -9223372036854775807)",
     "INSERT INTO removed_intents VALUES ('somebody', 'an intent')",
@@ -42,8 +43,8 @@ pub(super) async fn contents(url: &str) -> BTreeMap<String, Vec<String>> {
     let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();
     let mut contents = BTreeMap::new();
     for table in tables {
-        // A lease is of a process, and is not copied.
-        let rows = if table == "history_lease" {
+        // These are of processes, and are not copied.
+        let rows = if ["history_lease", "instances"].contains(&table.as_str()) {
             "SELECT 'a process' AS holder"
         } else {
             &format!("SELECT * FROM {table}")

@@ -14,9 +14,9 @@ pub enum CopyError {
     )]
     Older { step: i64, newest: i64 },
     #[error(
-        "a `docket serve` uses the source: stop it, and copy again (if it was killed, that is known two minutes later)"
+        "a `docket serve` uses the source: stop it, and copy again (if it was killed, that is known {0} s later)"
     )]
-    InUse,
+    InUse(u64),
     #[error("the target is not empty (there are rows in {0}), and was left as it is: choose a new database")]
     NotEmpty(String),
     #[error("the schemas of source and target are not the same: {0} differs, and nothing was copied")]
