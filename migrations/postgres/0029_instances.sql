@@ -1,6 +1,6 @@
 -- The processes that share the database. Each says every few seconds that it lives; what an ended one was sending is unknown.
 CREATE TABLE instances (
-    id           TEXT   NOT NULL PRIMARY KEY,
+    id           TEXT COLLATE "C"   NOT NULL PRIMARY KEY,
     started_at   BIGINT NOT NULL,
     seen_at      BIGINT NOT NULL,
     -- Since when it was seen without a gap.
@@ -8,4 +8,4 @@ CREATE TABLE instances (
 );
 
 -- Which of them is sending the message, or sent it.
-ALTER TABLE messages ADD COLUMN sender TEXT;
+ALTER TABLE messages ADD COLUMN sender TEXT COLLATE "C";

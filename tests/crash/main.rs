@@ -63,6 +63,9 @@ async fn main() -> ExitCode {
     server.settled().await;
     let verdict = verdict::on(&server, &upstream, &book, rounds).await;
     println!("{} s", began.elapsed().as_secs());
+    if !verdict.is_good() {
+        server.errors().iter().for_each(|line| println!("{line}"));
+    }
     server.stop();
     verdict.end()
 }

@@ -30,6 +30,8 @@ pub(crate) struct Server {
     postgres: Option<Postgres>,
     upstream: String,
     replicas: Vec<Replica>,
+    /// Of all processes so far.
+    outputs: Vec<Arc<Mutex<String>>>,
     /// The processes' addresses, and the session cookie of their one person.
     session: watch::Sender<Session>,
     turn: Arc<AtomicUsize>,
@@ -68,6 +70,7 @@ impl Server {
             postgres,
             upstream: upstream.to_owned(),
             replicas,
+            outputs: Vec::new(),
             session: watch::Sender::new(Session { addresses, cookie: String::new() }),
             turn: Arc::default(),
             http: http.timeout(Duration::from_secs(45)).build().unwrap(),
@@ -113,6 +116,7 @@ impl Server {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let replica = &mut self.replicas[replica];
         replica.output = Arc::default();
+        self.outputs.push(replica.output.clone());
         collect(child.stderr.take().unwrap(), &replica.output);
         assert!(replica.process.replace(child).is_none(), "one process at a time");
     }
@@ -200,6 +204,12 @@ impl Server {
     pub(crate) fn audit_faults(&self) -> Option<String> {
         let verified = self.command(&self.url()).args(["audit", "verify"]).output().unwrap();
         (!verified.status.success()).then(|| String::from_utf8_lossy(&verified.stderr).into_owned())
+    }
+
+    /// The errors in the logs of all processes, those that ended included.
+    pub(crate) fn errors(&self) -> Vec<String> {
+        let all: String = self.outputs.iter().map(|output| output.lock().unwrap().clone()).collect();
+        all.lines().filter(|line| line.contains("ERROR")).map(str::to_owned).collect()
     }
 
     /// The database, opened directly.

@@ -149,6 +149,10 @@ impl Verdict {
         self.broken += 1;
     }
 
+    pub(crate) fn is_good(&self) -> bool {
+        self.broken == 0
+    }
+
     pub(crate) fn end(self) -> ExitCode {
         let (word, code) =
             if self.broken == 0 { ("ok", ExitCode::SUCCESS) } else { ("FAILED", ExitCode::FAILURE) };

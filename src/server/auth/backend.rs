@@ -72,7 +72,7 @@ impl AuthnBackend for Backend {
     async fn get_user(&self, id: &UserId<Self>) -> Result<Option<User>, BackendError> {
         let user = match session_store::owner(id) {
             Some(owner) => Some(owner),
-            None => self.store.user_by_id(id).await?,
+            None => self.store.user_by_id(id).await.inspect_err(session_store::note)?,
         };
         Ok(user.filter(|user| !user.disabled))
     }

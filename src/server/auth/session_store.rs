@@ -1,7 +1,7 @@
 //! The tower-sessions store on the database. Session ids are stored hashed. A session is read together with the person it is of,
 //! whom the login layer asks for next.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use axum::extract::Request;
@@ -16,26 +16,52 @@ use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
 use crate::server::cookie::CookieName;
 use crate::server::state::AppState;
-use crate::server::store::Store;
 use crate::server::store::users::User;
+use crate::server::store::{Store, StoreError};
 
 /// Browsers accept the prefix `__Host-` only over https.
 pub const COOKIE: CookieName = CookieName { https: "__Host-docket", http: "docket" };
 
 tokio::task_local! {
-    /// Whose the session of the request is, from its being read until somebody asks.
-    static OWNER: RefCell<Option<User>>;
+    static READ: Read;
 }
+
+/// What is known of the session of a request.
+#[derive(Default)]
+struct Read {
+    /// Whose it is, from its being read until somebody asks.
+    owner: RefCell<Option<User>>,
+    failed: Cell<bool>,
+}
+
+/// In the extensions of a response: the database did not answer when the session was asked for. It may again by now.
+#[derive(Clone)]
+pub struct DatabaseFailed;
 
 /// Around the session layers: within it, [`owner`] knows the person whose session was read.
 pub async fn with_owner(request: Request, next: Next) -> Response {
-    OWNER.scope(RefCell::default(), next.run(request)).await
+    let answered = async {
+        let mut response = next.run(request).await;
+        if READ.with(|read| read.failed.get()) {
+            response.extensions_mut().insert(DatabaseFailed);
+        }
+        response
+    };
+    READ.scope(Read::default(), answered).await
 }
 
 /// The person with this id, if the session that the request read last is theirs. Told once.
 pub(super) fn owner(id: &str) -> Option<User> {
-    let owner = OWNER.try_with(RefCell::take).ok().flatten();
+    let owner = READ.try_with(|read| read.owner.take()).ok().flatten();
     owner.filter(|owner| owner.id == id)
+}
+
+/// The session layers answer with an empty 500, whatever failed.
+pub(super) fn note(error: &StoreError) {
+    if !error.is_corrupt() {
+        // Outside of a request nobody asks for it.
+        _ = READ.try_with(|read| read.failed.set(true));
+    }
 }
 
 #[derive(Clone)]
@@ -94,7 +120,7 @@ impl SessionStore for Sessions {
         let found = self.store.session(&key(id), self.clock.now(), self.idle_since()).await;
         let Some((data, expires_at, owner)) = found.map_err(backend)? else { return Ok(None) };
         // Outside of a request nobody asks for them.
-        _ = OWNER.try_with(|slot| slot.replace(owner));
+        _ = READ.try_with(|read| read.owner.replace(owner));
         let data = serde_json::from_str(&data).map_err(|error| Error::Decode(error.to_string()))?;
         let expiry_date: OffsetDateTime = expires_at.to_datetime();
         Ok(Some(Record { id: *id, data, expiry_date }))
@@ -109,6 +135,7 @@ fn encoded(record: &Record) -> Result<String> {
     serde_json::to_string(&record.data).map_err(|error| Error::Encode(error.to_string()))
 }
 
-fn backend(error: crate::server::store::StoreError) -> Error {
+fn backend(error: StoreError) -> Error {
+    note(&error);
     Error::Backend(error.to_string())
 }

@@ -6,6 +6,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::AppError;
+use crate::server::auth::session_store::DatabaseFailed;
 use crate::server::forms::accepts_html;
 use crate::server::state::AppState;
 
@@ -18,6 +19,7 @@ pub(super) async fn explain(State(state): State<AppState>, request: Request, nex
         return response;
     }
     let error = match state.store.ready().await {
+        Ok(()) if response.extensions().get::<DatabaseFailed>().is_some() => AppError::database_unavailable(),
         Ok(()) => AppError::internal(),
         Err(error) => error.into(),
     };

@@ -44,7 +44,9 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// What each connection is set to. A turn to write is waited for as long as SQLite waits, and what a process was doing that was
 /// killed ends soon.
-const SETTINGS: &str = "SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
+/// A commit must be there after a crash of the server, or a prompt that was sent would be sent again.
+const SETTINGS: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+    SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
     SET idle_in_transaction_session_timeout = '120s'; SET client_connection_check_interval = '1s'";
 
 /// Tables with each column, its type, and its place in the primary key.
