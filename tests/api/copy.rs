@@ -207,10 +207,11 @@ async fn refused_half_way(
 
 #[tokio::test]
 async fn a_zero_byte_that_a_server_cannot_store_is_named_before_anything_is_there() {
-    let app = TestApp::in_file().await;
+    let mut app = TestApp::in_file().await;
     app.ledger()
         .run("INSERT INTO templates VALUES ('t-1', 'docs', 'name', 'a' || char(0) || 'b', 1, 1)")
         .await;
+    app.stop().await;
     let server = TestDatabase::of_server("").await;
     let said = copy(app.database_url(), server.url());
     assert_eq!(said.code, Some(1), "{said:?}");
