@@ -93,6 +93,18 @@ enum Command {
         /// The file to write; must not exist yet
         file: PathBuf,
     },
+    /// Copy everything into another database, SQLite or PostgreSQL, and prove that it arrived; stop the server first
+    ///
+    /// Reads the source in one snapshot and changes nothing there. The target must be empty: if anything fails, it stays empty. Prompts
+    /// that wait in the queue are copied too: never serve the source again, or they are sent twice.
+    Copy {
+        /// The database to read, as in DOCKET_DATABASE_URL
+        #[arg(long, value_name = "URL")]
+        from: String,
+        /// The empty database to write; a file is created
+        #[arg(long, value_name = "URL")]
+        to: String,
+    },
 }
 
 #[derive(Subcommand)]
@@ -206,6 +218,11 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             start_logging(&quiet_unless_asked(log));
             commands::backup(&database, &file).await?;
         }
+        Command::Copy { from, to } => {
+            let (from, to) = Database::source_and_target(&source, &from, &to)?;
+            start_logging(&without_slow_statements(quiet_unless_asked(log)));
+            commands::copy(&from, &to).await?;
+        }
     }
     Ok(())
 }
@@ -225,6 +242,11 @@ fn start_logging(log: &Log) {
 /// Commands with output for people log only warnings and errors, unless a filter is configured.
 fn quiet_unless_asked(log: Log) -> Log {
     if log.is_default { Log { filter: "warn".to_owned(), ..log } } else { log }
+}
+
+/// A command that goes through whole tables does not warn of statements that take more than a second.
+fn without_slow_statements(log: Log) -> Log {
+    if log.is_default { Log { filter: format!("{},sqlx::query=error", log.filter), ..log } } else { log }
 }
 
 fn configuration_help() -> String {

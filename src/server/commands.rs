@@ -3,6 +3,7 @@
 pub mod audit;
 mod backup;
 mod check;
+mod copy;
 pub mod demo;
 pub mod emulator;
 mod purge;
@@ -11,4 +12,5 @@ pub mod user;
 
 pub use backup::backup;
 pub use check::check;
+pub use copy::copy;
 pub use purge::purge;

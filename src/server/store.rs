@@ -11,6 +11,7 @@ pub mod batches;
 pub mod budget;
 pub mod circuits;
 pub mod clock_rollback;
+pub mod copy;
 mod dialect;
 pub mod drafts;
 pub mod figures;
@@ -59,8 +60,8 @@ use sqlx::migrate::MigrateError;
 use sqlx::{Any, AnyPool, Row, Transaction};
 use thiserror::Error;
 
-pub use self::dialect::place;
 use self::dialect::{Area, Dialect, Opened, Writer};
+pub use self::dialect::{is_same, place};
 use self::ids::new_id;
 use crate::error::{AppError, ErrorCode};
 

@@ -22,6 +22,7 @@ mod clock_jumps;
 mod commands;
 mod configuration;
 mod connection;
+mod copy;
 mod corrupt;
 mod create;
 mod cross_site;

@@ -9,10 +9,10 @@ use crate::helpers::{Finished, Served, Workplace, certificate};
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// The password of the role `guarded`, the only one that the server asks for one.
-const OF_GUARDED: &str = "amber lantern fjord";
+pub(crate) const OF_GUARDED: &str = "amber lantern fjord";
 
 /// An empty database that `guarded` may connect to, and what is granted there besides.
-async fn guarded(grants: &str) -> TestDatabase {
+pub(crate) async fn guarded(grants: &str) -> TestDatabase {
     let database = TestDatabase::of_server("").await;
     let role = format!(
         "DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD '{OF_GUARDED}';
@@ -34,7 +34,7 @@ async fn count(database: &TestDatabase, sql: &'static str) -> i64 {
 }
 
 /// The URL of the database for `guarded`.
-fn url(database: &TestDatabase, password: &str) -> String {
+pub(crate) fn url(database: &TestDatabase, password: &str) -> String {
     let user = format!("postgres://guarded:{}@", password.replace(' ', "%20"));
     database.url().replace("postgres://docket@", &user)
 }

@@ -1,6 +1,6 @@
 //! Texts of people and of the upstream never become markup: they add no element and no attribute to a page.
 
-mod world;
+pub(crate) mod world;
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
 use sqlx::{Connection, PgConnection};
@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 /// Ends with this process: it reads the other end of `commands`.
 pub(crate) struct Postgres {
+    _script: Child,
     commands: Mutex<ChildStdin>,
     answers: Mutex<BufReader<ChildStdout>>,
     socket: PathBuf,
@@ -46,6 +47,7 @@ impl Postgres {
             answers: Mutex::new(answers),
             socket: PathBuf::from(folder).join(".s.PGSQL.5432"),
             url: format!("{address}crash"),
+            _script: script,
         }
     }
 

@@ -21,16 +21,37 @@ pub struct Database {
 /// What `sslmode` may be.
 const TLS_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
+const EXAMPLES: [&str; 2] =
+    ["sqlite://docket.db", "postgres://docket@db.example.com/docket?sslmode=verify-full"];
+
 impl Database {
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
         let url = source.or_default("database_url", database_url)?;
-        let password = source.optional("database_password_file", |path| password(Path::new(path)))?;
-        let seconds = source.or_default("database_wait_seconds", whole_number(0))?;
-        let url = match password {
+        let url = match password_from(source)? {
             Some(password) => with_password(&url, &password)?,
             None => url,
         };
-        Ok(Self { url, patience: Duration::from_secs(u64::from(seconds)) })
+        Ok(Self { url, patience: patience(source)? })
+    }
+
+    /// The databases that the options `--from` and `--to` name. The password from the file is for a server whose URL has none.
+    pub fn source_and_target(source: &Source, from: &str, to: &str) -> Result<(Self, Self), ConfigError> {
+        let (password, patience) = (password_from(source)?, patience(source)?);
+        let database = |option: &str, text: &str| {
+            let url = database_url(text).map_err(|error| {
+                ConfigError(format!("{option} is wrong: {error}. An example: {}", EXAMPLES.join(", or ")))
+            })?;
+            let url = match &password {
+                Some(password) if takes_password(&url) => with_password(&url, password)?,
+                _ => url,
+            };
+            Ok(Self { url, patience })
+        };
+        let (from, to) = (database("--from", from)?, database("--to", to)?);
+        if store::is_same(&from.url, &to.url) {
+            return Err(ConfigError("--from and --to are the same database.".to_owned()));
+        }
+        Ok((from, to))
     }
 
     /// The database as it may be shown: without its password.
@@ -68,6 +89,22 @@ fn postgres_url(text: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn patience(source: &Source) -> Result<Duration, ConfigError> {
+    let seconds = source.or_default("database_wait_seconds", whole_number(0))?;
+    Ok(Duration::from_secs(u64::from(seconds)))
+}
+
+fn password_from(source: &Source) -> Result<Option<SecretString>, ConfigError> {
+    source.optional("database_password_file", |path| password(Path::new(path)))
+}
+
+/// Whether it is a server, and its URL has no password.
+fn takes_password(url: &str) -> bool {
+    let has_none =
+        |url: Url| url.password().is_none() && !url.query_pairs().any(|(key, _)| key == "password");
+    Url::parse(url).ok().filter(|url| url.scheme() != "sqlite").is_some_and(has_none)
 }
 
 /// The text of the file, without line ends behind it.
@@ -119,6 +156,36 @@ mod tests {
         ] {
             let said = database_url(wrong).expect_err(wrong);
             assert!(said.contains(why) && !said.contains("calm"), "{wrong}: {said}");
+        }
+    }
+
+    #[test]
+    fn two_databases_are_named_and_the_password_is_for_a_server_that_has_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("password");
+        std::fs::write(&file, "quiet harbor\n").expect("a file");
+        let settings = [("DOCKET_DATABASE_PASSWORD_FILE".to_owned(), file.display().to_string())];
+        let source = Source::new("", "Leptos.toml", settings).expect("a source");
+        let both =
+            |from, to| Database::source_and_target(&source, from, to).map(|(from, to)| (from.url, to.url));
+        let urls = both("sqlite://docket.db", "postgres://docket@db.example/docket");
+        assert_eq!(
+            urls.map_err(|error| error.0),
+            Ok((
+                "sqlite://docket.db".to_owned(),
+                "postgres://docket:quiet%20harbor@db.example/docket".to_owned()
+            ))
+        );
+        let with_own = "postgres://docket:calm-river-9@db.example/docket";
+        let urls = both(with_own, "postgres://docket@db.example/other").map_err(|error| error.0);
+        assert_eq!(urls.map(|(from, _)| from).as_deref(), Ok(with_own));
+        for (from, to, said) in [
+            ("postgress://docket:calm-river-9@db.example/d", "sqlite://x", "--from"),
+            ("sqlite://x", "postgres://docket:calm-river-9@db.example", "--to"),
+            (with_own, "postgresql://other@db.example:5432/docket", "the same"),
+        ] {
+            let error = both(from, to).expect_err(from).0;
+            assert!(error.contains(said) && !error.contains("calm"), "{error}");
         }
     }
 

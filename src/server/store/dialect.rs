@@ -4,11 +4,13 @@
 //! What other statements rely on is the same with both: one writer at a time ([`Area`]), who sees all that was committed before;
 //! snapshots that do not change while they are read; texts compared by code point.
 
+mod catalogue;
 mod interruption;
 mod json;
 mod postgres;
 mod search;
 mod sqlite;
+mod whole_tables;
 mod writer;
 
 use std::fmt;
@@ -17,6 +19,7 @@ use std::time::Duration;
 
 use sqlx::{Any, AnyPool, Transaction};
 
+pub(super) use self::catalogue::{Kind, Table};
 pub(super) use self::interruption::{AT_ONCE, Connections, PATIENCE};
 pub(super) use self::json::read as read_json;
 #[cfg(test)]
@@ -151,6 +154,15 @@ pub fn place(url: &str) -> impl fmt::Display {
     match Dialect::of(url) {
         Dialect::Sqlite => url.to_owned(),
         Dialect::Postgres => postgres::place(url),
+    }
+}
+
+/// Whether both URLs name one database, as far as they tell.
+pub fn is_same(one: &str, other: &str) -> bool {
+    match (Dialect::of(one), Dialect::of(other)) {
+        (Dialect::Sqlite, Dialect::Sqlite) => sqlite::is_same(one, other),
+        (Dialect::Postgres, Dialect::Postgres) => postgres::is_same(one, other),
+        _ => false,
     }
 }
 

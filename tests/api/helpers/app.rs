@@ -138,10 +138,14 @@ impl TestApp {
 
     /// On a file, whatever database is under test: for what exists with files only.
     pub(crate) async fn in_file() -> Self {
+        Self::in_file_with(Settings::default()).await
+    }
+
+    pub(crate) async fn in_file_with(settings: Settings) -> Self {
         logs::capture();
         let folder = tempfile::tempdir().unwrap();
         let database = TestDatabase::of_file(&folder.path().join("docket.db"));
-        let mut app = Self::on(Settings::default(), folder, database).await;
+        let mut app = Self::on(settings, folder, database).await;
         app.begin().await;
         app
     }
@@ -230,6 +234,12 @@ impl TestApp {
         stop.cancel();
         server.await.unwrap().unwrap();
         runtime.shutdown_background();
+    }
+
+    /// Starts the stopped app on another database.
+    pub(crate) async fn move_to(&mut self, database: TestDatabase) {
+        self.database = database;
+        self.begin().await;
     }
 
     /// Kills the app as a power failure does: whatever it was doing is abandoned.

@@ -45,7 +45,7 @@ pub(super) fn remote(id: &str, text: &str) -> Value {
 }
 
 /// Fills everything that stores a text with `text`; returns the pages that show it.
-pub(super) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer, text: &str) -> Vec<String> {
+pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer, text: &str) -> Vec<String> {
     let mut shown = Vec::new();
     let mut archive = Archive::of(app).await;
     for day in days("2026-11-01", "2026-11-20") {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::Migrator;
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
 use url::Url;
 
@@ -48,6 +49,26 @@ const SETTINGS: &str = "SELECT set_config('synchronous_commit', 'on', false) WHE
     SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
     SET idle_in_transaction_session_timeout = '120s'; SET client_connection_check_interval = '1s'";
 
+/// Tables with each column, its type, and its place in the primary key.
+pub(super) const COLUMNS: &str =
+    "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), format_type(a.atttypid, NULL),
+        CAST(array_position(CAST(i.indkey AS SMALLINT[]), a.attnum) AS BIGINT)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+    LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')";
+
+/// Tables with those that they refer to.
+pub(super) const REFERENCES: &str = "SELECT DISTINCT CAST(c.relname AS TEXT), CAST(r.relname AS TEXT)
+    FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE k.contype = 'f' AND n.nspname = current_schema()";
+
+/// Columns whose numbers the database gives.
+pub(super) const NUMBERED: &str = "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity <> ''
+    WHERE n.nspname = current_schema() AND c.relkind = 'r'";
+
 /// Opens the database and migrates it. Waits for a server that does not answer.
 pub(super) async fn open(
     url: &str,
@@ -85,17 +106,22 @@ pub(super) fn questions(options: AnyConnectOptions, longest: Duration) -> AnyPoo
 /// Takes the lock of the area as the first thing in the transaction: what is read after it was committed before it.
 pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'static, Any>, sqlx::Error> {
     let pool = pool.clone();
-    let lock = match area {
-        Area::Ledger => LEDGER_LOCK,
-        Area::History => HISTORY_LOCK,
-        Area::Apart => return whole(async move { pool.begin().await }).await,
-    };
     whole(async move {
         let mut tx = pool.begin().await?;
-        sqlx::query("SELECT 1 FROM pg_advisory_xact_lock($1)").bind(lock).execute(&mut *tx).await?;
+        take_turn(&mut tx, area).await?;
         Ok(tx)
     })
     .await
+}
+
+/// Waits until nobody else writes in the area, unless its rows are written apart. The turn ends with the transaction.
+pub(super) async fn take_turn(connection: &mut AnyConnection, area: Area) -> Result<(), sqlx::Error> {
+    let lock = match area {
+        Area::Ledger => LEDGER_LOCK,
+        Area::History => HISTORY_LOCK,
+        Area::Apart => return Ok(()),
+    };
+    sqlx::query("SELECT 1 FROM pg_advisory_xact_lock($1)").bind(lock).execute(connection).await.map(drop)
 }
 
 /// The server's time, in milliseconds.
@@ -116,6 +142,17 @@ pub(super) fn place(url: &str) -> String {
     let cleared = url.set_password(None).and_then(|()| url.set_username(""));
     url.set_query(None);
     if cleared.is_err() { "the PostgreSQL database".to_owned() } else { url.to_string() }
+}
+
+pub(super) fn migrations() -> &'static Migrator {
+    &MIGRATIONS
+}
+
+/// Whether both URLs name one database of one server. A server may have more names than one.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let [Ok(one), Ok(other)] = [one, other].map(PgConnectOptions::from_str) else { return false };
+    (one.get_socket(), one.get_database()) == (other.get_socket(), other.get_database())
+        && (one.get_host(), one.get_port()) == (other.get_host(), other.get_port())
 }
 
 /// Runs to its end even if nobody waits any more: a connection whose `BEGIN` was abandoned would go back to the others within a

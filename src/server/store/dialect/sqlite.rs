@@ -15,6 +15,15 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 /// The code of a statement that was stopped.
 pub(super) const INTERRUPTED: &str = "9";
 
+/// Tables with each column, its type, and its place in the primary key.
+pub(super) const COLUMNS: &str = "SELECT t.name, c.name, c.type, NULLIF(c.pk, 0)
+    FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c
+    WHERE t.schema = 'main' AND t.type = 'table' AND SUBSTR(t.name, 1, 7) <> 'sqlite_' AND c.hidden = 0";
+
+/// Tables with those that they refer to.
+pub(super) const REFERENCES: &str = "SELECT DISTINCT t.name, f.\"table\"
+    FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f WHERE t.schema = 'main' AND t.type = 'table'";
+
 /// What a commit survives.
 #[derive(Clone, Copy)]
 enum Durability {
@@ -48,6 +57,16 @@ pub(super) async fn backup(pool: &AnyPool, file: &Path) -> Result<(), StoreError
     create_private(file, true).map_err(|error| StoreError::File { path: file.to_owned(), error })?;
     sqlx::query("VACUUM INTO $1").bind(file.display().to_string()).execute(pool).await?;
     Ok(())
+}
+
+pub(super) fn migrations() -> &'static Migrator {
+    &MIGRATIONS
+}
+
+/// Whether both URLs name one file, which exists.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|url| path_of(url).canonicalize());
+    matches!((one, other), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Migrates the schema in one transaction: of two processes that start at once the second waits and finds it done, and

@@ -1,0 +1,47 @@
+//! `docket copy`: moves a whole ledger into another database, and proves that all of it arrived.
+
+use crate::server::clock::Clock;
+use crate::server::config::Database;
+use crate::server::store::Store;
+use crate::server::store::copy::{Copied, Step, must_be_empty};
+
+/// Copies `from`, which is only read, to `to`, which must be empty.
+pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<()> {
+    let source = Store::open_to_read(&from.url).await?;
+    source.must_be_ready_to_copy(Clock::system().now()).await?;
+    // Before it is migrated: what is there may be of another version, or of another program.
+    must_be_empty(&to.url).await?;
+    let target = Store::open_within(&to.url, to.patience).await?;
+    say(&format!("from {} to {}", from.place(), to.place()));
+    let copied = source.copy_to(&target, |step| say(&line(&step))).await;
+    source.close().await;
+    target.close().await;
+    let Copied { tables, rows } = copied?;
+    say(&format!(
+        "Copied {tables} tables with {rows} rows, which are equal on both sides. Set DOCKET_DATABASE_URL to the URL given as --to, and \
+         start Docket. Never serve {} again: what waits in its queue would be sent twice.",
+        from.place()
+    ));
+    Ok(())
+}
+
+fn line(step: &Step<'_>) -> String {
+    match step {
+        Step::Begun { tables, rows } => format!("tables  {tables}, with {rows} rows"),
+        Step::Copying { table, rows, of } => {
+            format!("copying {table}: {rows} of {of} rows ({} %)", percent(*rows, *of))
+        }
+        Step::Copied { table, rows } => format!("copied  {table}: {rows} of {rows} rows"),
+        Step::Indexed { jobs, of } => format!("search  {jobs} of {of} jobs ({} %)", percent(*jobs, *of)),
+        Step::Equal { table, rows, digest } => format!("equal   {table}: {rows} rows, SHA-256 {digest}"),
+    }
+}
+
+fn percent(part: u64, whole: u64) -> u64 {
+    (part * 100).checked_div(whole).unwrap_or(100)
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say(text: &str) {
+    println!("{text}");
+}

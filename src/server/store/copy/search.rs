@@ -1,0 +1,66 @@
+//! The index of the search, which is not copied: the triggers of the target make it from the texts, and it is checked against them.
+
+use sqlx::{AnyConnection, AssertSqlSafe};
+
+use super::{CopyError, Step};
+use crate::server::store::StoreError;
+use crate::server::store::dialect::{Dialect, Texts};
+
+/// How many jobs one statement indexes.
+const JOBS_AT_ONCE: i64 = 1_000;
+/// After how many jobs is told how far it is.
+const TOLD_EVERY: u64 = 10_000;
+
+/// Indexes the texts of all jobs. Nothing else changes: the triggers write what is there already.
+pub(super) async fn index(to: &mut AnyConnection, tell: &mut impl FnMut(Step<'_>)) -> Result<(), StoreError> {
+    let of: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM listed_jobs").fetch_one(&mut *to).await?;
+    let (mut jobs, of, mut last) = (0, of.unsigned_abs(), i64::MIN);
+    loop {
+        let up_to: Option<i64> = sqlx::query_scalar(
+            "SELECT MAX(number) FROM (SELECT number FROM listed_jobs WHERE number > $1 ORDER BY number LIMIT $2) AS next",
+        )
+        .bind(last)
+        .bind(JOBS_AT_ONCE)
+        .fetch_one(&mut *to)
+        .await?;
+        let Some(up_to) = up_to else { break };
+        // The trigger of `texts` does it, whatever it is set to. A job without texts has nothing to be found by.
+        let indexed = sqlx::query(
+            "UPDATE listed_jobs SET texts = texts WHERE number > $1 AND number <= $2
+             AND EXISTS (SELECT 1 FROM messages m WHERE m.job_id = listed_jobs.job_id)",
+        )
+        .bind(last)
+        .bind(up_to)
+        .execute(&mut *to)
+        .await?;
+        let before = jobs;
+        (jobs, last) = (jobs + indexed.rows_affected(), up_to);
+        if jobs / TOLD_EVERY > before / TOLD_EVERY && jobs < of {
+            tell(Step::Indexed { jobs, of });
+        }
+    }
+    tell(Step::Indexed { jobs, of: jobs });
+    Ok(())
+}
+
+/// Checks that exactly the jobs that have texts can be found by them.
+pub(super) async fn check(to: &mut AnyConnection, dialect: Dialect) -> Result<(), CopyError> {
+    for (texts, condition) in [(Texts::Words, "TRUE"), (Texts::Characters, "l.unspaced = 1")] {
+        let index = dialect.indexed(texts);
+        let has_texts =
+            format!("{condition} AND EXISTS (SELECT 1 FROM messages m WHERE m.job_id = l.job_id)");
+        // Each is a look-up by number: SQLite would compare every job with every entry to join them.
+        let wrong = format!(
+            "SELECT (SELECT COUNT(*) FROM listed_jobs l WHERE {has_texts}
+                     AND NOT EXISTS (SELECT 1 FROM {index} AS i WHERE i.number = l.number))
+                 + (SELECT COUNT(*) FROM {index} AS i
+                    WHERE NOT EXISTS (SELECT 1 FROM listed_jobs l WHERE l.number = i.number AND {has_texts}))"
+        );
+        let jobs: i64 =
+            sqlx::query_scalar(AssertSqlSafe(wrong)).fetch_one(&mut *to).await.map_err(StoreError::from)?;
+        if jobs > 0 {
+            return Err(CopyError::NotIndexed { jobs });
+        }
+    }
+    Ok(())
+}

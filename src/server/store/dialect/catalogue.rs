@@ -1,0 +1,111 @@
+//! The tables of a database, as its own catalogue lists them. Knows no table by name but the one of the migrations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use super::{Dialect, postgres, sqlite};
+use crate::server::store::StoreError;
+
+/// Which migrations ran.
+const MIGRATIONS: &str = "_sqlx_migrations";
+
+/// A table with what it takes to copy its rows. The same for both databases if their schemas are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::server::store) struct Table {
+    pub(in crate::server::store) name: String,
+    /// By name, without those that the database computes.
+    pub(in crate::server::store) columns: Vec<Column>,
+    /// The columns of the primary key, in its order.
+    pub(in crate::server::store) key: Vec<String>,
+    /// The other tables that its rows refer to.
+    pub(in crate::server::store) refers_to: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::server::store) struct Column {
+    pub(in crate::server::store) name: String,
+    pub(in crate::server::store) kind: Kind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::server::store) enum Kind {
+    Text,
+    Integer,
+    Bytes,
+    /// What one of the databases has alone.
+    Other,
+}
+
+impl Dialect {
+    /// All tables but the one of the migrations, and those that SQLite keeps for itself or for its full-text index; by name.
+    pub(in crate::server::store) async fn tables(
+        self,
+        connection: &mut AnyConnection,
+    ) -> Result<Vec<Table>, StoreError> {
+        let (columns, references) = match self {
+            Self::Sqlite => (sqlite::COLUMNS, sqlite::REFERENCES),
+            Self::Postgres => (postgres::COLUMNS, postgres::REFERENCES),
+        };
+        let mut tables: BTreeMap<String, (Table, BTreeMap<i64, String>)> = BTreeMap::new();
+        for row in sqlx::query(columns).fetch_all(&mut *connection).await? {
+            let (name, column) = (row.try_get::<String, _>(0)?, column(&row)?);
+            let (table, key) = tables.entry(name).or_default();
+            if let Some(place) = row.try_get::<Option<i64>, _>(3)? {
+                key.insert(place, column.name.clone());
+            }
+            table.columns.push(column);
+        }
+        tables.remove(MIGRATIONS);
+        for row in sqlx::query(references).fetch_all(connection).await? {
+            let (name, other): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+            if let Some((table, _)) = tables.get_mut(&name).filter(|_| name != other) {
+                table.refers_to.insert(other);
+            }
+        }
+        let tables = tables.into_iter().map(|(name, (mut table, key))| {
+            table.columns.sort_by(|one, other| one.name.cmp(&other.name));
+            Table { name, key: key.into_values().collect(), ..table }
+        });
+        Ok(tables.collect())
+    }
+
+    /// The last migration that this version has.
+    pub(in crate::server::store) fn newest_step(self) -> i64 {
+        let migrations = match self {
+            Self::Sqlite => sqlite::migrations(),
+            Self::Postgres => postgres::migrations(),
+        };
+        migrations.iter().map(|migration| migration.version).max().unwrap_or_default()
+    }
+
+    /// The last migration that ran on this database; none if it is not one of Docket.
+    pub(in crate::server::store) async fn step(
+        self,
+        connection: &mut AnyConnection,
+    ) -> Result<Option<i64>, StoreError> {
+        let there = match self {
+            Self::Sqlite => "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
+            Self::Postgres => {
+                "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1"
+            }
+        };
+        let there: i64 = sqlx::query_scalar(there).bind(MIGRATIONS).fetch_one(&mut *connection).await?;
+        if there == 0 {
+            return Ok(None);
+        }
+        Ok(sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(connection).await?)
+    }
+}
+
+fn column(row: &AnyRow) -> Result<Column, StoreError> {
+    let kind = match row.try_get::<String, _>(2)?.to_ascii_lowercase().as_str() {
+        "text" => Kind::Text,
+        "bigint" | "integer" => Kind::Integer,
+        "blob" | "bytea" => Kind::Bytes,
+        _ => Kind::Other,
+    };
+    Ok(Column { name: row.try_get(1)?, kind })
+}

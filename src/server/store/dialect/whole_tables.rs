@@ -1,0 +1,120 @@
+//! Writing whole tables as they are: alone, without triggers, and with what the database has besides the rows.
+
+use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row, Transaction};
+
+use super::{Area, Dialect, Texts, postgres};
+use crate::server::store::StoreError;
+
+/// Triggers that are off until they are put back.
+#[must_use]
+pub(in crate::server::store) struct Suspended(Vec<String>);
+
+impl Dialect {
+    /// A transaction in which nobody else writes anything, and that may take hours.
+    pub(in crate::server::store) async fn begin_alone(
+        self,
+        pool: &AnyPool,
+    ) -> Result<Transaction<'static, Any>, StoreError> {
+        let mut tx = self.begin(pool, Area::Ledger).await?;
+        if self == Self::Postgres {
+            postgres::take_turn(&mut tx, Area::History).await?;
+        }
+        self.give_time(&mut tx).await?;
+        Ok(tx)
+    }
+
+    /// Lets a transaction wait as long as it must between two statements, and gives it memory for long ones.
+    pub(in crate::server::store) async fn give_time(
+        self,
+        connection: &mut AnyConnection,
+    ) -> Result<(), StoreError> {
+        let settings = match self {
+            // In KiB.
+            Self::Sqlite => "PRAGMA cache_size = -65536",
+            Self::Postgres => {
+                "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL work_mem = '32MB'"
+            }
+        };
+        sqlx::raw_sql(settings).execute(connection).await?;
+        Ok(())
+    }
+
+    /// Switches off all triggers of the schema. Foreign keys are still checked.
+    pub(in crate::server::store) async fn suspend_triggers(
+        self,
+        connection: &mut AnyConnection,
+    ) -> Result<Suspended, StoreError> {
+        let list = match self {
+            // Their order is the one in which they were created.
+            Self::Sqlite => "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid",
+            Self::Postgres => {
+                "SELECT CAST(c.relname AS TEXT), '' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                 WHERE n.nspname = current_schema()
+                     AND EXISTS (SELECT 1 FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)"
+            }
+        };
+        let mut back = Vec::new();
+        for row in sqlx::query(list).fetch_all(&mut *connection).await? {
+            let (name, sql): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+            let (off, on) = match self {
+                Self::Sqlite => (format!("DROP TRIGGER \"{name}\""), sql),
+                Self::Postgres => (
+                    format!("ALTER TABLE \"{name}\" DISABLE TRIGGER USER"),
+                    format!("ALTER TABLE \"{name}\" ENABLE TRIGGER USER"),
+                ),
+            };
+            sqlx::raw_sql(AssertSqlSafe(off)).execute(&mut *connection).await?;
+            back.push(on);
+        }
+        Ok(Suspended(back))
+    }
+
+    pub(in crate::server::store) async fn resume_triggers(
+        self,
+        connection: &mut AnyConnection,
+        Suspended(back): Suspended,
+    ) -> Result<(), StoreError> {
+        for statement in back {
+            sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
+        }
+        Ok(())
+    }
+
+    /// What the database would have noticed of rows that were inserted one after another: numbers that it gives go on after the
+    /// largest, and it knows how much there is in each of `tables`.
+    pub(in crate::server::store) async fn settle(
+        self,
+        connection: &mut AnyConnection,
+        tables: impl Iterator<Item = &str>,
+    ) -> Result<(), StoreError> {
+        if self == Self::Sqlite {
+            return Ok(());
+        }
+        for row in sqlx::query(postgres::NUMBERED).fetch_all(&mut *connection).await? {
+            let (table, column): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+            let number = format!(
+                "SELECT setval(pg_get_serial_sequence('\"{table}\"', '{column}'), COALESCE(MAX(\"{column}\"), 1),
+                     MAX(\"{column}\") IS NOT NULL) FROM \"{table}\""
+            );
+            sqlx::query(AssertSqlSafe(number)).execute(&mut *connection).await?;
+        }
+        let tables = tables.map(|table| format!("\"{table}\"")).collect::<Vec<_>>().join(", ");
+        sqlx::raw_sql(AssertSqlSafe(format!("ANALYZE {tables}"))).execute(connection).await?;
+        Ok(())
+    }
+
+    /// Whether the database can store this text.
+    pub(in crate::server::store) fn takes(self, text: &str) -> bool {
+        self == Self::Sqlite || !text.contains('\0')
+    }
+
+    /// A table with a `number` for each job that is in an index of the search.
+    pub(in crate::server::store) fn indexed(self, texts: Texts) -> &'static str {
+        match (self, texts) {
+            (Self::Sqlite, Texts::Words) => "(SELECT id AS number FROM job_words_docsize)",
+            (Self::Sqlite, Texts::Characters) => "(SELECT id AS number FROM job_characters_docsize)",
+            (Self::Postgres, Texts::Words) => "job_words",
+            (Self::Postgres, Texts::Characters) => "job_characters",
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What is in a database, read without Docket's code.
+
+use std::collections::BTreeMap;
+
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Column, Connection, Row};
+
+use crate::databases::TestDatabase;
+use crate::helpers::Ledger;
+
+/// What an app writes only in passing.
+pub(super) const FILLING: [&str; 19] = [
+    "INSERT INTO second_factors (user_id, secret, created_at, last_step) SELECT id, 'JBSWY3DP', 1, 0 FROM users WHERE name = 'vera'",
+    "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
+    "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
+    "INSERT INTO passkeys SELECT 'p-1', id, 'credential', 'Schlüssel', '{}', 9007199254740993, 1, NULL FROM users WHERE name = 'otto'",
+    "INSERT INTO passkey_challenges VALUES ('token', '192.0.2.7', '{}', 1)",
+    "INSERT INTO identities SELECT 'https://id.example', 'subject', id FROM users WHERE name = 'otto'",
+    "INSERT INTO setup_links VALUES ('token', 1)",
+    "INSERT INTO drafts SELECT id, 'docs', '', 'An unsent text', 1, '', '' FROM users WHERE name = 'olga'",
+    "INSERT INTO history_reading VALUES ('docs', '2026-11-20', 0, '{}', 1)",
+    "INSERT INTO history_wanted VALUES ('docs', '2026-10-01', 1)",
+    "INSERT INTO history_lease VALUES (1, 'a process that ended', 1)",
+    "INSERT INTO looked_at SELECT id, 'docs', 1, 1 FROM users WHERE name = 'vera'",
+    "INSERT INTO upstream_pauses VALUES ('of-a-test', 1)",
+    "INSERT INTO upstream_circuits VALUES ('of-a-test', 3, NULL)",
+    "INSERT INTO flash_messages VALUES ('hash', '', X'00FF0A', 203, 1)",
+    "INSERT INTO line_pauses VALUES ('of-a-test', 1)",
+    "INSERT INTO audit_counts VALUES ('', '', 'sign_in', 'refused', '', '192.0.2.7', 1, -9223372036854775807)",
+    "INSERT INTO removed_intents VALUES ('somebody', 'an intent')",
+    "INSERT INTO removed_rows VALUES ('jobs', 3)",
+];
+
+/// All rows of each table, but for the index of the search, in an order that is the same for both databases.
+pub(super) async fn contents(url: &str) -> BTreeMap<String, Vec<String>> {
+    let tables = if url.starts_with("sqlite:") {
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'job_words%' AND name NOT LIKE 'job_characters%'
+             AND name NOT LIKE '!_sqlx%' ESCAPE '!'"
+    } else {
+        "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'job_words'
+             AND tablename NOT LIKE 'job_characters' AND tablename NOT LIKE '!_sqlx%' ESCAPE '!'"
+    };
+    let mut connection = Ledger::at(url).connection().await;
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();
+    let mut contents = BTreeMap::new();
+    for table in tables {
+        // These are of processes, and are not copied.
+        let rows = if ["history_lease", "instances"].contains(&table.as_str()) {
+            "SELECT 'a process' AS holder"
+        } else {
+            &format!("SELECT * FROM {table}")
+        };
+        let rows = sqlx::query(AssertSqlSafe(rows.to_owned())).fetch_all(&mut connection).await.unwrap();
+        let mut rows: Vec<String> = rows.iter().map(row).collect();
+        rows.sort();
+        contents.insert(table, rows);
+    }
+    connection.close().await.unwrap();
+    contents
+}
+
+/// Checks that a database has these contents.
+pub(super) async fn assert_contents(url: &str, expected: &BTreeMap<String, Vec<String>>) {
+    let found = contents(url).await;
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    for (table, rows) in &found {
+        assert_eq!(*rows, expected[table], "{table} of {url}");
+    }
+}
+
+/// The names and values of a row.
+fn row(row: &AnyRow) -> String {
+    let value = |column: &str| {
+        let number = row.try_get::<Option<i64>, _>(column).map(|value| format!("{value:?}"));
+        let text = |_| row.try_get::<Option<String>, _>(column).map(|value| format!("{value:?}"));
+        let bytes = |_| row.try_get::<Option<Vec<u8>>, _>(column).map(|value| format!("{value:?}"));
+        number.or_else(text).or_else(bytes).unwrap()
+    };
+    let mut named: Vec<String> =
+        row.columns().iter().map(|column| format!("{}: {}", column.name(), value(column.name()))).collect();
+    named.sort();
+    named.join(", ")
+}
+
+/// From now on another table changes when a job's words are indexed.
+pub(super) async fn meddle(database: &TestDatabase) {
+    let meddling = if database.url().starts_with("sqlite:") {
+        "CREATE TRIGGER meddle AFTER UPDATE OF texts ON listed_jobs BEGIN UPDATE templates SET name = name || '!'; END"
+    } else {
+        "CREATE FUNCTION meddle() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+             BEGIN UPDATE templates SET name = name || '!'; RETURN NULL; END $$;
+         CREATE TRIGGER meddle AFTER UPDATE OF texts ON listed_jobs FOR EACH ROW EXECUTE FUNCTION meddle()"
+    };
+    Ledger::at(database.url()).run(meddling).await;
+}
+
+/// Ends what [`meddle`] began.
+pub(super) async fn stop_meddling(database: &TestDatabase) {
+    let stop = if database.url().starts_with("sqlite:") {
+        "DROP TRIGGER meddle"
+    } else {
+        "DROP FUNCTION meddle() CASCADE"
+    };
+    Ledger::at(database.url()).run(stop).await;
+}
