@@ -162,6 +162,7 @@ pub fn kept(is_known: bool, fields: impl Iterator<Item = (String, String)>) -> V
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
 
