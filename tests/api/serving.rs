@@ -151,11 +151,13 @@ async fn a_process_that_is_killed_leaves_its_create_unknown() {
     assert!(!waiting.await.unwrap());
 
     let (_server, browser) = serve_signed_in(&place).await;
-    let list = browser.ask("/api/jobs/list", &[("project", "docs")]).await;
-    assert_eq!(
-        (&list["jobs"][0]["state"], &list["jobs"][0]["prompt"]),
-        (&"unknown".into(), &"Fix typos".into())
-    );
+    place.ledger().grace_is_over().await;
+    until("its outcome is unknown", async || {
+        let list = browser.ask("/api/jobs/list", &[("project", "docs")]).await;
+        assert_eq!(list["jobs"][0]["prompt"], "Fix typos");
+        (list["jobs"][0]["state"] == "unknown").then_some(())
+    })
+    .await;
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 

@@ -2,7 +2,7 @@
 //! what may have been accepted.
 
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use futures::FutureExt;
@@ -85,12 +85,12 @@ impl Jobs {
     async fn deliver(&self, message_id: &str) -> anyhow::Result<()> {
         let Some((project, position)) = self.store.queued_message(message_id).await? else { return Ok(()) };
         let scope = Scope::of_message(&project, position);
-        let begun = self.clock.elapsed();
+        let begun = Instant::now();
         match self.governor.acquire_for(message_id, &scope).await? {
             SendDecision::NotClaimed => Ok(()),
             SendDecision::Later => Ok(self.store.enqueue(message_id).await?),
             // Others may take this process for ended by now.
-            SendDecision::Send { intent, .. } if self.clock.elapsed().saturating_sub(begun) > CLAIM_HOLDS => {
+            SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_HOLDS => {
                 let late =
                     "Docket was stopped for a while before it could send this. It was put back in the queue.";
                 Ok(self
