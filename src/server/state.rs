@@ -143,7 +143,7 @@ impl AppState {
             instruments.clone(),
             (timing, limits),
         );
-        let attempts = Attempts::new(clock.clone());
+        let attempts = Attempts::new(store.clone(), clock.clone());
         let passwords = Passwords::default();
         let current_password =
             CurrentPassword::new(store.clone(), clock.clone(), attempts.clone(), passwords.clone());

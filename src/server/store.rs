@@ -36,6 +36,7 @@ pub mod passkeys;
 pub mod polls;
 mod questions;
 pub mod queue;
+pub mod rate_limits;
 pub mod retention;
 pub mod rollups;
 pub mod saved_views;

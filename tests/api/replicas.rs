@@ -183,3 +183,18 @@ async fn clocks_that_differ_by_a_minute_change_nothing() {
     assert_eq!(site.ledger.count(INSTANCES).await, 2);
     assert_eq!(site.ledger.count(UNKNOWN).await, 0);
 }
+
+#[tokio::test]
+async fn ten_wrong_passwords_are_ten_for_all_processes_together() {
+    let site = Site::new().await;
+    let (first, _) = site.process().await;
+    let (second, _) = site.process().await;
+    let (here, there) = (Browser::at(&first.address().await), Browser::at(&second.address().await));
+    for _ in 0..5 {
+        assert_eq!(here.sign_in("somebody", "a few wrong words").await.status, 401);
+        assert_eq!(there.sign_in("somebody", "a few wrong words").await.status, 401);
+    }
+    for browser in [here, there] {
+        browser.sign_in("somebody", "a few wrong words").await.refused(429, "too_many_attempts");
+    }
+}

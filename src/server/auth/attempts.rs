@@ -1,107 +1,125 @@
 //! Rate limits of sign-in attempts: ten, then one a minute, for each account and for each address. A successful attempt is
-//! refunded. Challenges for passkeys have a limit for each address. The memory is of a fixed size, whatever is tried.
+//! refunded. Challenges for passkeys have a limit for each address. In the database, for all processes; the space is of a fixed size,
+//! whatever is tried.
 //!
 //! The limit per account does not apply to an address from which its person signed in recently; only the limit per address does, so
 //! that nobody can lock somebody else out by trying their name.
 
-use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::IpAddr;
-use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use governor::clock::Clock as _;
-use governor::middleware::NoOpMiddleware;
-use governor::nanos::Nanos;
-use governor::state::StateStore;
-use governor::{Quota, RateLimiter};
-use moka::future::Cache;
+use data_encoding::HEXLOWER;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use tokio::sync::OnceCell;
 
 use super::hashing::Asker;
+use super::{refusal, token};
+use crate::error::AppError;
+use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
+use crate::server::store::rate_limits::Quota;
+use crate::server::store::{Store, StoreError};
 
-/// The burst: attempts without a wait.
-const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
-/// Attempts per minute after the burst.
-const PER_MINUTE: NonZeroU32 = NonZeroU32::MIN;
-const ONE_TRY: u64 = 60_000_000_000;
+/// Ten attempts without a wait, then one a minute.
+const TRIES: Quota = Quota { burst: 10, every: Duration::from_secs(60) };
 
 /// Challenges for passkeys that an address is given without a wait; then one a second. Each is a row, and people cancel some.
-const CHALLENGES: NonZeroU32 = NonZeroU32::MIN.saturating_add(59);
+const CHALLENGES: Quota = Quota { burst: 60, every: Duration::from_secs(1) };
 
-/// Counters for each kind of limit. Keys that share one slow each other; the hash is secret, so that happens only by chance.
-const CELLS: usize = 1 << 16;
+/// Cells for each kind of limit. Keys that share one slow each other; the hash is secret, so that happens only by chance.
+const CELLS: u64 = 1 << 16;
 
 /// How many pairs of an account and a known address are kept.
-const KNOWN: u64 = 10_000;
-const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
+const KNOWN: u32 = 10_000;
+const KNOWN_FOR_SECONDS: i64 = 30 * 24 * 3600;
 
 const OVERLOAD_EVERY: Duration = Duration::from_secs(3600);
 
 /// Cloning gives another handle.
 #[derive(Clone)]
 pub struct Attempts {
-    accounts: Limit,
-    addresses: Limit,
-    challenges: Limit,
-    known: Cache<(u64, IpAddr), ()>,
+    store: Store,
+    clock: Clock,
+    secret: Arc<OnceCell<String>>,
     overload: Arc<Mutex<Option<Duration>>>,
 }
 
 /// A counted attempt.
 pub struct Attempt<'a> {
     of: &'a Attempts,
-    account: u64,
+    account: String,
     address: IpAddr,
     is_known: bool,
-    counted: Vec<(&'a Limit, u64)>,
+    /// The cells in which it is counted.
+    cells: Vec<String>,
 }
 
 impl Attempts {
-    pub fn new(clock: Clock) -> Self {
-        let known = Cache::builder().max_capacity(KNOWN).time_to_live(KNOWN_FOR).build();
-        let tries = Quota::per_minute(PER_MINUTE).allow_burst(BURST);
-        let (accounts, addresses) = (Limit::new(tries, clock.clone()), Limit::new(tries, clock.clone()));
-        let challenges = Limit::new(Quota::per_second(NonZeroU32::MIN).allow_burst(CHALLENGES), clock);
-        Self { accounts, addresses, challenges, known, overload: Arc::default() }
+    pub fn new(store: Store, clock: Clock) -> Self {
+        Self { store, clock, secret: Arc::default(), overload: Arc::default() }
     }
 
-    /// Counts a challenge for a passkey that `address` is given, or returns how long to wait.
-    pub fn challenge(&self, address: IpAddr) -> Result<(), Duration> {
-        self.challenges.take(self.challenges.key(network(address)))
+    /// Counts a challenge for a passkey that `address` is given, or says how long to wait.
+    pub async fn challenge(&self, address: IpAddr) -> Result<(), AppError> {
+        let cell = self.cell("challenge", &network(address).to_string()).await?;
+        self.store.count_attempt(&cell, CHALLENGES, self.clock.now()).await?.map_err(refusal::too_often)
     }
 
-    /// Counts an attempt to sign in to `account` from `address`, or returns how long to wait.
-    pub fn begin(&self, account: &str, address: IpAddr) -> Result<Attempt<'_>, Duration> {
-        let account = self.accounts.key(account);
-        let is_known = self.known.contains_key(&(account, address));
-        let mut attempt = Attempt { of: self, account, address, is_known, counted: Vec::new() };
-        let mut limits = vec![(&self.addresses, self.addresses.key(network(address)))];
+    /// Counts an attempt to sign in to `account` from `address`, or says how long to wait.
+    pub async fn begin(&self, account: &str, address: IpAddr) -> Result<Attempt<'_>, AppError> {
+        let is_known =
+            self.store.is_known_address(&self.pair(account, address).await?, self.known_since()).await?;
+        let mut cells = vec![self.cell("address", &network(address).to_string()).await?];
         if !is_known {
-            limits.push((&self.accounts, account));
+            cells.push(self.cell("account", account).await?);
         }
-        for (limit, key) in limits {
-            match limit.take(key) {
-                Ok(()) => attempt.counted.push((limit, key)),
-                Err(wait) => {
-                    attempt.give_back();
-                    return Err(wait);
-                }
+        let account = account.to_owned();
+        let mut attempt = Attempt { of: self, account, address, is_known, cells: Vec::new() };
+        for cell in cells {
+            if let Err(wait) = self.store.count_attempt(&cell, TRIES, self.clock.now()).await? {
+                attempt.give_back().await;
+                return Err(refusal::too_often(wait));
             }
+            attempt.cells.push(cell);
         }
         Ok(attempt)
     }
 
     /// Whether this is the first overload within an hour: one is written down, and the many that follow are not.
     pub fn is_new_overload(&self) -> bool {
-        let now = self.addresses.limiter.clock().now();
+        let now = self.clock.elapsed();
         let mut overload = self.overload.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = overload.is_none_or(|last| now.saturating_sub(last) > OVERLOAD_EVERY);
         if is_new {
             *overload = Some(now);
         }
         is_new
+    }
+
+    fn known_since(&self) -> Timestamp {
+        self.clock.now().plus_seconds(-KNOWN_FOR_SECONDS)
+    }
+
+    async fn cell(&self, kind: &str, key: &str) -> Result<String, StoreError> {
+        let hash = self.hash(&format!("{kind} {key}")).await?;
+        let number = hash.iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
+        Ok(format!("{kind} {}", number % CELLS))
+    }
+
+    async fn pair(&self, account: &str, address: IpAddr) -> Result<String, StoreError> {
+        Ok(HEXLOWER.encode(&self.hash(&format!("{address} {account}")).await?))
+    }
+
+    async fn hash(&self, text: &str) -> Result<Vec<u8>, StoreError> {
+        let secret = self.secret.get_or_try_init(|| async {
+            self.store.shared_secret("sign-in limits", &token::new()).await
+        });
+        let secret = secret.await?;
+        // A key of any length will do.
+        let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map(|mac| mac.chain_update(text).finalize());
+        Ok(mac.map(|hash| hash.into_bytes().to_vec()).unwrap_or_default())
     }
 }
 
@@ -113,23 +131,34 @@ impl Attempt<'_> {
 
     /// The password was right: refunds the attempt, and remembers the address as known.
     pub async fn succeeded(self) {
-        self.give_back();
-        self.of.known.insert((self.account, self.address), ()).await;
+        let account = self.account.clone();
+        self.succeeded_as(&account).await;
     }
 
     /// As [`Attempt::succeeded`], of an attempt that named no account: it was that of `account`.
     pub async fn succeeded_as(self, account: &str) {
-        self.give_back();
-        self.of.known.insert((self.of.accounts.key(account), self.address), ()).await;
+        self.give_back().await;
+        if let Err(error) = self.remember(account).await {
+            tracing::warn!(%error, "an address from which a person signed in could not be remembered");
+        }
     }
 
     /// Refunds the attempt without remembering the address: a second factor is required, or nothing was tried.
-    pub fn passed(self) {
-        self.give_back();
+    pub async fn passed(self) {
+        self.give_back().await;
     }
 
-    fn give_back(&self) {
-        self.counted.iter().for_each(|(limit, key)| limit.cells.give_back(*key));
+    async fn remember(&self, account: &str) -> Result<(), StoreError> {
+        let pair = self.of.pair(account, self.address).await?;
+        self.of.store.remember_address(&pair, (self.of.known_since(), KNOWN), self.of.clock.now()).await
+    }
+
+    async fn give_back(&self) {
+        for cell in &self.cells {
+            if let Err(error) = self.of.store.refund_attempt(cell, TRIES).await {
+                tracing::warn!(%error, "an attempt to sign in could not be refunded");
+            }
+        }
     }
 }
 
@@ -141,80 +170,10 @@ pub(super) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-#[derive(Clone)]
-struct Limit {
-    limiter: Arc<RateLimiter<u64, Cells, Monotonic, NoOpMiddleware<Duration>>>,
-    cells: Cells,
-    hasher: Arc<RandomState>,
-}
-
-impl Limit {
-    fn new(quota: Quota, clock: Clock) -> Self {
-        let cells = Cells((0..CELLS).map(|_| AtomicU64::new(0)).collect());
-        let limiter = Arc::new(RateLimiter::new(quota, cells.clone(), Monotonic(clock)));
-        Self { limiter, cells, hasher: Arc::default() }
-    }
-
-    fn key(&self, of: impl Hash) -> u64 {
-        self.hasher.hash_one(of)
-    }
-
-    fn take(&self, key: u64) -> Result<(), Duration> {
-        let now = self.limiter.clock().now();
-        self.limiter.check_key(&key).map_err(|refused| refused.wait_time_from(now))
-    }
-}
-
-/// The state of each key's limit, in nanoseconds.
-#[derive(Clone)]
-struct Cells(Arc<[AtomicU64]>);
-
-impl Cells {
-    fn of(&self, key: u64) -> &AtomicU64 {
-        &self.0[key as usize % CELLS]
-    }
-
-    fn give_back(&self, key: u64) {
-        let earlier = |at: u64| Some(at.saturating_sub(ONE_TRY));
-        // Cannot fail: the closure always returns a value.
-        let _ = self.of(key).fetch_update(Ordering::SeqCst, Ordering::SeqCst, earlier);
-    }
-}
-
-impl StateStore for Cells {
-    type Key = u64;
-
-    fn measure_and_replace<T, F, E>(&self, key: &u64, decide: F) -> Result<T, E>
-    where
-        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
-    {
-        let cell = self.of(*key);
-        let mut before = cell.load(Ordering::SeqCst);
-        loop {
-            let (decided, after) = decide((before > 0).then_some(Nanos::new(before)))?;
-            match cell.compare_exchange(before, after.as_u64(), Ordering::SeqCst, Ordering::SeqCst) {
-                Ok(_) => return Ok(decided),
-                Err(now) => before = now,
-            }
-        }
-    }
-}
-
-/// Docket's clock, in the form the limiter requires.
-struct Monotonic(Clock);
-
-impl governor::clock::Clock for Monotonic {
-    type Instant = Duration;
-
-    fn now(&self) -> Duration {
-        self.0.elapsed()
-    }
-}
-
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
-    use crate::model::time::Timestamp;
 
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 
@@ -222,62 +181,110 @@ mod tests {
         IpAddr::from([198, 51, 100, last])
     }
 
+    struct Scene {
+        folder: tempfile::TempDir,
+        clock: Clock,
+        attempts: Attempts,
+    }
+
+    impl Scene {
+        async fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
+            let attempts = Attempts::new(store(&folder).await, clock.clone());
+            Self { folder, clock, attempts }
+        }
+
+        /// What another process on the database counts with.
+        async fn other_process(&self) -> Attempts {
+            Attempts::new(store(&self.folder).await, self.clock.clone())
+        }
+    }
+
+    async fn store(folder: &tempfile::TempDir) -> Store {
+        Store::open(&format!("sqlite://{}", folder.path().join("docket.db").display())).await.unwrap()
+    }
+
     /// How many tries in a row are counted, at most 50.
-    fn tries(attempts: &Attempts, account: &str, address: IpAddr) -> usize {
-        (0..50).take_while(|_| attempts.begin(account, address).is_ok()).count()
-    }
-
-    #[test]
-    fn after_ten_tries_there_is_one_a_minute() {
-        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
-        let attempts = Attempts::new(clock.clone());
-        assert_eq!(tries(&attempts, "olga", HERE), 10);
-        let wait = attempts.begin("olga", HERE).err().expect("a refusal");
-        assert!(wait > Duration::ZERO && wait <= Duration::from_secs(60), "{wait:?}");
-        clock.advance(wait);
-        assert_eq!(tries(&attempts, "olga", HERE), 1);
-        clock.advance(Duration::from_secs(3600));
-        assert_eq!(tries(&attempts, "olga", HERE), 10);
-    }
-
-    #[test]
-    fn many_addresses_have_one_limit_for_an_account_and_one_address_has_one_for_many_accounts() {
-        let attempts = Attempts::new(Clock::system());
-        let by_many = (0..30).filter(|last| attempts.begin("olga", address(*last)).is_ok()).count();
-        assert_eq!(by_many, 10);
-        let of_many = (0..30).filter(|n| attempts.begin(&format!("user {n}"), HERE).is_ok()).count();
-        assert_eq!(of_many, 10);
-    }
-
-    #[test]
-    fn after_sixty_challenges_there_is_one_a_second_and_they_are_no_tries() {
-        let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
-        let attempts = Attempts::new(clock.clone());
-        let given = || (0..100).take_while(|_| attempts.challenge(HERE).is_ok()).count();
-        assert_eq!(given(), 60);
-        assert!(attempts.challenge(address(1)).is_ok(), "another address waits too");
-        clock.advance(Duration::from_secs(2));
-        assert_eq!(given(), 2);
-        assert_eq!(tries(&attempts, "olga", HERE), 10);
+    async fn tries(attempts: &Attempts, account: &str, address: IpAddr) -> usize {
+        for tries in 0..50 {
+            if attempts.begin(account, address).await.is_err() {
+                return tries;
+            }
+        }
+        50
     }
 
     #[tokio::test]
-    async fn whoever_gets_in_has_the_try_back_and_is_kept_out_by_nobody_else() {
-        let attempts = Attempts::new(Clock::system());
-        for _ in 0..30 {
-            let Ok(attempt) = attempts.begin("olga", HERE) else { panic!("refused") };
-            attempt.succeeded().await;
-        }
-        assert_eq!(tries(&attempts, "olga", address(1)), 10);
-        assert_eq!(tries(&attempts, "olga", address(2)), 0);
-        assert_eq!(tries(&attempts, "olga", HERE), 10);
+    async fn after_ten_tries_there_is_one_a_minute_whichever_process_counts() {
+        let scene = Scene::new().await;
+        let (attempts, other) = (&scene.attempts, &scene.other_process().await);
+        assert_eq!(tries(attempts, "olga", HERE).await, 10);
+        assert_eq!(tries(other, "olga", HERE).await, 0);
+        let error = other.begin("olga", HERE).await.err().unwrap();
+        assert_eq!(error.message, "Too many tries. Wait 60 seconds, then try again.");
+        scene.clock.advance(Duration::from_secs(59));
+        assert_eq!(tries(attempts, "olga", HERE).await, 0);
+        scene.clock.advance(Duration::from_secs(1));
+        assert_eq!(tries(other, "olga", HERE).await, 1);
+        scene.clock.advance(Duration::from_secs(3600));
+        assert_eq!(tries(attempts, "olga", HERE).await, 10);
+        // Before a clock rollback.
+        scene.clock.set(Timestamp::from_millis(1_794_000_000_000));
+        assert_eq!(tries(attempts, "olga", HERE).await, 10);
     }
 
-    #[test]
-    fn a_network_of_ipv6_is_one_address() {
-        let attempts = Attempts::new(Clock::system());
-        let of = |last: u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]);
-        let tried = (0..30).filter(|last| attempts.begin(&format!("user {last}"), of(*last)).is_ok()).count();
+    #[tokio::test]
+    async fn many_addresses_have_one_limit_for_an_account_and_one_address_has_one_for_many_accounts() {
+        let Scene { attempts, folder: _folder, .. } = Scene::new().await;
+        let (mut by_many, mut of_many) = (0, 0);
+        for n in 0..30 {
+            by_many += usize::from(attempts.begin("olga", address(n)).await.is_ok());
+            of_many += usize::from(attempts.begin(&format!("user {n}"), HERE).await.is_ok());
+        }
+        assert_eq!((by_many, of_many), (10, 10));
+    }
+
+    #[tokio::test]
+    async fn after_sixty_challenges_there_is_one_a_second_and_they_are_no_tries() {
+        let scene = Scene::new().await;
+        let given = async || {
+            let mut given = 0;
+            while given < 100 && scene.attempts.challenge(HERE).await.is_ok() {
+                given += 1;
+            }
+            given
+        };
+        assert_eq!(given().await, 60);
+        assert!(scene.attempts.challenge(address(1)).await.is_ok(), "another address waits too");
+        scene.clock.advance(Duration::from_secs(2));
+        assert_eq!(given().await, 2);
+        assert_eq!(tries(&scene.attempts, "olga", HERE).await, 10);
+    }
+
+    #[tokio::test]
+    async fn whoever_gets_in_has_the_try_back_and_is_kept_out_by_nobody_else_at_any_process() {
+        let scene = Scene::new().await;
+        let (attempts, other) = (&scene.attempts, &scene.other_process().await);
+        for _ in 0..30 {
+            attempts.begin("olga", HERE).await.ok().unwrap().succeeded().await;
+        }
+        assert_eq!(tries(other, "olga", address(1)).await, 10);
+        assert_eq!(tries(attempts, "olga", address(2)).await, 0);
+        assert_eq!(tries(other, "olga", HERE).await, 10);
+        scene.clock.advance(Duration::from_secs(31 * 24 * 3600));
+        assert_eq!(tries(other, "olga", address(3)).await, 10);
+        assert_eq!(tries(other, "olga", HERE).await, 0, "it is known for ever");
+    }
+
+    #[tokio::test]
+    async fn a_network_of_ipv6_is_one_address() {
+        let Scene { attempts, folder: _folder, .. } = Scene::new().await;
+        let mut tried = 0;
+        for last in 0..30 {
+            let address = IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]);
+            tried += usize::from(attempts.begin(&format!("user {last}"), address).await.is_ok());
+        }
         assert_eq!(tried, 10);
     }
 }

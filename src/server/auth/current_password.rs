@@ -30,13 +30,13 @@ impl CurrentPassword {
     /// Checks a person's password; a wrong one counts as an attempt to sign in, and is recorded.
     pub async fn check(&self, user: &User, password: String) -> Result<(), AppError> {
         let from = address::current();
-        let attempt = self.attempts.begin(&user.name, from).map_err(refusal::too_often)?;
+        let attempt = self.attempts.begin(&user.name, from).await?;
         let stored = Some(user.password_hash.clone()).filter(|hash| !hash.is_empty());
         let check =
             match self.passwords.verify(SecretString::from(password), stored, Asker::new(from, true)).await {
                 Ok(check) => check,
                 Err(error) => {
-                    attempt.passed();
+                    attempt.passed().await;
                     return Err(refusal::unchecked(error, &self.attempts, &self.store, &self.clock).await);
                 }
             };

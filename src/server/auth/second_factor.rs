@@ -6,7 +6,7 @@ mod step;
 
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
-use super::{address, refusal, token, totp};
+use super::{address, token, totp};
 use crate::error::{AppError, ErrorCode};
 use crate::model::account::SecondFactor as State;
 use crate::server::clock::Clock;
@@ -129,9 +129,9 @@ impl SecondFactors {
     }
 
     pub(super) async fn check_code(&self, user: &User, code: &str) -> Result<(), AppError> {
-        let attempt = self.attempts.begin(&user.name, address::current()).map_err(refusal::too_often)?;
+        let attempt = self.attempts.begin(&user.name, address::current()).await?;
         match self.spend(&user.id, code).await? {
-            Spent::Right => attempt.passed(),
+            Spent::Right => attempt.passed().await,
             Spent::Wrong => return Err(not_right()),
             Spent::TooOften => return Err(too_many_wrong()),
         }

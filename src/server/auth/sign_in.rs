@@ -13,7 +13,7 @@ use super::backend::{AuthSession, Backend, BackendError, Credentials};
 use super::hashing::Asker;
 use super::own_path::own_path;
 use super::password::PasswordError;
-use super::refusal::{internal, too_often};
+use super::refusal::internal;
 use super::{address, device, one_time_link, password, refusal, session_store, token, username};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
@@ -49,13 +49,13 @@ async fn by_password(
 ) -> Result<String, AppError> {
     // No name has a zero byte, and PostgreSQL refuses to look for one.
     let username = username.trim().replace('\0', "\u{fffd}");
-    let attempt = state.attempts.begin(&username, address::current()).map_err(too_often)?;
+    let attempt = state.attempts.begin(&username, address::current()).await?;
     let password = SecretString::from(password);
     let credentials = Credentials { username: username.clone(), password, asker: attempt.asker() };
     let user = match session(&parts()?)?.authenticate(credentials).await {
         // The password was not checked, so it does not count.
         Err(axum_login::Error::Backend(BackendError::Password(PasswordError::Busy))) => {
-            attempt.passed();
+            attempt.passed().await;
             return Err(refusal::too_many(&state.attempts, &state.store, &state.clock).await);
         }
         user => user.map_err(not_possible)?,
@@ -67,7 +67,7 @@ async fn by_password(
         return Err(AppError::new(ErrorCode::Unauthenticated, "Incorrect username or password."));
     };
     if state.second_factors.is_on(&user).await? {
-        attempt.passed();
+        attempt.passed().await;
         second_step::begin(state, &user, next).await?;
         return Ok(CODE_PAGE.to_owned());
     }

@@ -9,7 +9,7 @@ use crate::databases::TestDatabase;
 use crate::helpers::Ledger;
 
 /// What an app writes only in passing.
-pub(super) const FILLING: [&str; 19] = [
+pub(super) const FILLING: [&str; 20] = [
     "INSERT INTO second_factors (user_id, secret, created_at, last_step) SELECT id, 'JBSWY3DP', 1, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
@@ -25,6 +25,7 @@ pub(super) const FILLING: [&str; 19] = [
     "INSERT INTO upstream_pauses VALUES ('of-a-test', 1)",
     "INSERT INTO upstream_circuits VALUES ('of-a-test', 3, NULL)",
     "INSERT INTO flash_messages VALUES ('hash', '', X'00FF0A', 203, 1)",
+    "INSERT INTO rate_limits VALUES ('account 7', 1)",
     "INSERT INTO line_pauses VALUES ('of-a-test', 1)",
     "INSERT INTO audit_counts VALUES ('', '', 'sign_in', 'refused', '', '192.0.2.7', 1, -9223372036854775807)",
     "INSERT INTO removed_intents VALUES ('somebody', 'an intent')",

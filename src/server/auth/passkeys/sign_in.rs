@@ -12,7 +12,7 @@ use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::passkey::{StepPasskey, StepTakes};
 use crate::server::auth::own_path::own_path;
-use crate::server::auth::{address, attempts, refusal};
+use crate::server::auth::{address, attempts};
 use crate::server::store::StoreError;
 use crate::server::store::passkeys::StoredPasskey;
 use crate::server::store::users::User;
@@ -35,7 +35,7 @@ impl Passkeys {
 
     /// Begins a sign-in with a passkey alone.
     pub async fn begin_sign_in(&self) -> Result<Asked, AppError> {
-        self.attempts.challenge(address::current()).map_err(refusal::too_often)?;
+        self.attempts.challenge(address::current()).await?;
         let begun = self.relying_party()?.start_discoverable_authentication();
         let (mut asked, state) = begun.map_err(PasskeyError::not_begun)?;
         // A button asks for it; the library expects a list of suggestions.
@@ -46,7 +46,7 @@ impl Passkeys {
 
     /// Begins the second step with a passkey: after the right password, the passkeys of its person are asked for.
     pub async fn begin_second_step(&self, step: &str) -> Result<Asked, AppError> {
-        self.attempts.challenge(address::current()).map_err(refusal::too_often)?;
+        self.attempts.challenge(address::current()).await?;
         let (user, _) = self.second_factors.person_of_step(step).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         let known = known.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
@@ -83,7 +83,7 @@ impl Passkeys {
         // Nobody guesses a signature; this keeps one address from having many checked. The limit of the account is not touched: whoever
         // types wrong passwords must not keep its person from their passkey.
         let attempt =
-            self.attempts.begin(&format!("passkey {id}"), address::current()).map_err(refusal::too_often)?;
+            self.attempts.begin(&format!("passkey {id}"), address::current()).await?;
         let relying_party = self.relying_party()?;
         let (stored, user) = self.owner(&id).await?;
         let claimed = relying_party.identify_discoverable_authentication(answer);
@@ -105,7 +105,7 @@ impl Passkeys {
         step: &str,
     ) -> Result<(User, String), AppError> {
         let (user, next) = self.second_factors.person_of_step(step).await?;
-        let attempt = self.attempts.begin(&user.name, address::current()).map_err(refusal::too_often)?;
+        let attempt = self.attempts.begin(&user.name, address::current()).await?;
         let relying_party = self.relying_party()?;
         let (stored, owner) = self.owner(&base64url(answer.get_credential_id())).await?;
         if asked != user.id || owner.id != user.id {

@@ -5,7 +5,6 @@ use super::{SecondFactors, Spent, address, token, too_many_wrong};
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, AuditEvent};
 use crate::server::auth::own_path::own_path;
-use crate::server::auth::refusal::too_often;
 use crate::server::store::StoreError;
 use crate::server::store::second_factors::SignInStep;
 use crate::server::store::users::User;
@@ -57,7 +56,7 @@ impl SecondFactors {
     pub async fn finish_step(&self, token: &str, code: &str) -> Result<(User, String), AppError> {
         let (hash, now) = (token::hash(token), self.clock.now());
         let (user, next) = self.person_of_step(token).await?;
-        let attempt = self.attempts.begin(&user.name, address::current()).map_err(too_often)?;
+        let attempt = self.attempts.begin(&user.name, address::current()).await?;
         // Counted before it is checked, so that parallel attempts cannot exceed the limit.
         if !self.store.count_try(&hash, MOST_TRIES, now).await? {
             return Err(over());
