@@ -19,6 +19,7 @@ pub mod password;
 pub mod presence;
 pub mod refusal;
 mod required_factor;
+mod retry_later;
 pub mod roles;
 pub mod second_factor;
 pub mod session_store;

@@ -15,7 +15,7 @@ use sha2::Sha256;
 use tokio::sync::OnceCell;
 
 use super::hashing::Asker;
-use super::{refusal, token};
+use super::{retry_later, token};
 use crate::error::AppError;
 use crate::model::time::Timestamp;
 use crate::server::clock::Clock;
@@ -64,7 +64,7 @@ impl Attempts {
     /// Counts a challenge for a passkey that `address` is given, or says how long to wait.
     pub async fn challenge(&self, address: IpAddr) -> Result<(), AppError> {
         let cell = self.cell("challenge", &network(address).to_string()).await?;
-        self.store.count_attempt(&cell, CHALLENGES, self.clock.now()).await?.map_err(refusal::too_often)
+        self.store.count_attempt(&cell, CHALLENGES, self.clock.now()).await?.map_err(retry_later::too_often)
     }
 
     /// Counts an attempt to sign in to `account` from `address`, or says how long to wait.
@@ -80,7 +80,7 @@ impl Attempts {
         for cell in cells {
             if let Err(wait) = self.store.count_attempt(&cell, TRIES, self.clock.now()).await? {
                 attempt.give_back().await;
-                return Err(refusal::too_often(wait));
+                return Err(retry_later::too_often(wait));
             }
             attempt.cells.push(cell);
         }
@@ -113,12 +113,13 @@ impl Attempts {
     }
 
     async fn hash(&self, text: &str) -> Result<Vec<u8>, StoreError> {
-        let secret = self.secret.get_or_try_init(|| async {
-            self.store.shared_secret("sign-in limits", &token::new()).await
-        });
+        let secret = self
+            .secret
+            .get_or_try_init(|| async { self.store.shared_secret("sign-in limits", &token::new()).await });
         let secret = secret.await?;
         // A key of any length will do.
-        let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map(|mac| mac.chain_update(text).finalize());
+        let mac =
+            Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map(|mac| mac.chain_update(text).finalize());
         Ok(mac.map(|hash| hash.into_bytes().to_vec()).unwrap_or_default())
     }
 }

@@ -1,15 +1,9 @@
 //! The errors of attempts that were not checked. Must not know how people sign in.
 
-use std::time::Duration;
-
-use axum::http::HeaderValue;
-use axum::http::header::RETRY_AFTER;
-use leptos::prelude::use_context;
-use leptos_axum::ResponseOptions;
-
 use super::address;
 use super::attempts::Attempts;
 use super::password::PasswordError;
+use super::retry_later::retry_after;
 use crate::error::{AppError, ErrorCode};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::clock::Clock;
@@ -45,22 +39,6 @@ pub(super) async fn too_many(attempts: &Attempts, store: &Store, clock: &Clock) 
     AppError::new(
         ErrorCode::Busy,
         "Too many people are signing in at the moment. Nothing was checked. Try again in a few seconds.",
-    )
-}
-
-fn retry_after(seconds: u64) {
-    if let Some(response) = use_context::<ResponseOptions>() {
-        response.insert_header(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-}
-
-/// The error for somebody who has to wait before the next attempt.
-pub fn too_often(wait: Duration) -> AppError {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    retry_after(seconds);
-    AppError::new(
-        ErrorCode::TooManyAttempts,
-        format!("Too many tries. Wait {seconds} seconds, then try again."),
     )
 }
 

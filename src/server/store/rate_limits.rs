@@ -45,10 +45,11 @@ impl Store {
         if counted.rows_affected() == 1 {
             return Ok(Ok(()));
         }
-        let used_until: Option<i64> = sqlx::query_scalar("SELECT used_until FROM rate_limits WHERE cell = $1")
-            .bind(cell)
-            .fetch_optional(&self.pool)
-            .await?;
+        let used_until: Option<i64> =
+            sqlx::query_scalar("SELECT used_until FROM rate_limits WHERE cell = $1")
+                .bind(cell)
+                .fetch_optional(&self.pool)
+                .await?;
         let wait = used_until.map_or(0, |until| until + every - full);
         Ok(Err(Duration::from_millis(wait.max(1).unsigned_abs())))
     }
@@ -100,11 +101,13 @@ impl Store {
 
     /// The secret of this name, which the first process that asks makes.
     pub async fn shared_secret(&self, name: &str, new: &str) -> Result<String, StoreError> {
-        sqlx::query("INSERT INTO shared_secrets (name, secret) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
-            .bind(name)
-            .bind(new)
-            .execute(self.writer())
-            .await?;
+        sqlx::query(
+            "INSERT INTO shared_secrets (name, secret) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+        )
+        .bind(name)
+        .bind(new)
+        .execute(self.writer())
+        .await?;
         let secret = sqlx::query_scalar("SELECT secret FROM shared_secrets WHERE name = $1");
         Ok(secret.bind(name).fetch_one(&self.pool).await?)
     }

@@ -82,8 +82,7 @@ impl Passkeys {
         let id = base64url(answer.get_credential_id());
         // Nobody guesses a signature; this keeps one address from having many checked. The limit of the account is not touched: whoever
         // types wrong passwords must not keep its person from their passkey.
-        let attempt =
-            self.attempts.begin(&format!("passkey {id}"), address::current()).await?;
+        let attempt = self.attempts.begin(&format!("passkey {id}"), address::current()).await?;
         let relying_party = self.relying_party()?;
         let (stored, user) = self.owner(&id).await?;
         let claimed = relying_party.identify_discoverable_authentication(answer);
