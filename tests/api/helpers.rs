@@ -27,7 +27,7 @@ pub(crate) use browser::{Answer, Browser, fields};
 pub(crate) use emulator::EmulatedUpstream;
 pub(crate) use held::HeldUpstream;
 pub(crate) use ledger::Ledger;
-pub(crate) use logs::{leaks, logged};
+pub(crate) use logs::{leaks, logged, statements_of};
 pub(crate) use markup::tags;
 pub(crate) use people::token;
 pub(crate) use process::{Finished, Served, Workplace, is_private};

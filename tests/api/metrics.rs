@@ -13,7 +13,8 @@ use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Answer, Archive, Browser, METRICS_TOKEN, Settings, TestApp, Workplace, days, intent, logged, rows, until,
+    Answer, Archive, Browser, METRICS_TOKEN, Settings, TestApp, Workplace, days, intent, rows, statements_of,
+    until,
 };
 use exposition::{Exposition, read};
 
@@ -212,11 +213,7 @@ async fn it_needs_its_token_and_is_not_there_without_one() {
 #[tokio::test]
 async fn a_scrape_costs_one_statement_and_none_within_five_seconds() {
     let app = TestApp::with(readable(at(NOON))).await;
-    let statements = async || {
-        let answer = asked(&app, "text/plain").await;
-        let lines = logged(&format!("id=\"{}\"", answer.header("x-request-id")));
-        lines.iter().filter(|line| line.contains("sqlx::query")).count()
-    };
+    let statements = async || statements_of(asked(&app, "text/plain").await.header("x-request-id"));
     assert_eq!(statements().await, 1);
     assert_eq!(statements().await, 0);
     app.clock().advance(Duration::from_secs(5));

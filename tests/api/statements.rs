@@ -2,7 +2,7 @@
 //! A number here may fall; one that grows needs a reason.
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, Browser, TestApp, days, logged, rows};
+use crate::helpers::{Archive, Browser, TestApp, days, rows, statements_of};
 use crate::list::obedient_upstream;
 
 /// How many statements the answer to the last of two equal requests took: the first one finds nothing known.
@@ -10,10 +10,7 @@ async fn statements(person: &Browser, request: impl Fn() -> reqwest::RequestBuil
     person.send(request()).await;
     let answer = person.send(request()).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
-    logged(&format!("id=\"{}\"", answer.header("x-request-id")))
-        .iter()
-        .filter(|line| line.contains("sqlx::query"))
-        .count()
+    statements_of(answer.header("x-request-id"))
 }
 
 #[tokio::test]

@@ -35,6 +35,16 @@ pub(crate) fn logged(part: &str) -> Vec<String> {
     LOG.lock().unwrap().lines.iter().filter(|line| line.contains(part)).cloned().collect()
 }
 
+/// How many statements were logged for the answer with this request id. A pool that opens another connection for a request, since
+/// others use those it has, prepares it in the request's name: that is not counted.
+pub(crate) fn statements_of(request_id: &str) -> usize {
+    logged(&format!("id=\"{request_id}\""))
+        .iter()
+        .filter(|line| line.contains("sqlx::query"))
+        .filter(|line| !line.contains("summary=\"PRAGMA ") && !line.contains("summary=\"SET "))
+        .count()
+}
+
 /// The lines that contained a secret.
 pub(crate) fn leaks() -> Vec<String> {
     LOG.lock().unwrap().leaks.clone()
