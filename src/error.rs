@@ -67,6 +67,14 @@ impl AppError {
         )
     }
 
+    /// While the request was being worked on.
+    pub fn database_silent() -> Self {
+        Self::new(
+            ErrorCode::DatabaseUnavailable,
+            "Docket's database stopped answering. Try again in a moment: no prompt is sent twice.",
+        )
+    }
+
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::NotFound, message)
     }

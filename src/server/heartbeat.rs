@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use anyhow::anyhow;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +14,9 @@ use crate::server::tasks::{Task, Tasks};
 
 /// Between two signs of life.
 const BEAT: Duration = Duration::from_secs(2);
+
+/// After so long a sign of life is given up, and the next one gets another connection: this one's network may have stalled for good.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// Cloning gives another handle.
 #[derive(Clone)]
@@ -48,7 +52,8 @@ impl Heartbeat {
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(beat.tick()).await.is_some() {
             self.tasks.pass("heartbeat");
-            match self.beat().await {
+            let beaten = tokio::time::timeout(LONGEST, self.beat()).await;
+            match beaten.unwrap_or_else(|_| Err(anyhow!("the database did not answer in time"))) {
                 Ok(()) => self.tasks.succeeded(Task::Heartbeat),
                 Err(error) => tracing::error!(error = format!("{error:#}"), "no sign of life could be given"),
             }

@@ -66,6 +66,9 @@ pub use self::dialect::{is_same, place};
 use self::ids::new_id;
 use crate::error::{AppError, ErrorCode};
 
+/// A database that is slower is as good as none: who asks whether it is ready gives up after five seconds.
+const READY_WITHIN: Duration = Duration::from_secs(3);
+
 /// How long a database server that does not answer is waited for at the start, unless it is configured.
 pub const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -161,10 +164,13 @@ impl Store {
         Self { dialect, pool, counts, questions, instance: new_id().into(), states: Arc::default() }
     }
 
-    /// Whether the database responds and is migrated.
+    /// Whether the database responds within three seconds, and is migrated.
     pub async fn ready(&self) -> Result<(), StoreError> {
-        sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool).await?;
-        Ok(())
+        let asked = sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool);
+        match tokio::time::timeout(READY_WITHIN, asked).await {
+            Ok(answer) => Ok(answer.map(drop)?),
+            Err(_) => Err(StoreError::Unavailable(sqlx::Error::PoolTimedOut)),
+        }
     }
 
     /// Writes a consistent copy to `file`, which must not exist. Concurrent reads and writes continue.

@@ -2,11 +2,13 @@
 //! of their machines do not matter. On PostgreSQL, whatever database the other tests run on.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::databases::TestDatabase;
+use crate::databases::{Network, TestDatabase};
 use crate::helpers::{Answer, Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
 
 const PROMPT: &str = "Fix every typo in the guides";
@@ -19,7 +21,7 @@ const INSTANCES: &str = "SELECT COUNT(*) FROM instances";
 /// A database for several processes, and their upstream.
 struct Site {
     upstream: HeldUpstream,
-    _database: TestDatabase,
+    database: TestDatabase,
     place: Workplace,
     ledger: Ledger,
 }
@@ -28,12 +30,9 @@ impl Site {
     async fn new() -> Self {
         let upstream = HeldUpstream::start().await;
         let database = TestDatabase::of_server("").await;
-        let place = Workplace::in_file(&upstream.url())
-            .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
-            .set("DOCKET_DATABASE_URL", database.url())
-            .set("DOCKET_POLL_SECONDS", "1");
+        let place = workplace(&upstream, database.url());
         let ledger = Ledger::at(database.url());
-        Self { upstream, _database: database, place, ledger }
+        Self { upstream, database, place, ledger }
     }
 
     async fn process(&self) -> (Served, Arc<Browser>) {
@@ -62,6 +61,13 @@ impl Site {
             .await
             .unwrap()
     }
+}
+
+fn workplace(upstream: &HeldUpstream, database: &str) -> Workplace {
+    Workplace::in_file(&upstream.url())
+        .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+        .set("DOCKET_DATABASE_URL", database)
+        .set("DOCKET_POLL_SECONDS", "1")
 }
 
 fn post(browser: &Arc<Browser>, intent: &str) -> JoinHandle<Option<Answer>> {
@@ -157,6 +163,39 @@ async fn a_process_that_is_told_to_stop_ends_what_it_sends_first() {
     _ = waiting.await.unwrap();
     assert_eq!(listed(&here).await[0]["state"], json!("active"));
     assert_eq!(site.ledger.count("SELECT COUNT(*) FROM job_events WHERE state = 'unknown'").await, 0);
+}
+
+#[tokio::test]
+async fn a_process_whose_network_stalls_says_so_in_time_and_goes_on_by_itself() {
+    let site = Site::new().await;
+    let network = Network::to(site.database.url()).await;
+    let (_other, there) = site.process().await;
+    let place = workplace(&site.upstream, &network.url());
+    let server = place.serve(&["serve"]);
+    let here = Arc::new(server.signed_in().await);
+    until("it is ready", async || (here.get("/readyz").await.status == 200).then_some(())).await;
+
+    network.stall(true);
+    let asked = Instant::now();
+    assert_eq!(here.get("/readyz").await.status, 503);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    // What people do meanwhile ends with a sentence too, those who find no connection any more included.
+    let sent = intent();
+    let pages = join_all((0..20).map(|_| here.get("/p/docs/jobs")));
+    let (refused, pages) = tokio::join!(post(&here, &sent), pages);
+    let message = refused.unwrap().unwrap().refused(503, "database_unavailable");
+    assert!(message.contains("Try again in a moment"), "{message}");
+    assert!(asked.elapsed() < Duration::from_secs(25), "{:?}", asked.elapsed());
+    for page in pages {
+        assert_eq!(page.status, 503);
+        assert!(page.text.contains("Try again in a moment"), "{}", page.text);
+    }
+    assert_eq!(there.get("/readyz").await.status, 200, "the other one has its own network");
+
+    network.stall(false);
+    until("it is ready again", async || (here.get("/readyz").await.status == 200).then_some(())).await;
+    assert_eq!(post(&here, &sent).await.unwrap().unwrap().json()["state"], json!("active"));
+    assert_eq!(site.upstream.posts_of(PROMPT), 1);
 }
 
 #[tokio::test]

@@ -13,8 +13,9 @@ use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
+use super::databases::Network;
 use super::databases::is_postgres;
-use super::postgres::{Network, Postgres};
+use super::postgres::Postgres;
 
 const PASSWORD: &str = "a crash of unrelated words";
 
@@ -59,7 +60,7 @@ impl Server {
         let mut replicas = Vec::new();
         for _ in 0..if postgres.is_some() { REPLICAS } else { 1 } {
             let network = match &postgres {
-                Some(postgres) => Some(postgres.network().await),
+                Some(postgres) => Some(Network::to(postgres.url()).await),
                 None => None,
             };
             replicas.push(Replica { network, process: None, output: Arc::default() });

@@ -6,6 +6,8 @@
 
 #![allow(dead_code, reason = "not every kind of test needs all of it")]
 
+mod network;
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,6 +16,9 @@ use std::sync::{LazyLock, mpsc};
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection};
+
+#[allow(unused_imports, reason = "not every kind of test needs it")]
+pub(crate) use network::Network;
 
 /// The migrated database that all others are copies of.
 const TEMPLATE: &str = "docket_template";

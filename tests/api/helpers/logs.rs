@@ -41,7 +41,11 @@ pub(crate) fn statements_of(request_id: &str) -> usize {
     logged(&format!("id=\"{request_id}\""))
         .iter()
         .filter(|line| line.contains("sqlx::query"))
-        .filter(|line| !line.contains("summary=\"PRAGMA ") && !line.contains("summary=\"SET "))
+        .filter(|line| {
+            !["PRAGMA ", "SELECT set_config("]
+                .iter()
+                .any(|begin| line.contains(&format!("summary=\"{begin}")))
+        })
         .count()
 }
 

@@ -39,6 +39,8 @@ const CONNECTIONS: u32 = 16;
 const MIGRATION_PATIENCE: Duration = Duration::from_secs(300);
 /// After so long without use a connection is tested before it is used.
 const TESTED_AFTER: Duration = Duration::from_secs(5);
+/// How long a connection that comes back may take to show that it is of use: its network may have stalled for good.
+const TESTED_WITHIN: Duration = Duration::from_secs(5);
 /// Between two attempts to connect, or to migrate.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -174,6 +176,12 @@ fn lazy(options: AnyConnectOptions, connections: u32, patience: Duration, settin
                     connection.ping().await?;
                 }
                 Ok(!connection.is_in_transaction())
+            })
+        })
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                let answered = tokio::time::timeout(TESTED_WITHIN, connection.ping()).await;
+                answered.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
             })
         })
         .after_connect(move |connection, _| {
