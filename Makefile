@@ -50,8 +50,9 @@ conformance: ## Check a server against the specification: KEY=… make conforman
 crash: ## Kill the process at 300 random moments under load (ROUNDS=, SEED=): nothing is lost or sent twice
 	@scripts/crash.sh $(or $(ROUNDS),300) $(SEED)
 
+# REPLICAS=3 is three processes on PostgreSQL.
 soak: build ## Let 200 simulated people use the release binary through the platform's faults (MINUTES=): nothing grows, no answer is wrong
-	@scripts/soak.sh $(or $(MINUTES),10)
+	@scripts/soak.sh $(or $(MINUTES),10) $(or $(REPLICAS),1)
 
 attack: build ## Attack the availability of the release binary in every known way at once (DURATION= in seconds), while a person works
 	@scripts/attack.sh $(or $(DURATION),30)

@@ -1,9 +1,11 @@
 //! Measures how fast the daily history answers with a million rows: 2,740 pages on 365 days, the same in every run.
-//! Each query goes through the code of its endpoint and, for comparison, as plain SQL through the `sqlite3` shell if it
-//! is installed. Prints the results beside the targets; fails nothing, since a busy machine is no defect.
+//! Each query goes through the code of its endpoint, in a file and on PostgreSQL, and, for comparison, as plain SQL through the
+//! `sqlite3` shell if it is installed. Prints the results beside the targets; fails nothing, since a busy machine is no defect.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made has no other use")]
 #![expect(clippy::print_stdout, reason = "it is what a measurement is for")]
+
+mod beside;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -26,6 +28,7 @@ const PAGES: i64 = 2_740;
 const DAYS: i64 = 365;
 const LAST: &str = "2026-11-20";
 const RUNS: usize = 100;
+const WARM_UP: usize = 5;
 const SHELL_RUNS: usize = 11;
 
 /// The last 90 days, and the 90 before them.
@@ -49,58 +52,113 @@ async fn measure() {
     fill(&store, &file).await;
     let bytes = std::fs::metadata(&file).unwrap().len() as f64 / 1e6;
     println!("{} rows in {bytes:.0} MB, written in {:.1} s", PAGES * DAYS, started.elapsed().as_secs_f64());
-    println!("{:44} {:>8} {:>8} {:>6} {:>12} {:>6}", "ms", "p50", "p95", "aim", "sqlite3 p50", "ratio");
-    let (analytics, project, range) = (Analytics::new(store.clone()), project(), range(90));
+    let (on_postgres, _database) = beside::on_postgres(&store).await;
+    println!("{:44} {:>37}   {:>24}", "", "SQLite", "PostgreSQL");
+    println!(
+        "{:44} {:>8} {:>8} {:>6} {:>12} {:>6}   {:>8} {:>8} {:>6}",
+        "ms", "p50", "p95", "aim", "sqlite3 p50", "ratio", "p50", "p95", "ratio"
+    );
+    let both = Both { databases: [store, on_postgres].map(Database::new), file: &file };
+    let (project, range) = (project(), range(90));
 
     let plain = format!(
         "SELECT p.path, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v JOIN page_paths p ON p.id = v.path_id
          WHERE v.project = 'docs' AND {NOW} GROUP BY v.path_id
          ORDER BY CAST(SUM(v.ai) AS REAL) / SUM(v.total) DESC, p.path LIMIT 50;"
     );
-    let question = question("share");
-    let times = times(async || drop(analytics.pages(&question).await.unwrap())).await;
-    report("90 days of the table by AI share, compared", &times, 50, &file, &plain);
+    let asked = question("share");
+    both.ask("90 days of the table by AI share, compared", 50, &plain, async |it| {
+        drop(it.analytics.pages(&asked).await.unwrap());
+    })
+    .await;
 
     let plain = format!(
         "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v
          WHERE v.project = 'docs' AND {NOW} GROUP BY v.day;"
     );
-    let times =
-        self::times(async || drop(analytics.trend(&project, (range, Compare::None), None).await.unwrap()))
-            .await;
-    report("its trend", &times, 20, &file, &plain);
+    let alone = (range, Compare::None);
+    both.ask("its trend", 20, &plain, async |it| {
+        drop(it.analytics.trend(&project, alone, None).await.unwrap());
+    })
+    .await;
 
     let plain = format!(
         "SELECT v.path_id, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v
          WHERE v.project = 'docs' AND {BEFORE} GROUP BY v.path_id;"
     );
-    let times = self::times(async || compare(&store, &project).await).await;
-    report("its comparison, of every page", &times, 20, &file, &plain);
+    both.ask("its comparison, of every page", 20, &plain, async |it| compare(&it.store, &project).await)
+        .await;
 
     let plain = format!(
         "SELECT v.day, SUM(v.human), SUM(v.ai), SUM(v.total) FROM daily_views v JOIN page_paths p ON p.id = v.path_id
          WHERE v.project = 'docs' AND {NOW} AND p.path LIKE '/guides/%' GROUP BY v.day;"
     );
-    let folder = Some("/guides/*");
-    let times =
-        self::times(async || drop(analytics.trend(&project, (range, Compare::None), folder).await.unwrap()))
-            .await;
-    report("trend of a folder", &times, 20, &file, &plain);
+    both.ask("trend of a folder", 20, &plain, async |it| {
+        drop(it.analytics.trend(&project, alone, Some("/guides/*")).await.unwrap());
+    })
+    .await;
 
-    let page = "/guides/section-17/page-17";
-    let times =
-        self::times(async || drop(analytics.page(&project, (range, Compare::None), page).await.unwrap()))
-            .await;
-    report("report of a page", &times, 20, &file, "");
+    both.ask("report of a page", 20, "", async |it| {
+        drop(it.analytics.page(&project, alone, "/guides/section-17/page-17").await.unwrap());
+    })
+    .await;
+    both.ask("movers", 50, "", async |it| drop(it.analytics.movers(&project, range).await.unwrap())).await;
 
-    let times = self::times(async || drop(analytics.movers(&project, range).await.unwrap())).await;
-    report("movers", &times, 50, &file, "");
     let year = self::range(DAYS);
-    let question =
-        TableQuestion { views: PageViewsQuery { range: year, ..question.views.clone() }, ..question };
-    let times = self::times(async || drop(analytics.pages(&question).await.unwrap())).await;
-    report("365 days of the table by AI share", &times, 100, &file, "");
-    export(&analytics, question).await;
+    let views = PageViewsQuery { range: year, ..asked.views.clone() };
+    let asked = TableQuestion { views, ..asked };
+    both.ask("365 days of the table by AI share", 100, "", async |it| {
+        drop(it.analytics.pages(&asked).await.unwrap());
+    })
+    .await;
+    export(&both.databases[0].analytics, asked).await;
+}
+
+/// What is asked.
+struct Database {
+    store: Store,
+    analytics: Analytics,
+}
+
+impl Database {
+    fn new(store: Store) -> Self {
+        Self { analytics: Analytics::new(store.clone()), store }
+    }
+}
+
+/// The history in a file and on PostgreSQL.
+struct Both<'a> {
+    databases: [Database; 2],
+    file: &'a Path,
+}
+
+impl Both<'_> {
+    /// Asks both by turns, and the shell. The aim, in ms, is that of the file; PostgreSQL may take twice as long.
+    async fn ask(&self, name: &str, aim: u32, plain: &str, question: impl AsyncFn(&Database)) {
+        let mut times = [const { Vec::new() }; 2];
+        for n in 0..RUNS + WARM_UP {
+            for (database, times) in self.databases.iter().zip(&mut times) {
+                let started = Instant::now();
+                question(database).await;
+                if n >= WARM_UP {
+                    times.push(milliseconds(started.elapsed()));
+                }
+            }
+        }
+        let [(p50, p95), (p50_there, p95_there)] = times.map(|mut times| {
+            times.sort_by(f64::total_cmp);
+            (times[times.len() / 2], times[times.len() * 95 / 100])
+        });
+        let shell = (!plain.is_empty()).then(|| shell(self.file, plain)).flatten();
+        let (shell, ratio) = match shell {
+            Some(shell) => (format!("{shell:.1}"), format!("{:.2}", p50 / shell)),
+            None => ("-".to_owned(), "-".to_owned()),
+        };
+        println!(
+            "{name:44} {p50:8.1} {p95:8.1} {aim:>6} {shell:>12} {ratio:>6}   {p50_there:8.1} {p95_there:8.1} {:6.2}",
+            p50_there / p50
+        );
+    }
 }
 
 fn project() -> ProjectId {
@@ -160,31 +218,6 @@ async fn fill(store: &Store, file: &Path) {
     }
     // Moves everything into the file, so that the shell starts from the same state.
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut database).await.unwrap();
-}
-
-/// The sorted durations of many sequential runs.
-async fn times(mut run: impl AsyncFnMut()) -> Vec<f64> {
-    for _ in 0..5 {
-        run().await;
-    }
-    let mut times = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
-        let started = Instant::now();
-        run().await;
-        times.push(milliseconds(started.elapsed()));
-    }
-    times.sort_by(f64::total_cmp);
-    times
-}
-
-fn report(name: &str, times: &[f64], aim: u32, file: &Path, plain: &str) {
-    let (p50, p95) = (times[times.len() / 2], times[times.len() * 95 / 100]);
-    let shell = (!plain.is_empty()).then(|| shell(file, plain)).flatten();
-    let (shell, ratio) = match shell {
-        Some(shell) => (format!("{shell:.1}"), format!("{:.2}", p50 / shell)),
-        None => ("-".to_owned(), "-".to_owned()),
-    };
-    println!("{name:44} {p50:8.1} {p95:8.1} {aim:>6} {shell:>12} {ratio:>6}");
 }
 
 /// The median time of a statement in the shell, by its own timer; `None` without a shell.

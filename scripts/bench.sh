@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures target/release/docket: time from start to the first answer, idle memory, time to serve a page, requests
-# per second, the overhead on an upstream call, the cost of fetching a day of history, queries over a history of a million rows, and pages of a list of
-# 100,000 jobs. Prints results beside the targets; it never fails on them, since a busy machine is not a defect.
+# per second, the overhead on an upstream call, the cost of fetching a day of history, three processes on PostgreSQL under 200 people,
+# and queries over a history of a million rows and pages of a list of 100,000 jobs, in a file and on PostgreSQL. Prints results beside the targets; it never fails on them, since a busy machine is not a defect.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -12,6 +12,7 @@ node "$ROOT/scripts/bench-requests.mjs" "$ROOT/target/release/docket"
 node "$ROOT/scripts/bench-pages.mjs" "$ROOT/target/release/docket"
 node "$ROOT/scripts/bench-upstream.mjs" "$ROOT/target/release/docket"
 node "$ROOT/scripts/bench-history.mjs" "$ROOT/target/release/docket"
+"$ROOT/scripts/soak.sh" 2 3
 cd "$ROOT"
 cargo bench --quiet --locked --features ssr --bench history
 cargo bench --quiet --locked --features ssr --bench list

@@ -25,6 +25,7 @@ main() {
     systemd_analyze
     chromium
     postgresql
+    caddy_server
   fi
   npm_tools
   "$ROOT/scripts/wasm-std.sh" 9>&-
@@ -99,6 +100,27 @@ install_postgresql() {
     echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql
 }
+
+# Only unpacked: installed, it would be a service that takes port 80.
+caddy_server() {
+  if command -v caddy >/dev/null; then return; fi
+  if ! command -v apt-get >/dev/null; then
+    fail "the tests of docs/deploy need the web server Caddy: put the program caddy on PATH"
+  fi
+  say "Caddy: unpacking Debian's, once"
+  if ! run_logged caddy unpack_caddy 9>&-; then
+    fail "Debian's package caddy could not be fetched: put the program caddy on PATH"
+  fi
+}
+
+unpack_caddy() (
+  mkdir -p "$CADDY_ROOT"
+  cd "$CADDY_ROOT"
+  # Without lists of packages there is nothing to download yet.
+  apt-get download caddy || { apt-get update && apt-get download caddy; }
+  dpkg-deb --extract caddy_*.deb .
+  rm caddy_*.deb
+)
 
 # Tailwind, wasm-opt, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.
 npm_tools() {

@@ -1,5 +1,9 @@
-// Measurements for soak.sh: people at one server, a platform with faults, and what the process holds over time.
+// Measurements for soak.sh: people at one server or at several on one database, a platform with faults, and what the processes hold
+// over time.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import http from "node:http";
+import { createInterface } from "node:readline";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PASSWORD, PLENTY, median, post, quantile, send, signIn, withProcesses } from "./bench/docket.mjs";
@@ -31,8 +35,9 @@ const FAULTS = [
 ];
 const OPERATIONS = ["create", "follow-up", "get", "views"];
 
-const [binary, minutes] = [process.argv[2], Number(process.argv[3])];
+const [binary, minutes, replicas] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
 await withProcesses(async ({ directory, start }) => {
+  const postgres = replicas > 1 ? await startPostgres() : undefined;
   const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY, "--pages", "300"]);
   const { url: upstream, key } = await emulator.upstream();
   const environment = {
@@ -41,7 +46,7 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_ADMIN_PASSWORD: PASSWORD,
     DOCKET_ADDR: "127.0.0.1:0",
     DOCKET_PROJECTS: "docs=Docs,api=API reference",
-    DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
+    DOCKET_DATABASE_URL: postgres ? `${postgres.url}postgres` : `sqlite://${directory}/docket.db`,
     DOCKET_TRUSTED_PROXIES: "127.0.0.1",
     DOCKET_AGENT_PER_HOUR: PLENTY,
     DOCKET_ANALYTICS_PER_HOUR: PLENTY,
@@ -51,18 +56,20 @@ await withProcesses(async ({ directory, start }) => {
     DOCKET_LOG_FORMAT: "json",
     DOCKET_LOG: "warn,docket::server::commands=info",
   };
-  const panel = start(binary, ["serve"], environment);
-  const url = await panel.url();
+  const panels = Array.from({ length: replicas }, () => start(binary, ["serve"], environment));
+  const urls = await Promise.all(panels.map((panel) => panel.url()));
   for (let n = 0; n < ACCOUNTS; n++) await account(start, environment, `person-${n}`);
-  const admin = await signIn(url);
+  const admins = [];
+  for (const url of urls) admins.push(await signIn(url));
   const people = [];
-  for (let n = 0; n < PEOPLE; n++) people.push(await person(url, n));
+  for (let n = 0; n < PEOPLE; n++) people.push(await person(urls[n % replicas], n));
 
-  const soak = { url, statuses: new Map(), times: [], problems: [], jobs: [], isOver: false };
+  const soak = { statuses: new Map(), times: [], problems: [], jobs: [], isOver: false };
   const samples = [];
-  const first = await sample(panel, url, admin);
+  const sampled = () => Promise.all(panels.map((panel, n) => sample(panel, urls[n], admins[n])));
+  const first = await sampled();
   const ends = performance.now() + minutes * 60_000;
-  const watch = repeat(soak, SAMPLE_MS, async () => samples.push(await sample(panel, url, admin)));
+  const watch = repeat(soak, SAMPLE_MS, async () => samples.push(await sampled()));
   const weather = repeat(soak, FAULT_EVERY_MS, () => fault(upstream, key));
   const lives = people.map((who) => live(soak, who, ends));
   await Promise.all(lives);
@@ -70,9 +77,16 @@ await withProcesses(async ({ directory, start }) => {
   await Promise.all([watch, weather]);
   people.forEach(({ agent }) => agent.destroy());
   await sleep(SETTLE_MS);
-  const last = await sample(panel, url, admin);
-  process.exitCode = report(soak, samples, first, last) ? 0 : 1;
+  process.exitCode = report(soak, samples, first, await sampled()) ? 0 : 1;
+  postgres?.stop();
 });
+
+/** A server of PostgreSQL, until it is stopped. */
+async function startPostgres() {
+  const script = spawn(new URL("postgres.sh", import.meta.url).pathname, { stdio: ["pipe", "pipe", "inherit"] });
+  const [url] = await once(createInterface(script.stdout), "line");
+  return { url, stop: () => script.stdin.end() };
+}
 
 /** Adds an operator by the command line. */
 async function account(start, environment, name) {
@@ -86,7 +100,7 @@ async function person(url, n) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 2 });
   const address = `198.51.${n >> 8}.${n & 255}`;
   const cookie = await signIn(url, `person-${n % ACCOUNTS}`, { agent, address });
-  return { agent, address, cookie, random: randomFrom(n + 1) };
+  return { url, agent, address, cookie, random: randomFrom(n + 1) };
 }
 
 /** What one person does until `ends`. */
@@ -104,11 +118,11 @@ async function live(soak, who, ends) {
 }
 
 async function act(soak, who) {
-  const { url, jobs } = soak;
+  const { jobs } = soak;
   const project = who.random() < 0.7 ? "docs" : "api";
   const job = jobs[Math.floor(who.random() * jobs.length)];
-  const open = (path) => request(url, path, who);
-  const call = (path, fields) => request(url, path, who, fields);
+  const open = (path) => request(path, who);
+  const call = (path, fields) => request(path, who, fields);
   const pages = [
     () => open(`/p/${project}`),
     () => open(`/p/${project}/jobs`),
@@ -136,7 +150,7 @@ async function act(soak, who) {
   return pages[Math.floor(who.random() * pages.length)]();
 }
 
-async function request(url, path, { agent, cookie, address }, fields) {
+async function request(path, { url, agent, cookie, address }, fields) {
   const options = fields ? post(url, fields, cookie) : { headers: { cookie, accept: "text/html" } };
   options.headers["x-forwarded-for"] = address;
   try {
@@ -170,25 +184,33 @@ async function repeat(soak, every, action) {
   }
 }
 
-/** Prints the table; whether all is well. */
+/** Prints a table for each process; whether all is well. `samples`, `first` and `last` have one sample of each process. */
 function report({ statuses, times, problems }, samples, first, last) {
   const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, number]) => `${number} × ${status}`);
-  console.log(`${PEOPLE} people, ${minutes} min   ${times.length} answers: ${counts.join(", ")}`);
+  const where = replicas > 1 ? `, ${replicas} processes on PostgreSQL` : "";
+  console.log(`${PEOPLE} people, ${minutes} min${where}   ${times.length} answers: ${counts.join(", ")}`);
   console.log(`time of an answer       p50 ${median(times).toFixed(0)} ms, p95 ${quantile(times, 0.95).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`);
+  const isFlat = first.map((_, n) => table(samples.map((sample) => sample[n]), first[n], last[n])).every(Boolean);
+  for (const problem of problems.slice(0, 10)) console.log(`WRONG  ${problem}`);
+  const isGood = isFlat && problems.length === 0 && times.length > 0;
+  console.log(isGood ? "flat, and every answer was a good one" : `FAILED: ${problems.length} answers were wrong`);
+  return isGood;
+}
+
+/** Prints what one process held; whether that did not grow. */
+function table(samples, first, last) {
   console.log(`${"".padEnd(14)}${["before", "middle", "most", "after", "may grow by"].map((word) => word.padStart(12)).join("")}`);
-  let isGood = problems.length === 0 && times.length > 0;
+  let isFlat = true;
   for (const [name, most] of Object.entries(MOST_MORE)) {
     const all = samples.map((sample) => sample[name]);
     // Memory is compared with the middle of the run, when the caches are filled; all else with the beginning.
     const from = name === "memory" ? median(all.slice(Math.floor(all.length / 3))) : first[name];
     const grew = last[name] > from + most;
-    isGood &&= !grew;
+    isFlat &&= !grew;
     const cells = [first[name], median(all), Math.max(...all), last[name]].map((value) => value.toFixed(name === "memory" ? 1 : 0).padStart(12));
     console.log(`${name.padEnd(14)}${cells.join("")}${String(most).padStart(12)}${grew ? "   GREW" : ""}`);
   }
-  for (const problem of problems.slice(0, 10)) console.log(`WRONG  ${problem}`);
-  console.log(isGood ? "flat, and every answer was a good one" : `FAILED: ${problems.length} answers were wrong`);
-  return isGood;
+  return isFlat;
 }
 
 /** Numbers from 0 to 1, the same for the same seed. */

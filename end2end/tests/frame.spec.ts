@@ -366,7 +366,9 @@ test.describe("times", () => {
     test(`are relative within a week and dates after it, as ${locale} writes them, and exact on hover`, async ({ visit, demo, person }) => {
       const page = await visit(demo, { storageState: person.session, locale, timezoneId });
       const seen = new Set<string>();
-      for (const path of [at("/jobs"), at("/jobs?page=2"), at("/templates"), "/account", "/admin/users", "/admin/audit", "/admin/upstream"]) {
+      await open(page, at("/jobs?sort=oldest"));
+      const oldest = await page.locator("main [data-job]").first().getAttribute("data-job");
+      for (const path of [at("/jobs"), at(`/jobs/${oldest}`), at("/templates"), "/account", "/admin/users", "/admin/audit", "/admin/upstream"]) {
         await open(page, path);
         const times = await page.locator("main time").evaluateAll((all) =>
           all.map((time) => {

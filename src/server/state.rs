@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 use leptos::config::{Env, LeptosOptions};
 use secrecy::SecretString;
+use tokio_util::sync::CancellationToken;
 
 use crate::model::day::Day;
 use crate::model::user::Project;
@@ -81,6 +82,8 @@ pub struct Shared {
     /// `None`: `/metrics` is not on the main listener.
     pub metrics_token: Option<Arc<SecretString>>,
     pub figures: LatestFigures,
+    /// Cancelled when the process is told to stop.
+    pub leaving: CancellationToken,
     leptos: LeptosOptions,
 }
 
@@ -189,6 +192,7 @@ impl AppState {
             instruments,
             metrics_token: metrics_token.map(Arc::new),
             figures: LatestFigures::default(),
+            leaving: CancellationToken::new(),
             page_views: PageViewsCache::new(client, governor.clone(), clock.clone()),
             public_url,
             governor,

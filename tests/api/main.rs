@@ -27,6 +27,7 @@ mod corrupt;
 mod create;
 mod cross_site;
 mod delivery;
+mod deploy;
 mod double;
 mod drafts;
 mod drawn;

@@ -77,6 +77,26 @@ async fn without_a_watchdog_only_the_start_and_the_stop_are_told() {
     assert!(server.ended().await.success());
 }
 
+#[tokio::test]
+async fn after_the_signal_it_serves_for_the_configured_time_but_says_that_it_is_not_ready() {
+    let place = Workplace::configured("http://127.0.0.1:9").set("DOCKET_SHUTDOWN_DELAY_SECONDS", "300");
+    let server = place.serve(&["serve"]);
+    let browser = Browser::at(&server.address().await);
+    until("it is ready", async || (browser.get("/readyz").await.status == 200).then_some(())).await;
+    server.signal("TERM");
+    until("it is not ready", async || {
+        let answer = browser.get("/readyz").await;
+        (answer.status == 503).then(|| assert_eq!(answer.text, "stopping\n"))
+    })
+    .await;
+    for path in ["/healthz", "/login"] {
+        assert_eq!(Browser::at(&server.address().await).get(path).await.status, 200, "{path}");
+    }
+    // Whoever cannot wait says it again.
+    server.signal("TERM");
+    assert!(server.ended().await.success());
+}
+
 #[test]
 fn the_unit_exposes_little() {
     let analysis = Command::new("systemd-analyze")

@@ -1,6 +1,7 @@
 //! `docket serve`: runs the server from its configuration until a stop signal.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::Context;
 use tokio::net::TcpListener;
@@ -39,10 +40,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     };
     let state = AppState::new(state_config, store, clock)?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
-    let stop = stop_on_signal();
+    let stop = stop_after(config.http.shutdown_delay, state.leaving.clone());
     let metrics =
         for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));
-    let informed = tokio::spawn(service_manager::inform(state.tasks.clone(), stop.clone()));
+    let informed = tokio::spawn(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
     let ended = run_with_history(state, config.audit, listener, stop).await;
     informed.await.context("telling the service manager")?;
     if let Some(metrics) = metrics {
@@ -122,6 +123,19 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
     heartbeat.await.context("giving signs of life")?;
     state.store.close().await;
     Ok(())
+}
+
+/// A token that is cancelled `delay` after a signal, or at once by a second one. `leaving` is cancelled by the first.
+fn stop_after(delay: Duration, leaving: CancellationToken) -> CancellationToken {
+    let (asked, stop) = (stop_on_signal(), CancellationToken::new());
+    let later = stop.clone();
+    tokio::spawn(async move {
+        asked.cancelled().await;
+        leaving.cancel();
+        _ = tokio::time::timeout(delay, listen::stop_signal()).await;
+        later.cancel();
+    });
+    stop
 }
 
 /// A token that is cancelled by SIGTERM or SIGINT.

@@ -1,15 +1,21 @@
 //! The listen address, and the address people see.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
 
 use url::{Host, Url};
 
-use super::source::{ConfigError, Source};
+use super::source::{ConfigError, Source, number_between};
+
+/// In seconds.
+const LONGEST_DELAY: u32 = 300;
 
 pub struct Http {
     pub addr: SocketAddr,
     /// `None`: derived from the bound address.
     pub public_url: Option<PublicUrl>,
+    /// How long a process that is told to stop goes on serving: until a load balancer has seen that it is not ready.
+    pub shutdown_delay: Duration,
 }
 
 /// The origin that browsers see: scheme, host and port, without a path.
@@ -21,6 +27,9 @@ impl Http {
         Ok(Self {
             addr: source.or_default("addr", listen_address)?,
             public_url: source.optional("public_url", PublicUrl::parse)?,
+            shutdown_delay: Duration::from_secs(u64::from(
+                source.or_default("shutdown_delay_seconds", number_between(0, LONGEST_DELAY))?,
+            )),
         })
     }
 }

@@ -62,6 +62,12 @@ pub const KEYS: &[Key] = &[
         "File that holds the password of PostgreSQL",
     ),
     key("database_wait_seconds", "30", "30", "How long PostgreSQL is waited for at the start"),
+    key(
+        "shutdown_delay_seconds",
+        "0",
+        "5",
+        "Seconds for which requests are still served after SIGTERM, while /readyz says no; at most 300",
+    ),
     key("admin_password", "", "a long sentence", "Creates user admin if there is no user yet"),
     key("session_idle_minutes", "480", "30", "Minutes without use after which a session ends; at most 480"),
     key("session_days", "7", "7", "Days after which a session ends in any case; at most 30"),

@@ -1,5 +1,5 @@
-//! `/healthz`: the process is up. `/readyz`: the database responds and is migrated, and each background task runs. They reveal
-//! nothing else.
+//! `/healthz`: the process is up. `/readyz`: it was not told to stop, the database responds and is migrated, and each background
+//! task runs. They reveal nothing else.
 
 use axum::Router;
 use axum::extract::State;
@@ -14,6 +14,9 @@ pub(super) fn routes() -> Router<AppState> {
 }
 
 async fn ready(State(state): State<AppState>) -> (StatusCode, String) {
+    if state.leaving.is_cancelled() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n".to_owned());
+    }
     if let Err(error) = state.store.ready().await {
         tracing::error!(%error, "not ready: the database failed");
         return (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n".to_owned());

@@ -1,0 +1,19 @@
+//! The same ledger on PostgreSQL, beside the one in a file: measurements ask both the same. The server is one of the measurement's
+//! own, with PostgreSQL's defaults for memory.
+
+use docket::server::store::Store;
+
+#[path = "../../tests/databases/mod.rs"]
+mod databases;
+
+use databases::TestDatabase;
+
+/// A copy of `store` on PostgreSQL. It is removed with the handle.
+pub(crate) async fn on_postgres(store: &Store) -> (Store, TestDatabase) {
+    let database = TestDatabase::of_server("").await;
+    let target = Store::open(database.url()).await.unwrap();
+    store.copy_to(&target, |_| ()).await.unwrap();
+    target.close().await;
+    // Opened again, as by a server that starts: the connections of the copy know the tables already.
+    (Store::open(database.url()).await.unwrap(), database)
+}

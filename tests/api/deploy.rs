@@ -1,0 +1,183 @@
+//! The example of several machines in `docs/deploy`: its load balancer in front of two processes on one PostgreSQL database.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use docket::server::config::KEYS;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use crate::databases::TestDatabase;
+use crate::helpers::{Browser, HeldUpstream, Ledger, PASSWORD, Served, Workplace, intent, until};
+
+const CADDYFILE: &str = include_str!("../../docs/deploy/Caddyfile");
+const DROP_IN: &str = include_str!("../../docs/deploy/several-machines.conf");
+
+/// As long as the documentation says that the load balancer needs to see that an instance is ready.
+const SEEN: Duration = Duration::from_secs(5);
+
+/// Killed with the test.
+struct Caddy(Child);
+
+impl Caddy {
+    /// The example, at `port` of this machine, in front of two instances.
+    fn start(place: &Workplace, port: u16, instances: [&str; 2]) -> Self {
+        let mut config = format!("{{\n\tadmin off\n}}\n{CADDYFILE}");
+        let ours = format!("http://127.0.0.1:{port} {{");
+        for (example, here) in [
+            ("docket.example.com {", ours.as_str()),
+            ("10.0.0.11:3000", instances[0]),
+            ("10.0.0.12:3000", instances[1]),
+        ] {
+            assert_eq!(config.matches(example).count(), 1, "{example}");
+            config = config.replace(example, here);
+        }
+        let file = place.path("Caddyfile");
+        std::fs::write(&file, config).unwrap();
+        let caddy = Command::new("caddy")
+            .args(["run", "--adapter", "caddyfile", "--config"])
+            .arg(&file)
+            .env("HOME", place.path(""))
+            .env("XDG_DATA_HOME", place.path(""))
+            .env("XDG_CONFIG_HOME", place.path(""))
+            .stderr(Stdio::null())
+            .spawn();
+        Self(caddy.unwrap_or_else(|error| panic!("caddy cannot be run ({error}): scripts/setup.sh test")))
+    }
+}
+
+impl Drop for Caddy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A machine of the example.
+struct Machine {
+    place: Workplace,
+    server: Served,
+    address: String,
+}
+
+impl Machine {
+    async fn start(place: Workplace) -> Self {
+        let server = place.serve(&["serve"]);
+        let address = server.said("listening address=").await;
+        // From now on it is there.
+        let machine = Self { place: place.set("DOCKET_ADDR", &address), server, address };
+        machine.is_ready().await;
+        machine
+    }
+
+    /// Runs the next version, as `systemctl restart` does.
+    async fn restart(self) -> Self {
+        self.server.signal("TERM");
+        assert!(self.server.ended().await.success());
+        Self::start(self.place).await
+    }
+
+    async fn kill(&self) {
+        self.server.signal("KILL");
+        self.server.ended().await;
+    }
+
+    async fn is_ready(&self) {
+        let here = Browser::at(&format!("http://{}", self.address));
+        until("it is ready", async || {
+            let answer = here.try_send(here.request(reqwest::Method::GET, "/readyz")).await?;
+            (answer.status == 200).then_some(())
+        })
+        .await;
+    }
+}
+
+/// People who read and post until they are told to stop. Returns what they posted, each of which was accepted.
+fn people(browser: &Arc<Browser>, stop: &CancellationToken) -> Vec<tokio::task::JoinHandle<Vec<String>>> {
+    let person = |n: usize| {
+        let (browser, stop) = (browser.clone(), stop.clone());
+        tokio::spawn(async move {
+            let mut posted = Vec::new();
+            while !stop.is_cancelled() {
+                let page =
+                    browser.try_send(browser.request(reqwest::Method::GET, "/p/docs/jobs")).await.unwrap();
+                assert_eq!(page.status, 200, "{}", page.text);
+                let prompt = format!("Prompt {} of person {n}", posted.len());
+                let fields = [("project", "docs"), ("prompt", &prompt), ("intent", &intent())];
+                let answer = browser.try_send(browser.call("/api/jobs/create", &fields)).await.unwrap();
+                assert_eq!(answer.status, 200, "{}", answer.text);
+                posted.push(prompt);
+                sleep(Duration::from_millis(100)).await;
+            }
+            posted
+        })
+    };
+    (0..4).map(person).collect()
+}
+
+#[tokio::test]
+async fn an_upgrade_of_one_instance_after_another_loses_no_request_and_a_killed_one_is_not_missed() {
+    let upstream = HeldUpstream::start().await;
+    let database = TestDatabase::of_server("").await;
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let public = format!("http://127.0.0.1:{port}");
+    let place = || {
+        Workplace::in_file(&upstream.url())
+            .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+            .set("DOCKET_DATABASE_URL", database.url())
+            .set("DOCKET_PUBLIC_URL", &public)
+            .set("DOCKET_TRUSTED_PROXIES", "127.0.0.1")
+            .set("DOCKET_SHUTDOWN_DELAY_SECONDS", "5")
+            .set("DOCKET_AGENT_PER_HOUR", "100000")
+    };
+    let (mut one, mut other) = tokio::join!(Machine::start(place()), Machine::start(place()));
+    let _caddy = Caddy::start(&one.place, port, [&one.address, &other.address]);
+    let browser = Arc::new(Browser::at(&public));
+    until("the load balancer answers", async || {
+        let answer = browser.try_send(browser.request(reqwest::Method::GET, "/login")).await?;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+
+    let stop = CancellationToken::new();
+    let people = people(&browser, &stop);
+    one = one.restart().await;
+    sleep(SEEN).await;
+    other = other.restart().await;
+    sleep(SEEN).await;
+    stop.cancel();
+    let ledger = Ledger::at(database.url());
+    let mut posted = 0;
+    for person in people {
+        for prompt in person.await.expect("a request was lost") {
+            assert_eq!(upstream.posts_of(&prompt), 1, "{prompt}");
+            posted += 1;
+        }
+    }
+    assert!(posted >= 40, "{posted} prompts in ten seconds");
+    assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'accepted'").await, posted);
+
+    // Whichever of them the browser is with, when it is killed the next answer is the other's.
+    one.kill().await;
+    assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
+    let _one = Machine::start(one.place).await;
+    sleep(SEEN).await;
+    other.kill().await;
+    assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
+}
+
+#[test]
+fn the_example_sets_what_docket_knows() {
+    let settings: Vec<&str> = DROP_IN.lines().filter_map(|line| line.strip_prefix("Environment=")).collect();
+    assert!(settings.len() >= 5, "{settings:?}");
+    for setting in settings {
+        let (variable, value) = setting.split_once('=').unwrap();
+        assert!(KEYS.iter().any(|key| key.variable() == variable), "{variable}");
+        if let Some(name) = value.strip_prefix("%d/") {
+            assert!(DROP_IN.contains(&format!("LoadCredential={name}:/etc/docket/{name}\n")), "{name}");
+        }
+    }
+}
