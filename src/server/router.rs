@@ -1,5 +1,6 @@
 //! All routes, and the layers around them. Must not contain rules of its own.
 
+mod access_log;
 mod addresses;
 mod audit_export;
 mod bodies;

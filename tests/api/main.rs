@@ -7,6 +7,7 @@
 mod databases;
 mod helpers;
 
+mod access_log;
 mod accounts;
 mod analytics_pages;
 mod annotations;

@@ -23,6 +23,15 @@ use crate::server::{cookie, flash, forms};
 /// Pages that answer without a session; assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
 
+/// In the extensions of a response: who was let through.
+#[derive(Clone)]
+pub struct Passed {
+    /// Their id.
+    pub person: String,
+    /// The page asked by itself.
+    pub is_refresh: bool,
+}
+
 /// Lets a signed-in person through as a [`Caller`], except to endpoints that [`roles`] does not list, and sends everybody else
 /// to `/login`.
 pub async fn gate(
@@ -57,10 +66,11 @@ pub async fn gate(
             }
             let (caller, path) = (Caller { user, state, session, address, is_refresh }, path.to_owned());
             request.extensions_mut().insert(caller.clone());
-            let response = next.run(request).await;
+            let mut response = next.run(request).await;
             if response.status() == StatusCode::FORBIDDEN {
                 note_refusal(&caller, &path).await;
             }
+            response.extensions_mut().insert(Passed { person: caller.user.id, is_refresh });
             response
         }
         None if OPEN.contains(&path) || roles::of(path) == Some(Access::Anybody) => next.run(request).await,

@@ -33,7 +33,7 @@ impl Jobs {
             "Docket was stopped while this was being sent. The platform may or may not have accepted it.";
         for intent in abandoned {
             tracing::warn!(job = %intent.job, "a delivery was interrupted; its outcome is unknown");
-            self.store.record_outcome(&intent, &DeliveryOutcome::Unknown(reason), self.clock.now()).await?;
+            self.store.lose_outcome(&intent, reason, self.clock.now()).await?;
         }
         Ok(())
     }

@@ -13,13 +13,17 @@ use crate::server::instruments::Instruments;
 const NO_ROUTE: &str = "none";
 
 pub(super) async fn count(State(instruments): State<Instruments>, request: Request, next: Next) -> Response {
-    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let route = route(&request);
     let method = label(request.method());
     let begun = Instant::now();
     let response = next.run(request).await;
-    let route = matched.as_ref().map_or(NO_ROUTE, MatchedPath::as_str);
-    instruments.request(route, method, response.status().as_u16(), begun.elapsed());
+    instruments.request(&route, method, response.status().as_u16(), begun.elapsed());
     response
+}
+
+/// The template that the path of a request matched.
+pub(super) fn route(request: &Request) -> String {
+    request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned()
 }
 
 /// Anybody can make up methods.

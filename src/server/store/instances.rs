@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use sqlx::AssertSqlSafe;
 
+use super::lifecycle::{self, Taken};
 use super::messages::{self, Intent, SELECT_INTENT};
 use super::{Store, StoreError, ids};
+use crate::model::lifecycle::DeliveryStep;
 use crate::model::time::Timestamp;
 
 /// After so long without a sign of life, a process has ended: longer than a network may stall without making prompts unknown.
@@ -85,6 +87,31 @@ impl Store {
              AND NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = m.sender AND i.seen_at BETWEEN {from} AND {to})"
         ))
         .await
+    }
+
+    /// Marks one of [`Self::abandoned`] as *unknown*, unless a living process is sending it by now: its silent sender may have put it
+    /// back.
+    pub async fn lose_outcome(
+        &self,
+        abandoned: &Intent,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let still: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND m.state = 'sending'
+             AND NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = m.sender AND i.seen_at BETWEEN $2 AND $3)",
+        )
+        .bind(&abandoned.message_id)
+        .bind(now.as_millis() - GRACE_MILLIS)
+        .bind(now.as_millis() + GRACE_MILLIS)
+        .fetch_one(&mut *tx)
+        .await?;
+        if still == 1 {
+            let lost = Taken::new(DeliveryStep::LoseOutcome).because(reason);
+            lifecycle::take(&mut tx, abandoned, &lost, now).await?;
+        }
+        Ok(tx.commit().await?)
     }
 
     /// The message with this id, if this process is sending it.

@@ -152,6 +152,19 @@ async fn a_message_is_claimed_by_one_of_many_senders() {
 }
 
 #[tokio::test]
+async fn only_what_no_living_process_sends_becomes_unknown() {
+    let ledger = Ledger::new().await;
+    let message = ledger.commit("i-1", "text").await.unwrap();
+    let intent = ledger.claim(&message).await.unwrap();
+    let state = async || ledger.store.being_sent(&message).await.unwrap().map(|intent| intent.state);
+    ledger.store.beat(NOON).await.unwrap();
+    ledger.store.lose_outcome(&intent, "ended", NOON.plus_seconds(40)).await.unwrap();
+    assert_eq!(state().await, Some(DeliveryState::Sending));
+    ledger.store.lose_outcome(&intent, "ended", NOON.plus_seconds(50)).await.unwrap();
+    assert_eq!(state().await, None);
+}
+
+#[tokio::test]
 async fn a_claim_that_the_budget_refuses_leaves_the_message_queued() {
     let ledger = Ledger::new().await;
     let message = ledger.commit("i-1", "text").await.unwrap();

@@ -38,10 +38,8 @@ use notifications::Notifications;
 use refresh::Reason;
 use statuses::WatchedJob;
 
-/// Seconds between two polls while a job is active.
+/// Seconds between two polls while a job is active, and of a page that follows the jobs of others.
 const WHILE_MOVING: u32 = 2;
-/// Seconds between two polls of a page that follows the jobs of others: what they do is shown within five.
-const WHILE_FOLLOWING: u32 = 3;
 /// Seconds between two polls of any other page, or after a failed poll.
 const WHILE_STILL: u32 = 15;
 /// Seconds between two polls of a hidden page that has to notify. Browsers throttle its timer, such as to once a
@@ -245,8 +243,7 @@ impl LiveState {
         let wait = match is_hidden {
             true => WHILE_HIDDEN,
             false if self.is_disconnected.get() => WHILE_STILL,
-            false if any_moving => WHILE_MOVING,
-            false if news::seen().is_some() => WHILE_FOLLOWING,
+            false if any_moving || news::seen().is_some() => WHILE_MOVING,
             false => WHILE_STILL,
         };
         if is_past(self.requested_at.get(), wait) {

@@ -246,10 +246,10 @@ fn refused(error: &sqlx::Error, place: &str) -> StoreError {
     let code = error.as_database_error().and_then(|error| error.code());
     let advice = match code.as_deref() {
         Some("28P01" | "28000") => {
-            "Check the user and the password in DOCKET_DATABASE_URL or DOCKET_DATABASE_PASSWORD_FILE."
+            "Check the user in its URL, and the password there or in DOCKET_DATABASE_PASSWORD_FILE."
         }
-        Some("3D000") => "Create it with CREATE DATABASE, or check DOCKET_DATABASE_URL.",
-        _ => "Check DOCKET_DATABASE_URL.",
+        Some("3D000") => "Create it with CREATE DATABASE, or check its URL.",
+        _ => "Check its URL.",
     };
     StoreError::Misconfigured(format!("PostgreSQL at {place} cannot be used: {}. {advice}", reason(error)))
 }

@@ -1,0 +1,82 @@
+//! One line for each request, when its answer has been sent. Must not contain a path's query, a body, or the name of a person.
+
+use std::time::Instant;
+
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use tracing::Span;
+
+use crate::server::auth::gate::Passed;
+
+/// What asks by itself: probes and scrapes, the parts of a page, and pages that follow what others do. Their lines are of a finer level,
+/// so that a panel that is only looked at says next to nothing.
+const ROUTINE: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/jobs/statuses"];
+
+/// Writes itself when it is dropped.
+pub(super) struct Line {
+    /// With the id of the request, its method and path.
+    span: Span,
+    began: Instant,
+    route: String,
+    /// `None`: whoever asked went away before there was an answer.
+    status: Option<StatusCode>,
+    /// Of the body, as it was sent.
+    bytes: u64,
+    /// The id of the person, if somebody was signed in.
+    person: Option<String>,
+    is_routine: bool,
+}
+
+impl Line {
+    pub(super) fn begin(span: Span, route: &str) -> Self {
+        Self {
+            span,
+            began: Instant::now(),
+            route: route.to_owned(),
+            status: None,
+            bytes: 0,
+            person: None,
+            is_routine: ROUTINE.contains(&route) || route.starts_with("/pkg/"),
+        }
+    }
+
+    /// Lets the line end with the body of `response`.
+    pub(super) fn follow(mut self, response: Response) -> Response {
+        let (mut parts, body) = response.into_parts();
+        self.status = Some(parts.status);
+        if let Some(Passed { person, is_refresh }) = parts.extensions.remove() {
+            self.person = Some(person);
+            self.is_routine |= is_refresh;
+        }
+        let counted = body.map_frame(move |frame| {
+            self.add(frame.data_ref().map_or(0, Bytes::len));
+            frame
+        });
+        Response::from_parts(parts, Body::new(counted))
+    }
+
+    fn add(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let milliseconds = self.began.elapsed().as_millis() as u64;
+        let (route, bytes, person) = (self.route.as_str(), self.bytes, self.person.as_deref());
+        let status = self.status.map(|status| status.as_u16());
+        macro_rules! write {
+            ($level:ident, $message:literal) => {
+                tracing::$level!(target: "docket::access", route, status, milliseconds, bytes, person, $message)
+            };
+        }
+        self.span.in_scope(|| match self.status {
+            Some(status) if status.is_server_error() => write!(warn, "request failed"),
+            Some(_) if self.is_routine => write!(debug, "request"),
+            Some(_) => write!(info, "request"),
+            None => write!(info, "request abandoned"),
+        });
+    }
+}

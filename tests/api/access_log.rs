@@ -1,0 +1,100 @@
+//! The access log: one line for each request, with nothing in it that is somebody's business.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::helpers::{Answer, Browser, PASSWORD, TestApp, Workplace, logged, until};
+
+/// The line of the access log for a request. It is written when the answer has been sent, which may be after it was read.
+async fn line(answer: &Answer) -> String {
+    until("the line is there", async || {
+        let of_request = logged(&format!("id=\"{}\"", answer.header("x-request-id")));
+        of_request.into_iter().find(|line| line.contains("docket::access"))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_request_is_one_line_with_its_route_answer_and_person() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let answer = operator.get("/p/docs/jobs?q=merger").await;
+    let said = line(&answer).await;
+    assert!(said.contains(" INFO request{"), "{said}");
+    let bytes = format!("bytes={} ", answer.bytes.len());
+    for part in [
+        "path=\"/p/docs/jobs\"",
+        "route=\"/p/{project}/jobs\"",
+        "status=200",
+        "milliseconds=",
+        &bytes,
+        "person=",
+    ] {
+        assert!(said.contains(part), "no {part} in {said}");
+    }
+    for secret in ["merger", "olga"] {
+        assert!(!said.contains(secret), "{said}");
+    }
+    let said = line(&app.stranger().get("/p/docs/jobs").await).await;
+    assert!(said.contains("status=303") && !said.contains("person="), "{said}");
+    let said = line(&operator.get("/no/such/page").await).await;
+    assert!(said.contains("route=\"none\"") && said.contains("status=404"), "{said}");
+}
+
+#[tokio::test]
+async fn what_asks_by_itself_is_of_a_finer_level_and_a_failure_is_a_warning() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let statuses = operator.post("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
+    for answer in [statuses, operator.get("/readyz").await] {
+        let said = line(&answer).await;
+        assert!(said.contains(" DEBUG request{"), "{said}");
+    }
+    app.state().store.close().await;
+    let said = line(&operator.get("/p/docs/jobs").await).await;
+    assert!(said.contains(" WARN request{") && said.contains("request failed"), "{said}");
+}
+
+#[tokio::test]
+async fn as_json_it_has_the_documented_fields_and_nobody_there_is_no_line() {
+    let place = Workplace::with_administrator("http://127.0.0.1:9").set("DOCKET_LOG_FORMAT", "json");
+    let server = place.serve(&["serve"]);
+    let address = until("it listens", async || {
+        let of_json = |line: &str| serde_json::from_str::<Value>(line).ok();
+        let lines: Vec<Value> = server.output().lines().filter_map(of_json).collect();
+        let line = lines.into_iter().find(|line| line["fields"]["message"] == "listening")?;
+        Some(format!("http://{}", line["fields"]["address"].as_str()?))
+    })
+    .await;
+    let browser = Browser::at(&address);
+    assert_eq!(browser.sign_in("admin", PASSWORD).await.status, 200);
+    let answer = browser.get("/p/docs/jobs").await;
+    let id = answer.header("x-request-id");
+    let line: Value = until("the line is there", async || {
+        let output = server.output();
+        let line = output.lines().find(|line| line.contains(id) && line.contains("docket::access"))?;
+        Some(serde_json::from_str(line).unwrap())
+    })
+    .await;
+    let fields = &line["fields"];
+    assert_eq!((&line["level"], &line["target"]), (&"INFO".into(), &"docket::access".into()), "{line}");
+    assert_eq!((&fields["message"], &fields["route"]), (&"request".into(), &"/p/{project}/jobs".into()));
+    assert_eq!((&fields["status"], &fields["bytes"]), (&200.into(), &answer.bytes.len().into()), "{line}");
+    assert!(fields["milliseconds"].is_u64(), "{line}");
+    assert_eq!((&line["span"]["id"], &line["span"]["path"]), (&id.into(), &"/p/docs/jobs".into()), "{line}");
+    let mut ledger = place.ledger().connection().await;
+    let admin: String =
+        sqlx::query_scalar("SELECT id FROM users WHERE name = 'admin'").fetch_one(&mut ledger).await.unwrap();
+    assert_eq!(fields["person"], admin.as_str());
+
+    // Open pages and probes go on asking.
+    let before = server.output().lines().count();
+    for _ in 0..5 {
+        assert_eq!(browser.get("/healthz").await.status, 200);
+        let poll = browser.post("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]).await;
+        assert_eq!(poll.status, 200, "{}", poll.text);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(server.output().lines().count(), before, "{}", server.output());
+}
