@@ -6,6 +6,7 @@ pub mod analytics;
 pub mod assets;
 pub mod audit;
 pub mod auth;
+pub mod backups;
 pub mod blocking;
 pub mod clock;
 pub mod commands;

@@ -4,6 +4,7 @@
 mod access;
 mod api_key;
 mod audit;
+mod backups;
 mod budget;
 mod database;
 mod http;
@@ -21,6 +22,7 @@ use secrecy::SecretString;
 pub use access::AccessConfig;
 pub use api_key::ApiKey;
 pub use audit::AuditConfig;
+pub use backups::BackupConfig;
 pub use budget::Budget;
 pub use database::Database;
 pub use http::{Http, PublicUrl, listen_address};
@@ -48,6 +50,8 @@ pub struct Config {
     pub webhooks: WebhookConfig,
     pub audit: AuditConfig,
     pub retention: RetentionConfig,
+    /// `None`: no backups are made.
+    pub backups: Option<BackupConfig>,
     pub access: AccessConfig,
     pub identity: IdentityConfig,
     pub metrics: MetricsConfig,
@@ -63,11 +67,13 @@ impl Config {
         let projects = projects(source)?;
         let (retention, budget) = RetentionConfig::with_budget(source)?;
         let identity = IdentityConfig::from_source(source, &access.trusted_proxies, &projects)?;
+        let database = Database::from_source(source)?;
         Ok(Self {
             http,
             upstream,
             projects,
-            database: Database::from_source(source)?,
+            backups: BackupConfig::from_source(source, &database)?,
+            database,
             budget,
             webhooks: WebhookConfig::from_source(source)?,
             audit: AuditConfig::from_source(source)?,

@@ -26,6 +26,7 @@ pub enum Task {
     Webhooks,
     Audit,
     Retention,
+    Backups,
 }
 
 /// The state of all background tasks. Cloning gives another handle.
@@ -56,6 +57,7 @@ impl Task {
             Self::Webhooks => "Sending webhooks",
             Self::Audit => "Maintaining the audit log",
             Self::Retention => "Removing old data",
+            Self::Backups => "Writing backups",
         }
     }
 
@@ -64,6 +66,8 @@ impl Task {
         match self {
             Self::Audit => Duration::from_secs(25 * 60),
             Self::Retention => Duration::from_secs(25 * 3_600),
+            // A full disk of backups keeps nobody from working: there is an alert for their age.
+            Self::Backups => Duration::MAX,
             _ => Duration::from_secs(5 * 60),
         }
     }
@@ -112,6 +116,11 @@ impl Tasks {
     pub fn succeeded(&self, task: Task) {
         let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
         self.change(task, |state| (state.last_success_at, state.seen) = (Some(now), elapsed));
+    }
+
+    /// A task last succeeded at `at`, perhaps before this process began.
+    pub fn succeeded_at(&self, task: Task, at: Timestamp) {
+        self.change(task, |state| state.last_success_at = Some(at));
     }
 
     /// Every task that was started.

@@ -11,7 +11,7 @@ use anyhow::Context;
 use secrecy::{ExposeSecret, SecretString};
 use tokio_util::sync::CancellationToken;
 
-use super::serve::{run_with_history, stop_on_signal};
+use super::serve::{Upkeep, run_with_history, stop_on_signal};
 use crate::model::audit::Actor;
 use crate::model::user::Role;
 use crate::server::auth::{first_admin, password};
@@ -100,7 +100,9 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     };
     let state = AppState::new(state_config, store, clock)?;
     say_ready(&public_url, &password);
-    let ended = run_with_history(state, AuditConfig { days: 0 }, listener, stop).await;
+    let ended =
+        run_with_history(state, Upkeep { audit: AuditConfig { days: 0 }, backups: None }, listener, stop)
+            .await;
     emulator_stop.cancel();
     ended
 }

@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::audit::AuditMaintenance;
 use crate::server::auth::first_admin;
+use crate::server::backups::Backups;
 use crate::server::clock::Clock;
-use crate::server::config::{AuditConfig, Config, PublicUrl};
+use crate::server::config::{AuditConfig, BackupConfig, Config, PublicUrl};
 use crate::server::router::{metrics_router, router};
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store::Store;
@@ -44,7 +45,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let metrics =
         for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));
     let informed = tokio::spawn(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
-    let ended = run_with_history(state, config.audit, listener, stop).await;
+    let upkeep = Upkeep { audit: config.audit, backups: config.backups };
+    let ended = run_with_history(state, upkeep, listener, stop).await;
     informed.await.context("telling the service manager")?;
     if let Some(metrics) = metrics {
         metrics.await.context("answering for metrics")?;
@@ -66,10 +68,17 @@ async fn serve_metrics(state: AppState, listener: TcpListener, stop: Cancellatio
     listen::serve(listener, metrics_router(&state), limits, stop).await;
 }
 
-/// Like [`run`], and also fetches the daily history, maintains the audit log and removes old data.
+/// How the database is kept in order.
+pub struct Upkeep {
+    pub audit: AuditConfig,
+    /// `None`: no backups are made.
+    pub backups: Option<BackupConfig>,
+}
+
+/// Like [`run`], and also fetches the daily history, maintains the audit log, removes old data and makes backups.
 pub async fn run_with_history(
     state: AppState,
-    audit: AuditConfig,
+    Upkeep { audit, backups }: Upkeep,
     listener: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
@@ -88,11 +97,19 @@ pub async fn run_with_history(
         let (state, stop) = (state.clone(), stop.clone());
         async move { state.retention.run(&state.tasks, &stop).await }
     });
+    let backups = backups.map(|config| {
+        let backups = Backups::new(state.store.clone(), state.clock.clone(), state.tasks.clone(), config);
+        let stop = stop.clone();
+        tokio::spawn(async move { backups.run(stop).await })
+    });
     let ended = run(state, listener, stop.clone()).await;
     stop.cancel();
     history.await.context("keeping the history in step")?;
     maintenance.await.context("keeping the audit log in order")?;
     retention.await.context("removing old data")?;
+    if let Some(backups) = backups {
+        backups.await.context("writing backups")?;
+    }
     ended
 }
 

@@ -63,6 +63,14 @@ pub const KEYS: &[Key] = &[
     ),
     key("database_wait_seconds", "30", "30", "How long PostgreSQL is waited for at the start"),
     key(
+        "backup_dir",
+        "",
+        "/var/backups/docket",
+        "Folder for backups of a SQLite file; without it none are made",
+    ),
+    key("backup_every", "1d", "6h", "How often a backup is made: a number of minutes, hours or days"),
+    key("backup_keep", "7", "30", "How many backups are kept"),
+    key(
         "shutdown_delay_seconds",
         "0",
         "5",

@@ -1,0 +1,91 @@
+//! Backups that a server makes by itself. Of SQLite files, whatever database the other tests run on.
+
+use std::path::Path;
+
+use crate::helpers::{PASSWORD, Workplace, is_private, until};
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+fn names(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// With a folder for backups.
+fn place() -> Workplace {
+    let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    std::fs::create_dir(place.path("backups")).unwrap();
+    let folder = place.path("backups").display().to_string();
+    place.set("DOCKET_BACKUP_DIR", &folder)
+}
+
+#[tokio::test]
+async fn a_server_makes_backups_of_which_the_newest_are_kept_and_touches_no_other_file() {
+    let place = place().set("DOCKET_BACKUP_KEEP", "3");
+    let folder = place.path("backups");
+    let old: Vec<String> = (1..=5).map(|day| format!("docket-2020-01-0{day}T00-00-00Z.db")).collect();
+    let others = ["docket-notes.db", "docket.db.partial", "readme.txt"];
+    let left_over = "docket-2020-01-06T00-00-00Z.db.partial";
+    for name in old.iter().map(String::as_str).chain(others).chain([left_over]) {
+        std::fs::write(folder.join(name), "").unwrap();
+    }
+    let server = place.serve(&["serve"]);
+    let backup = server.said("a backup was written file=").await;
+    let mut kept: Vec<String> = old[3..].to_vec();
+    kept.push(Path::new(&backup).file_name().unwrap().to_str().unwrap().to_owned());
+    kept.extend(others.map(str::to_owned));
+    kept.sort();
+    until("the oldest are removed", async || (names(&folder) == kept).then_some(())).await;
+    assert!(is_private(Path::new(&backup)), "{backup}");
+
+    // Whoever watches sees when it was made, also after a restart, which makes no other.
+    let browser = server.signed_in().await;
+    let status = browser.ask("/api/upstream/status", &[]).await;
+    let task =
+        status["tasks"].as_array().unwrap().iter().find(|task| task["name"] == "Writing backups").unwrap();
+    assert!(task["last_success_at"].is_string(), "{task}");
+    server.signal("TERM");
+    assert!(server.ended().await.success());
+    let server = place.serve(&["serve"]);
+    let browser = server.signed_in().await;
+    until("it knows of the backup", async || {
+        let ready = browser.get("/readyz").await;
+        ready.text.contains("Writing backups: running, last success 2").then_some(())
+    })
+    .await;
+    assert_eq!(names(&folder), kept);
+    assert!(!server.output().contains("a backup was written"));
+
+    // It is a ledger of its own.
+    let copy = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", &format!("sqlite://{backup}"));
+    let people = copy.run(&["user", "list"]);
+    assert!(people.code == Some(0) && people.stdout.contains("admin"), "{people:?}");
+}
+
+#[tokio::test]
+async fn a_backup_that_fails_is_told_and_keeps_nobody_from_working() {
+    let place = place();
+    // No file, so it cannot be removed as one.
+    std::fs::create_dir(place.path("backups/docket-2020-01-06T00-00-00Z.db.partial")).unwrap();
+    let server = place.serve(&["serve"]);
+    server.said("no backup was written").await;
+    let browser = server.signed_in().await;
+    until("it is ready", async || (browser.get("/readyz").await.status == 200).then_some(())).await;
+    assert!(browser.get("/readyz").await.text.contains("Writing backups: running, last success none yet"));
+}
+
+#[test]
+fn what_cannot_be_backed_up_or_not_there_is_said_at_the_start() {
+    for (variable, value, why) in [
+        ("DOCKET_BACKUP_DIR", "/no/such/folder", "is no folder"),
+        ("DOCKET_BACKUP_EVERY", "24", "such as 30m"),
+        ("DOCKET_BACKUP_KEEP", "0", "1 to"),
+        ("DOCKET_DATABASE_URL", "postgres://docket@127.0.0.1:1/docket", "pg_dump"),
+    ] {
+        let ended = place().set(variable, value).run(&["serve"]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(why), "{ended:?}");
+    }
+}
