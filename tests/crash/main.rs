@@ -32,6 +32,8 @@ use upstream::Upstream;
 const FEW_ROUNDS: u64 = 15;
 const PEOPLE: u64 = 6;
 
+/// One round of so many kills a process while it sends, whatever chance makes of the others.
+const AT_A_BAD_MOMENT: u64 = 7;
 /// How long the network between a process and the database stalls, in a long run and in a short one.
 const LONG_STALL: Duration = Duration::from_secs(30);
 const SHORT_STALL: Duration = Duration::from_secs(4);
@@ -58,7 +60,7 @@ async fn main() -> ExitCode {
     let book = Arc::new(Book::default());
     let people = People::begin(PEOPLE, seed, &server, &book);
     let stall = if rounds > FEW_ROUNDS { LONG_STALL } else { SHORT_STALL };
-    disturb(&mut server, rounds, stall, &mut Random::of(seed, 1)).await;
+    disturb(&mut server, &upstream, rounds, stall, &mut Random::of(seed, 1)).await;
     people.end().await;
     server.settled().await;
     let verdict = verdict::on(&server, &upstream, &book, rounds).await;
@@ -72,9 +74,19 @@ async fn main() -> ExitCode {
 
 /// Kills a process `rounds` times, or, of several on one database, does something else to one of them, to all or to the database. All
 /// are running afterwards.
-async fn disturb(server: &mut Server, rounds: u64, stall: Duration, random: &mut Random) {
+async fn disturb(
+    server: &mut Server,
+    upstream: &Upstream,
+    rounds: u64,
+    stall: Duration,
+    random: &mut Random,
+) {
     for round in 1..=rounds {
         tokio::time::sleep(Duration::from_millis(random.below(400))).await;
+        if round.is_multiple_of(AT_A_BAD_MOMENT) {
+            kill_sending(server, upstream).await;
+            continue;
+        }
         let replica = random.below(server.replicas() as u64) as usize;
         match random.below(20) {
             0 if server.replicas() > 1 => {
@@ -95,6 +107,14 @@ async fn disturb(server: &mut Server, rounds: u64, stall: Duration, random: &mut
             println!("    {round} rounds");
         }
     }
+}
+
+/// Kills a process while its prompt is on its way.
+async fn kill_sending(server: &mut Server, upstream: &Upstream) {
+    let sender = server.replica_with_key(&upstream.hold_one().await);
+    server.kill(sender);
+    upstream.let_go();
+    server.start(sender).await;
 }
 
 /// Kills a process, and starts it again.

@@ -104,7 +104,7 @@ impl Server {
         for (variable, value) in [
             ("DOCKET_ADDR", "127.0.0.1:0"),
             ("DOCKET_UPSTREAM_URL", self.upstream.as_str()),
-            ("DOCKET_API_KEY", "mint_crash"),
+            ("DOCKET_API_KEY", key(replica).as_str()),
             ("DOCKET_PROJECTS", "docs=Docs"),
             ("DOCKET_ADMIN_PASSWORD", PASSWORD),
             // The budget is not part of this test.
@@ -163,6 +163,12 @@ impl Server {
             assert!(began.elapsed() < PATIENCE, "it does not end");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+
+    /// The process that authenticates itself so.
+    pub(crate) fn replica_with_key(&self, authorization: &str) -> usize {
+        let is_its = |replica: &usize| authorization.ends_with(&key(*replica));
+        (0..self.replicas()).find(is_its).unwrap()
     }
 
     /// Restarts the database's server as a crash does.
@@ -258,4 +264,9 @@ fn collect(stream: impl Read + Send + 'static, output: &Arc<Mutex<String>>) {
             output.push('\n');
         }
     });
+}
+
+/// The admin key of a process, by which the upstream tells it from the others.
+fn key(replica: usize) -> String {
+    format!("mint_crash_{replica}")
 }

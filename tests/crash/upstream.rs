@@ -8,19 +8,33 @@ use std::time::Duration;
 use axum::Json;
 use axum::body::to_bytes;
 use axum::extract::Request;
+use axum::http::header::AUTHORIZATION;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use docket::server::listen;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use super::random::Random;
 
+/// How long people, of whom some wait for a restart, may take to send a prompt.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 pub(crate) struct Upstream {
     address: SocketAddr,
     record: Arc<Mutex<Record>>,
+    gate: Gate,
+}
+
+/// Holds answers back.
+#[derive(Clone)]
+struct Gate {
+    is_shut: watch::Sender<bool>,
+    /// The key of the process whose prompt was held back last.
+    held: watch::Sender<Option<String>>,
 }
 
 struct Record {
@@ -59,10 +73,11 @@ impl Upstream {
         let record = Arc::new(Mutex::new(record));
         let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = record.clone();
+        let gate = Gate { is_shut: watch::Sender::new(false), held: watch::Sender::new(None) };
+        let (seen, door) = (record.clone(), gate.clone());
         let service = service_fn(move |request: hyper::Request<Incoming>| {
-            let record = seen.clone();
-            async move { answer(&record, request.map(axum::body::Body::new)).await }
+            let (record, gate) = (seen.clone(), door.clone());
+            async move { answer(&record, &gate, request.map(axum::body::Body::new)).await }
         });
         tokio::spawn(listen::serve(
             listener,
@@ -70,7 +85,21 @@ impl Upstream {
             listen::Connections::unlimited(),
             CancellationToken::new(),
         ));
-        Self { address, record }
+        Self { address, record, gate }
+    }
+
+    /// Waits for a prompt, whose answer is then held back, and returns the key of the process that sent it.
+    pub(crate) async fn hold_one(&self) -> String {
+        self.gate.held.send_replace(None);
+        let mut held = self.gate.held.subscribe();
+        self.gate.is_shut.send_replace(true);
+        let one = held.wait_for(Option::is_some);
+        tokio::time::timeout(PATIENCE, one).await.expect("nobody sends a prompt").unwrap().clone().unwrap()
+    }
+
+    /// Gives the answers that were held back.
+    pub(crate) fn let_go(&self) {
+        self.gate.is_shut.send_replace(false);
     }
 
     pub(crate) fn url(&self) -> String {
@@ -83,7 +112,16 @@ impl Upstream {
     }
 }
 
-async fn answer(record: &Mutex<Record>, request: Request) -> Result<Response, HungUp> {
+impl Gate {
+    /// Passes when it is open.
+    async fn pass(&self, key: String) {
+        self.held.send_replace(Some(key));
+        _ = self.is_shut.subscribe().wait_for(|is_shut| !is_shut).await;
+    }
+}
+
+async fn answer(record: &Mutex<Record>, gate: &Gate, request: Request) -> Result<Response, HungUp> {
+    let key = request.headers().get(AUTHORIZATION).map(|value| value.to_str().unwrap().to_owned());
     let path: Vec<String> = request.uri().path().split('/').map(str::to_owned).collect();
     let job = path.get(5).cloned();
     if request.method() == Method::GET {
@@ -95,7 +133,12 @@ async fn answer(record: &Mutex<Record>, request: Request) -> Result<Response, Hu
     }
     let body = to_bytes(request.into_body(), usize::MAX).await.map_err(|_| HungUp)?;
     let body: Value = serde_json::from_slice(&body).unwrap();
-    let (chance, pause, job) = record.lock().unwrap().meet(body["prompt"].as_str().unwrap(), job);
+    let prompt = body["prompt"].as_str().unwrap();
+    let is_shut = *gate.is_shut.borrow();
+    let (chance, pause, job) = record.lock().unwrap().meet(prompt, job, is_shut);
+    if is_shut {
+        gate.pass(key.unwrap()).await;
+    }
     tokio::time::sleep(pause).await;
     match chance {
         Chance::Take => Ok((StatusCode::CREATED, Json(shown(&job, "active"))).into_response()),
@@ -106,9 +149,10 @@ async fn answer(record: &Mutex<Record>, request: Request) -> Result<Response, Hu
 }
 
 impl Record {
-    /// The fate of a prompt, its delay, and its job.
-    fn meet(&mut self, prompt: &str, job: Option<String>) -> (Chance, Duration, String) {
+    /// The fate of a prompt, its delay, and its job. One whose answer is held back is taken.
+    fn meet(&mut self, prompt: &str, job: Option<String>, is_held: bool) -> (Chance, Duration, String) {
         let chance = match self.random.below(100) {
+            _ if is_held => Chance::Take,
             0..80 => Chance::Take,
             80..84 => Chance::TakeAndFail,
             84..88 => Chance::TakeAndHangUp,
