@@ -2,6 +2,7 @@
 //! own, with PostgreSQL's defaults for memory.
 
 use docket::server::store::Store;
+use sqlx::{Connection, PgConnection};
 
 #[path = "../../tests/databases/mod.rs"]
 mod databases;
@@ -14,6 +15,10 @@ pub(crate) async fn on_postgres(store: &Store) -> (Store, TestDatabase) {
     let target = Store::open(database.url()).await.unwrap();
     store.copy_to(&target, |_| ()).await.unwrap();
     target.close().await;
+    // What a server does by itself within minutes.
+    let mut connection = PgConnection::connect(database.url()).await.unwrap();
+    sqlx::raw_sql("VACUUM ANALYZE").execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
     // Opened again, as by a server that starts: the connections of the copy know the tables already.
     (Store::open(database.url()).await.unwrap(), database)
 }

@@ -33,6 +33,7 @@ use axum_login::tower_sessions::{Expiry, SessionManagerLayer};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
+use self::outage::Pulse;
 use crate::server::assets;
 use crate::server::auth::address;
 use crate::server::auth::backend::Backend;
@@ -72,7 +73,7 @@ pub fn router(state: &AppState) -> Router {
         )
         .layer(from_fn(with_owner))
         .layer(from_fn_with_state(forwarding, address::find_out))
-        .layer(from_fn_with_state(state.clone(), outage::explain))
+        .layer(from_fn_with_state((state.clone(), Pulse::default()), outage::explain))
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))
         .layer(from_fn_with_state(state.public_url.clone(), headers::secure_cookies))

@@ -20,6 +20,9 @@ pub use super::job_filter::{Cursor, JobFilter, PageStart, Sort};
 /// Jobs per page of the list.
 pub const PAGE_JOBS: usize = 50;
 
+/// So many jobs that a search finds are looked up before they are put in order, where an index does not give them in order.
+const FEW: usize = 5_000;
+
 /// The most values of each kind to filter by.
 const FACETS_MAX: usize = 50;
 
@@ -322,7 +325,16 @@ fn page_statement(
     let counts = counts(dialect, project, filter, 0, states);
     let positions = positions(dialect, project, filter, counts.values(), PAGE_JOBS + 1);
     let state = filter.state.and_then(|wanted| states.iter().position(|state| *state == wanted));
-    let jobs = jobs_at(dialect, &positions);
+    let mut jobs = jobs_at(dialect, &positions);
+    let mut parts = vec![counts, positions];
+    let is_search = filter.text.is_some() && filter.label.is_none() && filter.sort != Sort::Changed;
+    if is_search && !dialect.finds_in_order() {
+        let before = parts.iter().map(Statement::values).sum();
+        let few = positions_by(dialect, project, filter, (ScanBy::WholeSet, before), PAGE_JOBS + 1);
+        let total = dialect.json_number("c.counts", 0);
+        jobs = format!("CASE WHEN {total} <= {FEW} THEN {} ELSE {jobs} END", jobs_at(dialect, &few));
+        parts.push(few);
+    }
     let jobs = match state {
         // To look for jobs of which there are none takes as long as counting all others.
         Some(at) => {
@@ -334,9 +346,9 @@ fn page_statement(
         "SELECT {}, {}, (SELECT COALESCE(MAX(number), 0) FROM listed_jobs), {REVISION} FROM ({}) c",
         dialect.json_column("c.counts"),
         dialect.json_column(&jobs),
-        counts.sql()
+        parts[0].sql()
     );
-    Statement::around(sql, [counts, positions])
+    Statement::around(sql, parts)
 }
 
 /// The first `most` positions of the filter, or those at its place. A page reads one more than it has, to know whether there is another.
@@ -350,6 +362,16 @@ pub(super) fn positions(
 ) -> Statement {
     // A set has the order of the numbers; what changed last is found by its index, which ends with the page.
     let scan_by = if filter.sort == Sort::Changed { ScanBy::Index } else { ScanBy::Set };
+    positions_by(dialect, project, filter, (scan_by, before), most)
+}
+
+fn positions_by(
+    dialect: Dialect,
+    project: &ProjectId,
+    filter: &JobFilter,
+    (scan_by, before): (ScanBy, usize),
+    most: usize,
+) -> Statement {
     let mut select = select(dialect, project, filter, scan_by, before);
     if let Some(state) = filter.state {
         in_state(&mut select, state);

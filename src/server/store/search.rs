@@ -71,11 +71,13 @@ impl Search {
             let condition = format!("s.project = {} AND s.unspaced = 1", select.project());
             select.within(&Set { table: "listed_jobs", number: "s.number", condition });
         }
+        // Of a set, each job's texts are looked at. Without the limit PostgreSQL may look through all texts first.
+        let each = if select.has_set() { " LIMIT 1 OFFSET 0" } else { "" };
         for literal in self.literals {
             let literal: String = literal.to_ascii_lowercase().chars().take(LITERAL_MAX_CHARS).collect();
             let pattern = select.bind(format!("%{}%", escape_like(&literal)));
             select.and(&format!(
-                "EXISTS (SELECT 1 FROM messages t WHERE t.job_id = l.job_id AND LOWER(t.prompt) LIKE {pattern} ESCAPE '!')"
+                "EXISTS (SELECT 1 FROM messages t WHERE t.job_id = l.job_id AND LOWER(t.prompt) LIKE {pattern} ESCAPE '!'{each})"
             ));
         }
     }

@@ -34,6 +34,8 @@ pub(super) enum ScanBy {
     Index,
     /// The first set of numbers, if there is one.
     Set,
+    /// The same, but all of it is found before anything is looked up or put in order.
+    WholeSet,
 }
 
 /// A set of job numbers: a column of those rows of `table`, aliased `s`, that match `condition`.
@@ -75,15 +77,22 @@ impl Select {
     /// Restricts to jobs whose numbers are in `set`.
     pub(super) fn within(&mut self, set: &Set) {
         let Set { table, number, condition } = set;
-        if self.scan_by == ScanBy::Set && !self.has_set {
+        if self.has_set || self.scan_by == ScanBy::Index {
+            // The unary plus keeps SQLite from driving the query by this set.
+            let own = self.number;
+            self.and(&format!("+{own} IN (SELECT {number} FROM {table} s WHERE {condition})"));
+        } else if self.scan_by == ScanBy::WholeSet {
+            let found = format!("SELECT {number} AS number FROM {table} s WHERE {condition}");
+            self.source = format!(
+                "(WITH found AS MATERIALIZED ({found}) SELECT number FROM found) s CROSS JOIN listed_jobs l"
+            );
+            self.number = "s.number";
+            self.and("l.number = s.number");
+        } else {
             // The query planner keeps the order of tables in a cross join.
             self.source = format!("{table} s CROSS JOIN listed_jobs l");
             self.number = number;
             self.and(&format!("l.number = {number} AND {condition}"));
-        } else {
-            // The unary plus keeps SQLite from driving the query by this set.
-            let own = self.number;
-            self.and(&format!("+{own} IN (SELECT {number} FROM {table} s WHERE {condition})"));
         }
         self.has_set = true;
     }

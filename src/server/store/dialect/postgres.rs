@@ -95,11 +95,12 @@ pub(super) async fn open_to_read(url: &str) -> Result<(AnyPool, AnyPool, Connect
     Ok((pool.clone(), pool, Connections::Postgres(questions(options, LONGEST))))
 }
 
-/// Connections for statements that the server stops after `longest`, or when their connection is gone.
+/// Connections for statements that go through much: with memory for the list of 100,000 jobs, without help from processes that take longer
+/// to start than most statements run. The server stops one after `longest`, or when their connection is gone.
 pub(super) fn questions(options: AnyConnectOptions, longest: Duration) -> AnyPool {
     let settings = format!(
         "{SETTINGS}; SET default_transaction_read_only = on; SET statement_timeout = {};
-         SET client_connection_check_interval = 100",
+         SET client_connection_check_interval = 100; SET work_mem = '32MB'; SET max_parallel_workers_per_gather = 0",
         longest.as_millis()
     );
     lazy(options, AT_ONCE, PATIENCE, settings)

@@ -23,7 +23,15 @@ pub(in crate::server::store) enum Texts {
     Characters,
 }
 
+/// The tables of PostgreSQL's.
+pub(super) const TABLES: [&str; 2] = ["job_words", "job_characters"];
+
 impl Dialect {
+    /// Whether an index gives jobs in the order of their numbers, so that the first page of many is found without the rest.
+    pub(in crate::server::store) fn finds_in_order(self) -> bool {
+        self == Self::Sqlite
+    }
+
     /// The jobs whose texts hold all of `phrases`.
     pub(in crate::server::store) fn texts_with(
         self,

@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row, Transaction};
 
-use super::{Area, Dialect, Texts, postgres};
+use super::{Area, Dialect, Texts, postgres, search};
 use crate::server::store::StoreError;
 
 /// Triggers that are off until they are put back.
@@ -98,7 +98,8 @@ impl Dialect {
             );
             sqlx::query(AssertSqlSafe(number)).execute(&mut *connection).await?;
         }
-        let tables = tables.map(|table| format!("\"{table}\"")).collect::<Vec<_>>().join(", ");
+        let tables =
+            tables.chain(search::TABLES).map(|table| format!("\"{table}\"")).collect::<Vec<_>>().join(", ");
         sqlx::raw_sql(AssertSqlSafe(format!("ANALYZE {tables}"))).execute(connection).await?;
         Ok(())
     }
