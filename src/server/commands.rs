@@ -7,10 +7,14 @@ mod copy;
 pub mod demo;
 pub mod emulator;
 mod purge;
+pub mod restore;
 pub mod serve;
+mod upgrade_check;
 pub mod user;
 
 pub use backup::backup;
 pub use check::check;
 pub use copy::copy;
 pub use purge::purge;
+pub use restore::restore;
+pub use upgrade_check::upgrade_check;
