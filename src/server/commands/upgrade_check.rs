@@ -10,9 +10,9 @@ use crate::server::config::Database;
 use crate::server::store::upgrade::{PendingMigration, Upgrade};
 use crate::server::store::{Store, file_of};
 
-/// How many rows a migration goes through in a second, as measured on two cores of 2 GHz with an SSD: the least that any of the
-/// migrations so far did.
-const ROWS_PER_SECOND: u64 = 50_000;
+/// How many rows migrations go through in a second: the first 32 of SQLite went through 600,000 rows of a database with 50,000 jobs in
+/// 17 s, on two cores that were busy with other work.
+const ROWS_PER_SECOND: u64 = 30_000;
 
 /// What is said, in the order in which it is said.
 #[derive(Serialize)]
@@ -130,7 +130,7 @@ impl Report {
             return;
         }
         say(&format!(
-            "time      about {} s: {} rows at {} a second, as measured on two cores with an SSD",
+            "time      about {} s: {} rows at {} a second, as measured with 50,000 jobs on two busy cores",
             self.seconds.max(1),
             self.rows,
             self.rows_per_second

@@ -3,7 +3,7 @@
 use sqlx::Connection;
 
 use super::{people, place_with, url};
-use crate::helpers::{Ledger, PASSWORD, Workplace, until};
+use crate::helpers::{Browser, Ledger, PASSWORD, Workplace, until};
 
 /// Checks that a command was refused for a reason, and left every file as it was.
 #[track_caller]
@@ -31,7 +31,8 @@ async fn a_database_in_use_is_not_replaced() {
     let place = place_with("early");
     assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
     let server = place.serve(&["serve"]);
-    let browser = server.signed_in().await;
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("early", PASSWORD).await.status, 200);
     refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
     // It is no sign of life that says so.
     place.ledger().run("DELETE FROM instances").await;

@@ -43,6 +43,8 @@ pub struct Exclusive {
     connection: Option<SqliteConnection>,
     /// Holds the lock then.
     _file: Option<File>,
+    /// The name of its rollback journal.
+    journal: PathBuf,
 }
 
 /// A connection that was opened before all others, and what it found.
@@ -72,8 +74,11 @@ impl Exclusive {
     ///
     /// A `docket serve` has connections open from its start to its end, each of which holds a lock of SQLite.
     pub async fn take(path: &Path) -> Result<Self, StoreError> {
+        let mut journal = path.as_os_str().to_owned();
+        journal.push("-journal");
+        let journal = PathBuf::from(journal);
         match open_alone(path).await {
-            Ok(connection) => Ok(Self { connection: Some(connection), _file: None }),
+            Ok(connection) => Ok(Self { connection: Some(connection), _file: None, journal }),
             Err(error) => match code(&error) {
                 Some(BUSY) => Err(StoreError::InUse(path.to_owned())),
                 Some(CORRUPT | NO_DATABASE) => {
@@ -83,7 +88,7 @@ impl Exclusive {
                         }
                         _ => StoreError::File { path: path.to_owned(), error },
                     })?;
-                    Ok(Self { connection: None, _file: Some(file) })
+                    Ok(Self { connection: None, _file: Some(file), journal })
                 }
                 _ => Err(error.into()),
             },
@@ -105,21 +110,27 @@ impl Exclusive {
         calls.bind(since.as_millis()).fetch_all(connection).await.unwrap_or_default()
     }
 
-    /// Writes what is in the write-ahead log into the file, and removes the log.
+    /// Writes what is in the write-ahead log into the file, and removes the log. From now on nothing is beside the file.
     pub async fn checkpoint(&mut self) -> Result<(), StoreError> {
         let Some(connection) = &mut self.connection else { return Ok(()) };
-        for statement in ["ROLLBACK", "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"] {
+        for statement in
+            ["ROLLBACK", "PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = MEMORY", "BEGIN EXCLUSIVE"]
+        {
             sqlx::query(statement).execute(&mut *connection).await?;
         }
-        Ok(())
+        // Whoever has the file alone keeps the rollback journal, which holds nothing any more.
+        match std::fs::remove_file(&self.journal) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::File { path: self.journal.clone(), error })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Marks it as set aside, so that it is not served as it is. Writes nothing beside it: its name is another file's by now.
     pub async fn set_aside(mut self) -> Result<(), StoreError> {
         let Some(connection) = &mut self.connection else { return Ok(()) };
-        for statement in ["ROLLBACK", "PRAGMA journal_mode = MEMORY"] {
-            sqlx::query(statement).execute(&mut *connection).await?;
-        }
+        sqlx::query("ROLLBACK").execute(&mut *connection).await?;
         mark(connection, NOT_SERVED).await?;
         self.close().await
     }
@@ -144,7 +155,8 @@ pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
     let said: Vec<String> =
         sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut connection).await.map_err(damaged)?;
     if said.iter().any(|line| line != "ok") {
-        return Err(Unfit::Damaged(said.into_iter().take(FAULTS).collect::<Vec<_>>().join("; ")));
+        let said = said.iter().flat_map(|text| text.lines()).take(FAULTS);
+        return Err(Unfit::Damaged(said.collect::<Vec<_>>().join("; ")));
     }
     let orphans: Vec<(String, i64)> = sqlx::query_as(
         "SELECT \"table\", COUNT(*) FROM pragma_foreign_key_check GROUP BY \"table\" ORDER BY 1",
