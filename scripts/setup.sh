@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the missing tools for building (`setup.sh build`), testing (`setup.sh test`) or fuzzing (`setup.sh fuzz`), and
-# nothing else.
+# Installs the missing tools for building (`setup.sh build`), packaging (`setup.sh dist`), testing (`setup.sh test`) or fuzzing
+# (`setup.sh fuzz`), and nothing else.
 # Takes less than a second if nothing is missing. Several instances may run at once.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -8,7 +8,7 @@ source "$(dirname "$0")/env.sh"
 
 main() {
   local purpose=${1:-build}
-  [[ $purpose == build || $purpose == test || $purpose == fuzz ]] || fail "usage: setup.sh [build|test|fuzz]"
+  [[ $purpose =~ ^(build|dist|test|fuzz)$ ]] || fail "usage: setup.sh [build|dist|test|fuzz]"
   require_basics
   mkdir -p "$LOGS"
   exec 9>"$BUILD_CACHE/setup.lock"
@@ -26,10 +26,16 @@ main() {
     chromium
     postgresql
     caddy_server
+    debian_11
   fi
+  if [[ $purpose == dist || $purpose == test ]]; then zig; fi
   npm_tools
   "$ROOT/scripts/wasm-std.sh" 9>&-
   if [[ $purpose == test ]]; then cargo_deny; fi
+  if [[ $purpose == dist || $purpose == test ]]; then
+    cargo_deb
+    cargo_cyclonedx
+  fi
   wasm_bindgen_cli
   cargo_leptos
 }
@@ -122,6 +128,55 @@ unpack_caddy() (
   rm caddy_*.deb
 )
 
+# The oldest Debian that the packages are tested on, as a tar file. Where its mirror has it no more, the tests of the packages say so.
+debian_11() {
+  [[ ! -s $DEBIAN_11 ]] || return 0
+  if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
+    fail "the tests of the packages need mmdebstrap, and root: apt-get install mmdebstrap"
+  fi
+  say "Debian 11: fetching its smallest system, once"
+  if ! run_logged debian-11 make_debian_11 9>&-; then
+    fail "Debian 11, on which the packages are tested, could not be fetched."
+  fi
+}
+
+make_debian_11() (
+  command -v mmdebstrap >/dev/null || {
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends mmdebstrap
+  }
+  # The mirror that this machine uses.
+  # shellcheck disable=SC2016  # apt's own placeholders
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -v security | head -n 1)
+  trap 'rm -f "$DEBIAN_11.new"' EXIT
+  # Without security updates: nothing but the tests runs in it.
+  mmdebstrap --variant=minbase --include=ca-certificates --format=tar bullseye "$DEBIAN_11.new" "deb $mirror bullseye main"
+  mv "$DEBIAN_11.new" "$DEBIAN_11"
+)
+
+# Unpacked from what Python's packages hold: nothing of Python runs or stays.
+zig() {
+  [[ ! -x $ZIG_ROOT/bin/cargo-zigbuild ]] || return 0
+  python3 -m pip --version >/dev/null 2>&1 || fail "pip is missing, which fetches Zig: apt-get install python3-pip"
+  say "Zig and cargo-zigbuild: unpacking, about 1 minute, once"
+  run_logged zig unpack_zig 9>&-
+}
+
+unpack_zig() (
+  set -e
+  wheels=$(mktemp -d)
+  trap 'rm -rf "$wheels" "$ZIG_ROOT.new"' EXIT
+  rm -rf "$ZIG_ROOT.new"
+  python3 -m pip download --quiet --no-deps --require-hashes --dest "$wheels" --requirement "$ROOT/scripts/zig.txt"
+  for wheel in "$wheels"/*.whl; do python3 -m zipfile --extract "$wheel" "$ZIG_ROOT.new"; done
+  cd "$ZIG_ROOT.new"
+  mkdir bin
+  ln -s ../ziglang/zig bin/zig
+  mv cargo_zigbuild-*.data/scripts/cargo-zigbuild bin/
+  chmod +x ziglang/zig bin/cargo-zigbuild
+  mv "$ZIG_ROOT.new" "$ZIG_ROOT"
+)
+
 # Tailwind, wasm-opt, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.
 npm_tools() {
   local stamp=$NODE_MODULES/.installed-from wanted
@@ -171,6 +226,22 @@ cargo_deny() {
   say "cargo-deny $CARGO_DENY_VERSION: installing, about 2 minutes, once"
   run_logged cargo-deny env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
     cargo install --debug --locked --no-default-features --root "$CARGO_DENY_ROOT" "cargo-deny@$CARGO_DENY_VERSION" 9>&-
+  rm -rf "$BUILD_CACHE/tools-target"
+}
+
+cargo_deb() {
+  if [[ $(cargo-deb --version 2>/dev/null) == "$CARGO_DEB_VERSION" ]]; then return; fi
+  say "cargo-deb $CARGO_DEB_VERSION: installing, about 1 minute, once"
+  # Without the library for xz: the program of that name is everywhere.
+  run_logged cargo-deb env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
+    cargo install --debug --locked --no-default-features --root "$CARGO_DEB_ROOT" "cargo-deb@$CARGO_DEB_VERSION" 9>&-
+}
+
+cargo_cyclonedx() {
+  if [[ $(cargo-cyclonedx cyclonedx --version 2>/dev/null) == "cargo-cyclonedx-cyclonedx $CARGO_CYCLONEDX_VERSION" ]]; then return; fi
+  say "cargo-cyclonedx $CARGO_CYCLONEDX_VERSION: installing, about 1 minute, once"
+  run_logged cargo-cyclonedx env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
+    cargo install --debug --locked --root "$CARGO_CYCLONEDX_ROOT" "cargo-cyclonedx@$CARGO_CYCLONEDX_VERSION" 9>&-
   rm -rf "$BUILD_CACHE/tools-target"
 }
 
