@@ -51,6 +51,8 @@ system() {
   printf 'root:x:0:0:root:/:/sbin/nologin\ndocket:x:%d:%d:Docket:/var/lib/docket:/sbin/nologin\n' $ID $ID >"$root/etc/passwd"
   printf 'root:x:0:\ndocket:x:%d:\n' $ID >"$root/etc/group"
   printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
+  # A container engine mounts its own over these.
+  touch "$root"/etc/{hosts,hostname,resolv.conf}
 }
 
 docket() {
