@@ -14,7 +14,8 @@ help: ## List the tasks
 run: build ## Start the demo: Docket, a built-in emulator of the platform and a year of sample data
 	@exec target/release/docket demo
 
-dev: setup ## Start the demo in a debug build that reloads when a file changes
+dev: ## Start the demo in a debug build that reloads when a file changes
+	@scripts/setup.sh dev
 	@scripts/dev.sh
 
 build: setup ## Build target/release/docket, one file with everything, and check the size of the front end

@@ -31,8 +31,10 @@ main() {
   fi
   rm -f "$STAMP"
   if [[ $kind == portable ]]; then hide_paths; fi
-  cargo leptos build --release --precompress --cargo-locked --frontend-only 9>&-
+  say "1 of 2: the front end"
+  "$ROOT/scripts/site.sh" 9>&-
   every_asset_is_compressed
+  say "2 of 2: the server"
   server_"$kind" 9>&-
   # The stamp is written last, so that a build that is too large fails again.
   "$ROOT/scripts/weight.sh" | tee "$STAMP.weight"
@@ -53,7 +55,8 @@ inputs() {
   done
   {
     rustc --version --verbose
-    cargo-leptos --version
+    wasm-bindgen --version
+    node --version
     printf '%s\n' "${RUSTFLAGS:-}" "${CARGO_ENCODED_RUSTFLAGS:-}"
     find "${paths[@]}" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
   } | sha256sum

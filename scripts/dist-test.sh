@@ -252,9 +252,6 @@ documented() {
   cp -r dist "$work/debian/root/dist"
   install -m 755 /dev/stdin "$work/debian/usr/bin/editor" <<<"#!/bin/sh
 sed -i 's|^# upstream_url = .*|upstream_url = \"http://$emulator\"|; s|^# projects = .*|projects = \"docs=Docs\"|' \"\$1\""
-  # As systemd makes it for a service with a user of its own.
-  install -d -m 700 "$work/debian/var/lib/private/docket"
-  ln -sfn private/docket "$work/debian/var/lib/docket"
   awk -v heading="## $1" '/^## / { inside = $0 == heading } inside && /^    / { print substr($0, 5) }' docs/operate/install.md \
     >"$work/debian/root/commands"
   [[ -s $work/debian/root/commands ]]
@@ -276,10 +273,18 @@ read_only_image() {
   mount --types tmpfs --options uid=65532,gid=65532,mode=700 docket "$work/image/var/lib/docket"
 }
 
-# The programs that maintainer scripts call, where no systemd runs: they write down what they are told.
+# What maintainer scripts call, where no systemd runs: it writes down what it is told.
 fake_service_manager() {
   mkdir -p "$work/debian/run/systemd/system"
-  install -m 755 /dev/stdin "$work/debian/usr/bin/systemctl" <<<$'#!/bin/sh\necho "systemctl $*" >>/var/log/service-manager'
+  install -m 755 /dev/stdin "$work/debian/usr/bin/systemctl" <<'SH'
+#!/bin/sh
+echo "systemctl $*" >>/var/log/service-manager
+# The folder of a service with a user of its own.
+if [ "$1 $2" = "enable --now" ]; then
+    install -d -m 700 /var/lib/private/docket
+    ln -sfn private/docket /var/lib/docket
+fi
+SH
   : >"$work/debian/var/log/service-manager"
   cp dist/docket_*_amd64.deb "$work/debian/tmp/docket.deb"
 }

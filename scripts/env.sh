@@ -52,6 +52,11 @@ duration() {
   if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi
 }
 
+# ", 12 of 235 crates compiled", from the progress bar that cargo writes into a log.
+crates_built() {
+  tr '\r' '\n' <"$1" | sed -n 's|.*Building \[.*\] \([0-9]*\)/\([0-9]*\).*|, \1 of \2 crates compiled|p' | tail -n 1
+}
+
 # run_logged NAME COMMAND…: runs COMMAND with its output in a log. Reports progress twice a minute; shows the end
 # of the log and returns COMMAND's status if it fails.
 run_logged() {
@@ -64,15 +69,15 @@ run_logged() {
     while :; do
       sleep 30 &
       wait "$!"
-      say "    $name: running for $(duration $((SECONDS - started))), $(grep -c '^ *Compiling' "$log" || true) crates compiled"
+      say "    $name: running for $(duration $((SECONDS - started)))$(crates_built "$log")"
     done
   ) &
   heartbeat=$!
-  "$@" >"$log" 2>&1 || status=$?
+  CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=60 "$@" >"$log" 2>&1 || status=$?
   kill "$heartbeat" 2>/dev/null || true
   wait "$heartbeat" 2>/dev/null || true
   if ((status != 0)); then
-    grep -v "^npm warn" "$log" | tail -n 30 >&2 || true
+    tr '\r' '\n' <"$log" | grep -v -e "^npm warn" -e "Building \[" | tail -n 30 >&2 || true
     printf 'error: %s failed after %s; the full log is %s\n' "$name" "$(duration $((SECONDS - started)))" "$log" >&2
     return "$status"
   fi
