@@ -73,8 +73,7 @@ bill_of_materials() {
   cargo-cyclonedx cyclonedx --quiet --format json --spec-version 1.5 --no-default-features --features ssr --no-build-deps \
     --target x86_64-unknown-linux-gnu --override-filename docket.cdx
   rm -f facade/docket.cdx.json
-  # Names of packages of this repository contain its folder.
-  sed "s|path+file://$ROOT|path+file:///docket|g" docket.cdx.json >"$1"
+  node scripts/sbom.mjs docket.cdx.json >"$1"
   rm docket.cdx.json
 }
 

@@ -44,9 +44,8 @@ system() {
   ln -s "../$LIBRARIES/ld-linux-x86-64.so.2" "$root/lib64/ld-linux-x86-64.so.2"
   # As update-ca-certificates does when the package is installed.
   find "$from/usr/share/ca-certificates" -name '*.crt' -print0 | LC_ALL=C sort -z | xargs -0 cat >"$root/etc/ssl/certs/ca-certificates.crt"
-  cp -a "$from"/usr/share/doc/{libc6,ca-certificates} "$root/usr/share/doc/"
-  find "$root/usr/share/doc" -type f ! -name copyright -delete
-  local deb
+  local deb package
+  for package in libc6 ca-certificates; do install -D -m 644 "$from/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/copyright"; done
   for deb in "$work"/debs/*.deb; do dpkg-deb --show "$deb"; done >"$root/usr/share/doc/packages"
   printf 'root:x:0:0:root:/:/sbin/nologin\ndocket:x:%d:%d:Docket:/var/lib/docket:/sbin/nologin\n' $ID $ID >"$root/etc/passwd"
   printf 'root:x:0:\ndocket:x:%d:\n' $ID >"$root/etc/group"
