@@ -126,8 +126,8 @@ the_list_of_what_is_inside_is_that_of_the_server() {
   same "$inside" "$compiled"
   [[ -n $inside ]]
   # Of tests only.
-  ! grep -E '^(wiremock|proptest|html5ever) ' <<<"$inside"
-  ! grep --fixed-strings "$ROOT" dist/docket-*.cdx.json
+  never '^(wiremock|proptest|html5ever) ' <<<"$inside"
+  never "$ROOT" <"$(echo dist/docket-*.cdx.json)"
 }
 
 the_licenses_name_everything_on_that_list() {
@@ -148,7 +148,7 @@ it_runs_on_debian_11() {
 the_package_is_installed_and_runs_when_it_is_configured() {
   fake_service_manager
   local said
-  said=$(in_debian dpkg --install /tmp/docket.deb)
+  said=$(documented "A Debian package")
   contains "$said" "does not run yet"
   same "$(in_debian dpkg-query --show --showformat='${Status}' docket)" "install ok installed"
   contains "$(in_debian dpkg-query --show --showformat='${Conffiles}' docket)" /etc/docket/Leptos.toml
@@ -159,7 +159,7 @@ the_package_is_installed_and_runs_when_it_is_configured() {
   cmp packaging/docket.service "$work/debian/usr/lib/systemd/system/docket.service"
   # The commands that a person gave come after the package's own.
   same "$(tail -n 1 "$work/debian/var/log/service-manager")" "systemctl enable --now docket"
-  ! grep -E 'start|enable' <(sed '$d' "$work/debian/var/log/service-manager")
+  never 'start|enable' < <(sed '$d' "$work/debian/var/log/service-manager")
   in_debian docket user list --config /etc/docket/Leptos.toml
   [[ -s $work/debian/var/lib/private/docket/docket.db ]]
   DOCKET_ADDR=127.0.0.1:0 serves in_debian docket serve --config /etc/docket/Leptos.toml
@@ -173,7 +173,7 @@ an_upgrade_keeps_the_configuration_and_restarts_what_runs() {
   in_debian dpkg --install /tmp/newer.deb
   same "$(<"$work/debian/etc/docket/Leptos.toml")" "$edited"
   contains "$(<"$work/debian/var/log/service-manager")" "try-restart docket.service"
-  ! grep -E ' (stop|enable) ' "$work/debian/var/log/service-manager"
+  never ' (stop|enable) ' <"$work/debian/var/log/service-manager"
   # A new file of the package beside an edited one: it is put next to it.
   newer 9.0.2 "# A new key."
   in_debian dpkg --force-confdef --force-confold --install /tmp/newer.deb
@@ -213,7 +213,7 @@ the_commands_to_install_it_by_hand_work() {
 the_image_runs_read_only_and_without_root() {
   read_only_image
   # Nothing but the volume can be written, and nothing there belongs to the user.
-  ! touch "$work/image/usr/x"
+  if touch "$work/image/usr/x"; then fail "the image can be written"; fi
   same "$(find "$work/image" -xdev -path "$work/image/var/lib/docket" -prune -o -uid 65532 -print)" ""
   same "$(find "$work/image" -xdev -perm /6000)" ""
   DOCKET_ADDR=127.0.0.1:0 DOCKET_UPSTREAM_URL=https://platform.test DOCKET_API_KEY=mint_test DOCKET_PROJECTS=docs=Docs \
@@ -264,7 +264,7 @@ sed -i 's|^# upstream_url = .*|upstream_url = \"http://$emulator\"|; s|^# projec
   awk -v heading="## $1" '/^## / { inside = $0 == heading } inside && /^    / { print substr($0, 5) }' docs/operate/install.md \
     >"$work/debian/root/commands"
   [[ -s $work/debian/root/commands ]]
-  echo mint_test | in_debian sh -ec 'cd /root/dist && . /root/commands'
+  echo mint_test | in_debian sh -ec 'cd /root/dist; exec sh -e /root/commands'
 }
 
 # As the user and with the environment of Containerfile.
@@ -339,6 +339,8 @@ refuses() {
 }
 
 same() { [[ $1 == "$2" ]] || { diff <(printf '%s\n' "$1") <(printf '%s\n' "$2") || true; fail "they differ"; }; }
+# never PATTERN: no line of standard input has it.
+never() { if grep -E "$1"; then fail "'$1' is there"; fi; }
 contains() { [[ $1 == *"$2"* ]] || fail "'$2' is not in: $1"; }
 
 if [[ ${1:-} == in-image ]]; then

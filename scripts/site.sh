@@ -28,8 +28,13 @@ main() {
   tailwindcss --input "$(setting tailwind-input-file)" --output "$work/docket.css" --minify 2>"$work/tailwind.log" ||
     { cat "$work/tailwind.log" >&2; fail "Tailwind failed."; }
   node scripts/site.mjs "$work/docket.css" "$SITE.new"
-  rm -rf "$SITE"
-  mv "$SITE.new" "$SITE"
+  # The server is compiled again whenever these files are newer.
+  if diff --recursive --brief "$SITE" "$SITE.new" >/dev/null 2>&1; then
+    rm -rf "$SITE.new"
+  else
+    rm -rf "$SITE"
+    mv "$SITE.new" "$SITE"
+  fi
 }
 
 # setting NAME: a value of [package.metadata.leptos], a list one a line.
