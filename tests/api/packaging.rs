@@ -30,7 +30,8 @@ fn the_annotated_configuration_has_every_key_with_its_default() {
 fn the_annotated_configuration_is_valid_with_all_its_lines() {
     let place = Workplace::configured("http://127.0.0.1:9");
     let settings = |line: &&str| line.strip_prefix("# ").is_some_and(|rest| rest.contains(" = "));
-    let text: String = CONFIGURATION.lines().filter(settings).map(|line| format!("{}\n", &line[2..])).collect();
+    let text: String =
+        CONFIGURATION.lines().filter(settings).map(|line| format!("{}\n", &line[2..])).collect();
     let table: toml::Table = text.parse().unwrap();
     assert_eq!(table.len(), KEYS.len());
     std::fs::write(place.path("as-it-is.toml"), CONFIGURATION).unwrap();
@@ -49,7 +50,9 @@ fn manual_pages_and_completions_come_from_the_command_line_itself() {
         assert!(page.contains(words), "{words}: {page}");
     }
     assert!(read("man/docket-user-add.1").contains("\\-\\-role"));
-    for (name, words) in [("docket.bash", "backup"), ("_docket", "#compdef docket"), ("docket.fish", "backup")] {
+    for (name, words) in
+        [("docket.bash", "backup"), ("_docket", "#compdef docket"), ("docket.fish", "backup")]
+    {
         assert!(read(&format!("completions/{name}")).contains(words), "{name}");
     }
     let help = place.run(&["--help"]);
@@ -58,7 +61,8 @@ fn manual_pages_and_completions_come_from_the_command_line_itself() {
 
 #[test]
 fn the_image_sets_what_docket_knows_and_runs_without_root() {
-    let settings: Vec<_> = CONTAINERFILE.split_whitespace().filter(|word| word.starts_with("DOCKET_")).collect();
+    let settings: Vec<_> =
+        CONTAINERFILE.split_whitespace().filter(|word| word.starts_with("DOCKET_")).collect();
     assert!(settings.len() >= 2, "{settings:?}");
     for setting in settings {
         let name = setting.split('=').next();
