@@ -80,16 +80,18 @@ server_portable() {
   publish "$CARGO_TARGET_DIR/$PORTABLE_TARGET/release/docket"
 }
 
-# The folders of the clone, of cargo and of its results are in no message of a panic or an assertion: they differ between machines.
+# The folders of cargo and of its results are in no message of a panic or an assertion: they differ between machines. That of the clone is in
+# none anyway, and must not be named here: cargo compiles everything again for other flags, and clones share what it compiled.
 hide_paths() {
-  local cargo=${CARGO_HOME:-$HOME/.cargo} flags="${RUSTFLAGS:+${RUSTFLAGS// /$'\x1f'}$'\x1f'}" from to
-  # The last one that fits is used.
-  for from in "$ROOT" "$CARGO_TARGET_DIR" "$cargo/registry/src"; do
-    case $from in "$ROOT") to=/docket ;; "$CARGO_TARGET_DIR") to=/target ;; *) to=/crates ;; esac
-    flags+="--remap-path-prefix=$from=$to"$'\x1f'
-    CFLAGS+=" -ffile-prefix-map=$from=$to"
-  done
-  export CARGO_ENCODED_RUSTFLAGS=${flags%$'\x1f'} CFLAGS
+  local flags=() from
+  IFS=' ' read -r -a flags <<<"${RUSTFLAGS:-}"
+  local -A places=(["$CARGO_TARGET_DIR"]=/target ["${CARGO_HOME:-$HOME/.cargo}/registry/src"]=/crates)
+  while read -r from; do
+    flags+=("--remap-path-prefix=$from=${places[$from]}")
+    CFLAGS="${CFLAGS:-} -ffile-prefix-map=$from=${places[$from]}"
+  done < <(printf '%s\n' "${!places[@]}" | LC_ALL=C sort)
+  export CFLAGS CARGO_ENCODED_RUSTFLAGS
+  CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; printf '%s' "${flags[*]}")
 }
 
 # Renames the file into place, so that a running docket keeps the old one.
@@ -99,5 +101,4 @@ publish() {
   mv -f "$BINARY.new" "$BINARY"
 }
 
-CFLAGS=${CFLAGS:-}
 main "$@"
