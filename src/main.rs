@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use docket::model::user::Role;
 use docket::server::auth::first_admin;
 use docket::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
@@ -104,6 +104,12 @@ enum Command {
         /// The empty database to write; a file is created
         #[arg(long, value_name = "URL")]
         to: String,
+    },
+    /// Write manual pages and shell completions, for packages
+    #[command(hide = true)]
+    Generate {
+        /// The folder to write them into
+        folder: PathBuf,
     },
 }
 
@@ -223,6 +229,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             start_logging(&without_slow_statements(quiet_unless_asked(log)));
             commands::copy(&from, &to).await?;
         }
+        Command::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
     }
     Ok(())
 }

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Builds the release: the front end first, compressed, then the server that embeds it, as target/release/docket. Prints and
+# checks the size of what a browser fetches. Does nothing if no input changed since the last build.
+#
+# `build.sh portable` builds it as it is passed on (docs/adr/0024-portable-binary.md): for any Linux with glibc 2.28 or later, and
+# the same bytes on every machine.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+
+BINARY=target/release/docket
+STAMP=target/release/docket.inputs
+SITE=target/site
+PORTABLE_TARGET=x86_64-unknown-linux-gnu
+PORTABLE_GLIBC=2.28
+
+main() {
+  local kind=${1:-native}
+  [[ $kind == native || $kind == portable ]] || fail "usage: build.sh [portable]"
+  cd "$ROOT"
+  mkdir -p target/release "$BUILD_CACHE"
+  # Clones share cargo's target directory, so its docket may be of another clone.
+  exec 9>"$CARGO_TARGET_DIR/build.lock"
+  flock 9
+  local wanted
+  wanted=$(inputs)
+  if up_to_date "$kind" "$wanted"; then
+    say "$BINARY is up to date."
+    cat "$STAMP.weight"
+    return
+  fi
+  rm -f "$STAMP"
+  if [[ $kind == portable ]]; then hide_paths; fi
+  cargo leptos build --release --precompress --cargo-locked --frontend-only 9>&-
+  every_asset_is_compressed
+  server_"$kind" 9>&-
+  # The stamp is written last, so that a build that is too large fails again.
+  "$ROOT/scripts/weight.sh" | tee "$STAMP.weight"
+  printf '%s\n' "$wanted" "$kind" >"$STAMP"
+}
+
+# A portable binary runs here, too.
+up_to_date() {
+  [[ -x $BINARY && -f $STAMP ]] || return 1
+  [[ $(<"$STAMP") == "$2"$'\n'"$1" || $(<"$STAMP") == "$2"$'\n'portable ]]
+}
+
+# One checksum over all inputs of the binary.
+inputs() {
+  local path paths=()
+  for path in .cargo build.rs Cargo.toml Cargo.lock facade src style public migrations end2end/package-lock.json scripts; do
+    [[ ! -e $path ]] || paths+=("$path")
+  done
+  {
+    rustc --version --verbose
+    cargo-leptos --version
+    printf '%s\n' "${RUSTFLAGS:-}" "${CARGO_ENCODED_RUSTFLAGS:-}"
+    find "${paths[@]}" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
+  } | sha256sum
+}
+
+# Without the compressed files the server would embed an old or incomplete front end, so check for them.
+every_asset_is_compressed() {
+  local file
+  while IFS= read -r -d '' file; do
+    [[ -f $file.br && -f $file.gz ]] || fail "$file was not compressed"
+  done < <(find "$SITE" -type f ! -name '*.br' ! -name '*.gz' -print0)
+}
+
+server_native() {
+  cargo build --release --locked --timings --bin docket --features ssr
+  publish "$CARGO_TARGET_DIR/release/docket"
+}
+
+server_portable() {
+  cargo-zigbuild zigbuild --release --locked --timings --bin docket --features ssr --target "$PORTABLE_TARGET.$PORTABLE_GLIBC"
+  publish "$CARGO_TARGET_DIR/$PORTABLE_TARGET/release/docket"
+}
+
+# The folders of the clone, of cargo and of its results are in no message of a panic or an assertion: they differ between machines.
+hide_paths() {
+  local cargo=${CARGO_HOME:-$HOME/.cargo} flags="${RUSTFLAGS:+${RUSTFLAGS// /$'\x1f'}$'\x1f'}" from to
+  # The last one that fits is used.
+  for from in "$ROOT" "$CARGO_TARGET_DIR" "$cargo/registry/src"; do
+    case $from in "$ROOT") to=/docket ;; "$CARGO_TARGET_DIR") to=/target ;; *) to=/crates ;; esac
+    flags+="--remap-path-prefix=$from=$to"$'\x1f'
+    CFLAGS+=" -ffile-prefix-map=$from=$to"
+  done
+  export CARGO_ENCODED_RUSTFLAGS=${flags%$'\x1f'} CFLAGS
+}
+
+# Renames the file into place, so that a running docket keeps the old one.
+publish() {
+  [[ ! $1 -ef $BINARY ]] || return 0
+  cp "$1" "$BINARY.new"
+  mv -f "$BINARY.new" "$BINARY"
+}
+
+CFLAGS=${CFLAGS:-}
+main "$@"
