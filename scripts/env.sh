@@ -26,11 +26,13 @@ CARGO_LEPTOS_ROOT=$BUILD_CACHE/tools/cargo-leptos-$CARGO_LEPTOS_VERSION
 CARGO_FUZZ_ROOT=$BUILD_CACHE/tools/cargo-fuzz-$CARGO_FUZZ_VERSION
 CARGO_DENY_ROOT=$BUILD_CACHE/tools/cargo-deny-$CARGO_DENY_VERSION
 CADDY_ROOT=$BUILD_CACHE/tools/caddy
+NGINX_ROOT=$BUILD_CACHE/tools/nginx
+PROMETHEUS_ROOT=$BUILD_CACHE/tools/prometheus
 WASM_BINDGEN_ROOT=$BUILD_CACHE/tools/wasm-bindgen-cli-$WASM_BINDGEN_VERSION
 NODE_MODULES=$ROOT/end2end/node_modules
 LOGS=$BUILD_CACHE/logs
 
-export PATH="$CARGO_LEPTOS_ROOT/bin:$CARGO_FUZZ_ROOT/bin:$CARGO_DENY_ROOT/bin:$WASM_BINDGEN_ROOT/bin:$CADDY_ROOT/usr/bin:$NODE_MODULES/.bin:$PATH"
+export PATH="$CARGO_LEPTOS_ROOT/bin:$CARGO_FUZZ_ROOT/bin:$CARGO_DENY_ROOT/bin:$WASM_BINDGEN_ROOT/bin:$CADDY_ROOT/usr/bin:$NGINX_ROOT/usr/sbin:$PROMETHEUS_ROOT/usr/bin:$NODE_MODULES/.bin:$PATH"
 # Lets Tailwind find `@import "tailwindcss"` from style/, which has no node_modules above it.
 export NODE_PATH=$NODE_MODULES
 

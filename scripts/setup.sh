@@ -25,7 +25,7 @@ main() {
     systemd_analyze
     chromium
     postgresql
-    caddy_server
+    servers
   fi
   npm_tools
   "$ROOT/scripts/wasm-std.sh" 9>&-
@@ -101,25 +101,38 @@ install_postgresql() {
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql
 }
 
-# Only unpacked: installed, it would be a service that takes port 80.
-caddy_server() {
-  if command -v caddy >/dev/null; then return; fi
+# Only unpacked: installed, they would be services that take ports.
+servers() {
+  unpacked caddy "$CADDY_ROOT" caddy
+  unpacked nginx "$NGINX_ROOT" nginx
+  # Prometheus and promtool.
+  unpacked prometheus "$PROMETHEUS_ROOT" prometheus
+}
+
+# unpacked PROGRAM FOLDER PACKAGE…
+unpacked() {
+  local program=$1 folder=$2
+  shift 2
+  if command -v "$program" >/dev/null; then return; fi
   if ! command -v apt-get >/dev/null; then
-    fail "the tests of docs/deploy need the web server Caddy: put the program caddy on PATH"
+    fail "the tests of docs/deploy and docs/operate need the server $program: put the program $program on PATH"
   fi
-  say "Caddy: unpacking Debian's, once"
-  if ! run_logged caddy unpack_caddy 9>&-; then
-    fail "Debian's package caddy could not be fetched: put the program caddy on PATH"
+  say "$program: unpacking Debian's, once"
+  if ! run_logged "$program" unpack "$folder" "$@" 9>&-; then
+    fail "Debian's package $1 could not be fetched: put the program $program on PATH"
   fi
 }
 
-unpack_caddy() (
-  mkdir -p "$CADDY_ROOT"
-  cd "$CADDY_ROOT"
+# unpack FOLDER PACKAGE…
+unpack() (
+  local folder=$1 file
+  shift
+  mkdir -p "$folder"
+  cd "$folder"
   # Without lists of packages there is nothing to download yet.
-  apt-get download caddy || { apt-get update && apt-get download caddy; }
-  dpkg-deb --extract caddy_*.deb .
-  rm caddy_*.deb
+  apt-get download "$@" || { apt-get update && apt-get download "$@"; }
+  for file in ./*.deb; do dpkg-deb --extract "$file" .; done
+  rm ./*.deb
 )
 
 # Tailwind, wasm-opt, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.
