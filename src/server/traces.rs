@@ -30,6 +30,8 @@ pub const NOT_LOGGED: &str = "docket::traces=off";
 
 pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
+// Numbers are recorded as i64: the layer would make texts of others.
+
 /// How many traces of background work begin in a minute, so that a panel that nobody uses costs little, and one with thousands of
 /// jobs not much more.
 const BACKGROUND_PER_MINUTE: u32 = 60;
@@ -56,7 +58,7 @@ pub fn request(method: &'static str, route: &str, id: &str, headers: Option<&Hea
 
 /// The request of `span` was answered.
 pub fn answered(span: &Span, status: u16) {
-    span.record("http.response.status_code", status);
+    span.record("http.response.status_code", i64::from(status));
     if status >= 500 {
         span.record("otel.status_code", "ERROR");
     }
@@ -106,16 +108,16 @@ pub fn attempt(request: &reqwest::Request, tries: u32) -> Span {
         otel.name = request.method().as_str(),
         otel.kind = "client",
         http.request.method = request.method().as_str(),
-        http.request.resend_count = (tries > 0).then_some(tries),
+        http.request.resend_count = (tries > 0).then_some(i64::from(tries)),
         http.response.status_code = Empty,
         server.address = request.url().host_str(),
-        server.port = request.url().port_or_known_default(),
+        server.port = request.url().port_or_known_default().map(i64::from),
     )
 }
 
 /// The request of `span` was answered with `status`.
 pub fn attempted(span: &Span, status: u16) {
-    span.record("http.response.status_code", status);
+    span.record("http.response.status_code", i64::from(status));
 }
 
 /// What tells the next server the trace and the current span.

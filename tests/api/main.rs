@@ -96,6 +96,7 @@ mod threat_model;
 mod traces;
 mod tracking;
 mod trend;
+mod troubleshooting;
 mod trusted_header;
 mod weather;
 mod webhooks;

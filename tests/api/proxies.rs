@@ -269,6 +269,10 @@ fn proxies_wait_longer_than_docket_does() {
         let (_, rest) = block.split_once(before).unwrap();
         let seconds: u64 = rest.split_once('s').unwrap().0.parse().unwrap();
         assert!(seconds > longest, "{language} waits {seconds} s, Docket {longest}");
+        // Docket closes idle connections after 30 seconds.
+        let before = if language == "nginx" { "keepalive_timeout " } else { "keepalive " };
+        let (_, rest) = block.split_once(before).unwrap();
+        assert!(rest.split_once('s').unwrap().0.parse::<u64>().unwrap() < 30, "{language}");
     }
     assert!(DOCUMENT.trim_end().ends_with("not tested by our tests."));
 }

@@ -37,6 +37,10 @@ pub(crate) struct Span {
     service: BTreeMap<String, String>,
 }
 
+/// The attributes that the semantic conventions want as numbers.
+const NUMBERS: [&str; 4] =
+    ["http.response.status_code", "http.request.resend_count", "server.port", "db.response.returned_rows"];
+
 const SERVER: i32 = 2;
 const CLIENT: i32 = 3;
 
@@ -111,12 +115,16 @@ impl Span {
 }
 
 fn attributes(attributes: Vec<KeyValue>) -> BTreeMap<String, String> {
-    let text = |value: Option<AnyValue>| match value.and_then(|value| value.value) {
-        Some(Value::StringValue(text)) => text,
-        Some(Value::IntValue(number)) => number.to_string(),
-        other => panic!("{other:?}"),
+    let text = |key: &str, value: Option<AnyValue>| match value.and_then(|value| value.value) {
+        Some(Value::StringValue(text)) if !NUMBERS.contains(&key) => text,
+        Some(Value::IntValue(number)) if NUMBERS.contains(&key) => number.to_string(),
+        other => panic!("{key}: {other:?}"),
     };
-    attributes.into_iter().map(|attribute| (attribute.key, text(attribute.value))).collect()
+    let of_map = |KeyValue { key, value, .. }: KeyValue| {
+        let text = text(&key, value);
+        (key, text)
+    };
+    attributes.into_iter().map(of_map).collect()
 }
 
 /// A platform that accepts every job.
