@@ -65,7 +65,7 @@ use thiserror::Error;
 
 use self::dialect::{Area, Dialect, Opened, Writer};
 pub use self::dialect::{
-    CountedCall, Exclusive, Unfit, file_of, is_same, let_be_served, must_be_whole, place,
+    CountedCall, Exclusive, Unfit, file_of, is_same, let_be_served, must_be_whole, place, system,
 };
 use self::ids::new_id;
 use crate::error::{AppError, ErrorCode};

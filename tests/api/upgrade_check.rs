@@ -50,7 +50,6 @@ async fn an_upgrade_is_described_and_nothing_is_changed() {
             "pg_dump --format"
         };
         for words in [
-            "step 31 of 32",
             "step 29   The processes that share the database.",
             "step 32   Limits of sign-in attempts",
             "1 wait in the queue, 1 are being sent",
