@@ -61,11 +61,10 @@ async fn an_upgrade_is_described_and_nothing_is_changed() {
         }
         let told: serde_json::Value =
             serde_json::from_str(&place.run(&["upgrade-check", "--json"]).stdout).unwrap();
-        assert_eq!(
-            (&told["step"], &told["newest_step"], &told["ready"]),
-            (&json!(31), &json!(32), &json!(true))
-        );
-        assert_eq!(told["pending"][0]["step"], 29);
+        let newest = ledger.count("SELECT MAX(version) FROM _sqlx_migrations").await;
+        assert_eq!((&told["newest_step"], &told["ready"]), (&json!(newest), &json!(true)));
+        let pending = [0, 1].map(|place: usize| told["pending"][place]["step"].as_i64());
+        assert_eq!(pending, [Some(29), Some(32)]);
         assert_eq!(
             (&told["queued"], &told["sending"], &told["processes"]),
             (&json!(1), &json!(1), &json!(0))
