@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test lint supply-chain fmt fuzz e2e conformance crash soak attack bench screenshots setup clean
+.PHONY: help run dev build dist test lint supply-chain fmt fuzz e2e conformance crash soak attack bench screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,11 +14,16 @@ help: ## List the tasks
 run: build ## Start the demo: Docket, a built-in emulator of the platform and a year of sample data
 	@exec target/release/docket demo
 
-dev: setup ## Start the demo in a debug build that reloads when a file changes
+dev: ## Start the demo in a debug build that reloads when a file changes
+	@scripts/setup.sh dev
 	@scripts/dev.sh
 
 build: setup ## Build target/release/docket, one file with everything, and check the size of the front end
 	@scripts/build.sh
+
+dist: ## Write dist/: tar file, Debian package, root of a container, SBOM and checksums; the binary runs on glibc 2.28 and later
+	@scripts/setup.sh dist
+	@scripts/dist.sh
 
 test: ## Check and test everything; the last line counts what passed and failed
 	@scripts/test.sh
@@ -68,4 +73,4 @@ setup: ## Install the missing build tools
 	@scripts/setup.sh build
 
 clean: ## Remove the build results of this clone; the shared cache stays
-	rm -rf target end2end/node_modules end2end/test-results end2end/playwright-report
+	rm -rf target dist end2end/node_modules end2end/test-results end2end/playwright-report

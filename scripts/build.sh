@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Builds the release: the front end first, compressed, then the server that embeds it, as target/release/docket. Prints and
 # checks the size of what a browser fetches. Does nothing if no input changed since the last build.
+#
+# `build.sh portable` builds it as it is passed on (docs/adr/0024-portable-binary.md): for any Linux with glibc 2.28 or later, and
+# the same bytes on every machine.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -8,8 +11,12 @@ source "$(dirname "$0")/env.sh"
 BINARY=target/release/docket
 STAMP=target/release/docket.inputs
 SITE=target/site
+PORTABLE_TARGET=x86_64-unknown-linux-gnu
+PORTABLE_GLIBC=2.28
 
 main() {
+  local kind=${1:-native}
+  [[ $kind == native || $kind == portable ]] || fail "usage: build.sh [portable]"
   cd "$ROOT"
   mkdir -p target/release "$BUILD_CACHE"
   # Clones share cargo's target directory, so its docket may be of another clone.
@@ -17,19 +24,27 @@ main() {
   flock 9
   local wanted
   wanted=$(inputs)
-  if [[ -x $BINARY && -f $STAMP && $(<"$STAMP") == "$wanted" ]]; then
+  if up_to_date "$kind" "$wanted"; then
     say "$BINARY is up to date."
-  else
-    rm -f "$STAMP"
-    cargo leptos build --release --precompress --cargo-locked 9>&-
-    every_asset_is_compressed
-    publish_binary
-    # The stamp is written last, so that a build that is too large fails again.
-    "$ROOT/scripts/weight.sh" | tee "$STAMP.weight"
-    printf '%s\n' "$wanted" >"$STAMP"
+    cat "$STAMP.weight"
     return
   fi
-  cat "$STAMP.weight"
+  rm -f "$STAMP"
+  if [[ $kind == portable ]]; then hide_paths; fi
+  say "1 of 2: the front end"
+  "$ROOT/scripts/site.sh" 9>&-
+  every_asset_is_compressed
+  say "2 of 2: the server"
+  server_"$kind" 9>&-
+  # The stamp is written last, so that a build that is too large fails again.
+  "$ROOT/scripts/weight.sh" | tee "$STAMP.weight"
+  printf '%s\n' "$wanted" "$kind" >"$STAMP"
+}
+
+# A portable binary runs here, too.
+up_to_date() {
+  [[ -x $BINARY && -f $STAMP ]] || return 1
+  [[ $(<"$STAMP") == "$2"$'\n'"$1" || $(<"$STAMP") == "$2"$'\n'portable ]]
 }
 
 # One checksum over all inputs of the binary.
@@ -40,7 +55,8 @@ inputs() {
   done
   {
     rustc --version --verbose
-    cargo-leptos --version
+    wasm-bindgen --version
+    node --version
     printf '%s\n' "${RUSTFLAGS:-}" "${CARGO_ENCODED_RUSTFLAGS:-}"
     find "${paths[@]}" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
   } | sha256sum
@@ -54,12 +70,35 @@ every_asset_is_compressed() {
   done < <(find "$SITE" -type f ! -name '*.br' ! -name '*.gz' -print0)
 }
 
+server_native() {
+  cargo build --release --locked --bin docket --features ssr
+  publish "$CARGO_TARGET_DIR/release/docket"
+}
+
+server_portable() {
+  cargo-zigbuild zigbuild --release --locked --bin docket --features ssr --target "$PORTABLE_TARGET.$PORTABLE_GLIBC"
+  publish "$CARGO_TARGET_DIR/$PORTABLE_TARGET/release/docket"
+}
+
+# The folders of cargo and of its results are in no message of a panic or an assertion: they differ between machines. That of the clone is in
+# none anyway, and must not be named here: cargo compiles everything again for other flags, and clones share what it compiled.
+hide_paths() {
+  local flags=() from
+  IFS=' ' read -r -a flags <<<"${RUSTFLAGS:-}"
+  local -A places=(["$CARGO_TARGET_DIR"]=/target ["${CARGO_HOME:-$HOME/.cargo}/registry/src"]=/crates)
+  while read -r from; do
+    flags+=("--remap-path-prefix=$from=${places[$from]}")
+    CFLAGS="${CFLAGS:-} -ffile-prefix-map=$from=${places[$from]}"
+  done < <(printf '%s\n' "${!places[@]}" | LC_ALL=C sort)
+  export CFLAGS CARGO_ENCODED_RUSTFLAGS
+  CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; printf '%s' "${flags[*]}")
+}
+
 # Renames the file into place, so that a running docket keeps the old one.
-publish_binary() {
-  local built=$CARGO_TARGET_DIR/release/docket
-  [[ ! $built -ef $BINARY ]] || return 0
-  cp "$built" "$BINARY.new"
+publish() {
+  [[ ! $1 -ef $BINARY ]] || return 0
+  cp "$1" "$BINARY.new"
   mv -f "$BINARY.new" "$BINARY"
 }
 
-main
+main "$@"

@@ -25,6 +25,10 @@ export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
 CARGO_LEPTOS_ROOT=$BUILD_CACHE/tools/cargo-leptos-$CARGO_LEPTOS_VERSION
 CARGO_FUZZ_ROOT=$BUILD_CACHE/tools/cargo-fuzz-$CARGO_FUZZ_VERSION
 CARGO_DENY_ROOT=$BUILD_CACHE/tools/cargo-deny-$CARGO_DENY_VERSION
+CARGO_DEB_ROOT=$BUILD_CACHE/tools/cargo-deb-$CARGO_DEB_VERSION
+CARGO_CYCLONEDX_ROOT=$BUILD_CACHE/tools/cargo-cyclonedx-$CARGO_CYCLONEDX_VERSION
+ZIG_ROOT=$BUILD_CACHE/tools/zig-$(sed -n 's/^ziglang==\([^ ]*\).*/\1/p' "$ROOT/scripts/zig.txt")
+DEBIAN_11=$BUILD_CACHE/tools/debian-11.tar
 CADDY_ROOT=$BUILD_CACHE/tools/caddy
 NGINX_ROOT=$BUILD_CACHE/tools/nginx
 PROMETHEUS_ROOT=$BUILD_CACHE/tools/prometheus
@@ -32,7 +36,9 @@ WASM_BINDGEN_ROOT=$BUILD_CACHE/tools/wasm-bindgen-cli-$WASM_BINDGEN_VERSION
 NODE_MODULES=$ROOT/end2end/node_modules
 LOGS=$BUILD_CACHE/logs
 
-export PATH="$CARGO_LEPTOS_ROOT/bin:$CARGO_FUZZ_ROOT/bin:$CARGO_DENY_ROOT/bin:$WASM_BINDGEN_ROOT/bin:$CADDY_ROOT/usr/bin:$NGINX_ROOT/usr/sbin:$PROMETHEUS_ROOT/usr/bin:$NODE_MODULES/.bin:$PATH"
+export PATH="$CARGO_LEPTOS_ROOT/bin:$CARGO_FUZZ_ROOT/bin:$CARGO_DENY_ROOT/bin:$CARGO_DEB_ROOT/bin:$CARGO_CYCLONEDX_ROOT/bin:$ZIG_ROOT/bin:$WASM_BINDGEN_ROOT/bin:$CADDY_ROOT/usr/bin:$NGINX_ROOT/usr/sbin:$PROMETHEUS_ROOT/usr/bin:$NODE_MODULES/.bin:$PATH"
+# The wrappers that cargo-zigbuild writes, and what Zig builds of a C library.
+export CARGO_ZIGBUILD_ZIG_PATH=$ZIG_ROOT/bin/zig CARGO_ZIGBUILD_CACHE_DIR=$BUILD_CACHE/zigbuild ZIG_GLOBAL_CACHE_DIR=$BUILD_CACHE/zig ZIG_LOCAL_CACHE_DIR=$BUILD_CACHE/zig
 # Lets Tailwind find `@import "tailwindcss"` from style/, which has no node_modules above it.
 export NODE_PATH=$NODE_MODULES
 
@@ -48,6 +54,11 @@ duration() {
   if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi
 }
 
+# ", 12 of 235 crates compiled", from the progress bar that cargo writes into a log.
+crates_built() {
+  tr '\r' '\n' <"$1" | sed -n 's|.*Building \[.*\] \([0-9]*\)/\([0-9]*\).*|, \1 of \2 crates compiled|p' | tail -n 1
+}
+
 # run_logged NAME COMMAND…: runs COMMAND with its output in a log. Reports progress twice a minute; shows the end
 # of the log and returns COMMAND's status if it fails.
 run_logged() {
@@ -60,15 +71,15 @@ run_logged() {
     while :; do
       sleep 30 &
       wait "$!"
-      say "    $name: running for $(duration $((SECONDS - started))), $(grep -c '^ *Compiling' "$log" || true) crates compiled"
+      say "    $name: running for $(duration $((SECONDS - started)))$(crates_built "$log")"
     done
   ) &
   heartbeat=$!
-  "$@" >"$log" 2>&1 || status=$?
+  CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=60 "$@" >"$log" 2>&1 || status=$?
   kill "$heartbeat" 2>/dev/null || true
   wait "$heartbeat" 2>/dev/null || true
   if ((status != 0)); then
-    grep -v "^npm warn" "$log" | tail -n 30 >&2 || true
+    tr '\r' '\n' <"$log" | grep -v -e "^npm warn" -e "Building \[" | tail -n 30 >&2 || true
     printf 'error: %s failed after %s; the full log is %s\n' "$name" "$(duration $((SECONDS - started)))" "$log" >&2
     return "$status"
   fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the missing tools for building (`setup.sh build`), testing (`setup.sh test`) or fuzzing (`setup.sh fuzz`), and
-# nothing else.
+# Installs the missing tools for building (`setup.sh build`), developing (`setup.sh dev`), packaging (`setup.sh dist`), testing
+# (`setup.sh test`) or fuzzing (`setup.sh fuzz`), and nothing else.
 # Takes less than a second if nothing is missing. Several instances may run at once.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -8,7 +8,16 @@ source "$(dirname "$0")/env.sh"
 
 main() {
   local purpose=${1:-build}
-  [[ $purpose == build || $purpose == test || $purpose == fuzz ]] || fail "usage: setup.sh [build|test|fuzz]"
+  local steps
+  # The fast ones first, so that a failure shows before the slow ones begin.
+  case $purpose in
+    build) steps=(npm_tools wasm_std wasm_bindgen_cli) ;;
+    dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
+    dist) steps=(zig npm_tools wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
+    test) steps=(systemd_analyze chromium postgresql servers debian_11 zig npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
+    fuzz) steps=(cargo_fuzz) ;;
+    *) fail "usage: setup.sh [build|dev|dist|test|fuzz]" ;;
+  esac
   require_basics
   mkdir -p "$LOGS"
   exec 9>"$BUILD_CACHE/setup.lock"
@@ -16,23 +25,17 @@ main() {
     say "Another set-up is running; waiting for it."
     flock 9
   fi
-  if [[ $purpose == fuzz ]]; then
-    cargo_fuzz
-    return
-  fi
-  # The fast ones first, so that a failure shows before the slow ones begin.
-  if [[ $purpose == test ]]; then
-    systemd_analyze
-    chromium
-    postgresql
-    servers
-  fi
-  npm_tools
-  "$ROOT/scripts/wasm-std.sh" 9>&-
-  if [[ $purpose == test ]]; then cargo_deny; fi
-  wasm_bindgen_cli
-  cargo_leptos
+  for step in "${!steps[@]}"; do
+    export POSITION="$((step + 1)) of ${#steps[@]}"
+    "${steps[$step]}"
+  done
+  rm -rf "$BUILD_CACHE/tools-target"
 }
+
+# Says what a step that has something to do is about to do, and how far the set-up is.
+announce() { say "[$POSITION] $*"; }
+
+wasm_std() { "$ROOT/scripts/wasm-std.sh" 9>&-; }
 
 require_basics() {
   command -v cargo >/dev/null || fail "cargo is missing: install Rust (stable) with rustup."
@@ -51,7 +54,7 @@ systemd_analyze() {
   if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
     fail "the tests of the service's unit need systemd-analyze: apt-get install systemd"
   fi
-  say "systemd-analyze: installing Debian's systemd, once"
+  announce "systemd-analyze: installing Debian's systemd, once"
   if ! run_logged systemd install_systemd 9>&-; then
     fail "systemd-analyze could not be installed: apt-get install systemd"
   fi
@@ -67,7 +70,7 @@ chromium() {
   if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
     fail "the browser tests need Chromium: apt-get install chromium (or set CHROMIUM to the program)."
   fi
-  say "Chromium: installing Debian's, about 1 minute, once"
+  announce "Chromium: installing Debian's, about 1 minute, once"
   if ! run_logged chromium install_chromium 9>&-; then
     fail "Chromium could not be installed: apt-get install chromium (or set CHROMIUM to the program)."
   fi
@@ -85,7 +88,7 @@ postgresql() {
   if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
     fail "the tests need PostgreSQL 14 or later: apt-get install postgresql"
   fi
-  say "PostgreSQL: installing Debian's, about 1 minute, once"
+  announce "PostgreSQL: installing Debian's, about 1 minute, once"
   if ! run_logged postgresql install_postgresql 9>&-; then
     fail "PostgreSQL could not be installed: apt-get install postgresql"
   fi
@@ -117,7 +120,7 @@ unpacked() {
   if ! command -v apt-get >/dev/null; then
     fail "the tests of docs/deploy and docs/operate need the server $program: put the program $program on PATH"
   fi
-  say "$program: unpacking Debian's, once"
+  announce "$program: unpacking Debian's, once"
   if ! run_logged "$program" unpack "$folder" "$@" 9>&-; then
     fail "Debian's package $1 could not be fetched: put the program $program on PATH"
   fi
@@ -135,12 +138,61 @@ unpack() (
   rm ./*.deb
 )
 
-# Tailwind, wasm-opt, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.
+# The oldest Debian that the packages are tested on, as a tar file. Where its mirror has it no more, the tests of the packages say so.
+debian_11() {
+  [[ ! -s $DEBIAN_11 ]] || return 0
+  if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
+    fail "the tests of the packages need mmdebstrap, and root: apt-get install mmdebstrap"
+  fi
+  announce "Debian 11: fetching its smallest system, once"
+  if ! run_logged debian-11 make_debian_11 9>&-; then
+    fail "Debian 11, on which the packages are tested, could not be fetched."
+  fi
+}
+
+make_debian_11() (
+  command -v mmdebstrap >/dev/null || {
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends mmdebstrap
+  }
+  # The mirror that this machine uses.
+  # shellcheck disable=SC2016  # apt's own placeholders
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -v security | head -n 1)
+  trap 'rm -f "$DEBIAN_11.new"' EXIT
+  # Without security updates: nothing but the tests runs in it.
+  mmdebstrap --variant=minbase --include=ca-certificates --format=tar bullseye "$DEBIAN_11.new" "deb $mirror bullseye main"
+  mv "$DEBIAN_11.new" "$DEBIAN_11"
+)
+
+# Unpacked from what Python's packages hold: nothing of Python runs or stays.
+zig() {
+  [[ ! -x $ZIG_ROOT/bin/cargo-zigbuild ]] || return 0
+  python3 -m pip --version >/dev/null 2>&1 || fail "pip is missing, which fetches Zig: apt-get install python3-pip"
+  announce "Zig and cargo-zigbuild: unpacking, about 1 minute, once"
+  run_logged zig unpack_zig 9>&-
+}
+
+unpack_zig() (
+  set -e
+  wheels=$(mktemp -d)
+  trap 'rm -rf "$wheels" "$ZIG_ROOT.new"' EXIT
+  rm -rf "$ZIG_ROOT.new"
+  python3 -m pip download --quiet --no-deps --require-hashes --dest "$wheels" --requirement "$ROOT/scripts/zig.txt"
+  for wheel in "$wheels"/*.whl; do python3 -m zipfile --extract "$wheel" "$ZIG_ROOT.new"; done
+  cd "$ZIG_ROOT.new"
+  mkdir bin
+  ln -s ../ziglang/zig bin/zig
+  mv cargo_zigbuild-*.data/scripts/cargo-zigbuild bin/
+  chmod +x ziglang/zig bin/cargo-zigbuild
+  mv "$ZIG_ROOT.new" "$ZIG_ROOT"
+)
+
+# Tailwind, wasm-opt, esbuild, Playwright, axe and TypeScript, as end2end/package-lock.json pins them.
 npm_tools() {
   local stamp=$NODE_MODULES/.installed-from wanted
   wanted=$(cat "$ROOT/end2end/package.json" "$ROOT/end2end/package-lock.json" | sha256sum)
   if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then return; fi
-  say "npm tools (Tailwind, wasm-opt, Playwright): installing, about 10 seconds"
+  announce "npm tools (Tailwind, wasm-opt, esbuild, Playwright): installing, about 10 seconds"
   run_logged npm-tools npm --prefix "$ROOT/end2end" ci --ignore-scripts --no-audit --no-fund 9>&-
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -149,42 +201,53 @@ npm_tools() {
 # the time to build, and the tool runs only once per build.
 wasm_bindgen_cli() {
   if [[ $(wasm-bindgen --version 2>/dev/null) == "wasm-bindgen $WASM_BINDGEN_VERSION" ]]; then return; fi
-  say "wasm-bindgen-cli $WASM_BINDGEN_VERSION: installing, about 2 minutes, once"
+  announce "wasm-bindgen-cli $WASM_BINDGEN_VERSION: installing, about 2 minutes, once"
   run_logged wasm-bindgen-cli env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
     CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
     cargo install --bin wasm-bindgen --root "$WASM_BINDGEN_ROOT" "wasm-bindgen-cli@$WASM_BINDGEN_VERSION" 9>&-
-  rm -rf "$BUILD_CACHE/tools-target"
 }
 
-# A debug build: the release profile links for ten minutes without a benefit, since this tool mostly waits for others.
+# For `make dev`. A debug build: the release profile links for ten minutes without a benefit, since this tool mostly waits for others.
 # `no_downloads` makes it use the tools on PATH or fail, but never download its own.
 cargo_leptos() {
   if [[ $(cargo-leptos --version 2>/dev/null) == "cargo-leptos $CARGO_LEPTOS_VERSION" ]]; then return; fi
-  say "cargo-leptos $CARGO_LEPTOS_VERSION: installing, about 5 minutes, once"
+  announce "cargo-leptos $CARGO_LEPTOS_VERSION: installing, about 5 minutes, once"
   local openssl=()
   # It bundles OpenSSL's source; using the system's saves two minutes.
   if pkg-config --exists openssl 2>/dev/null; then openssl=(OPENSSL_NO_VENDOR=1); fi
   run_logged cargo-leptos env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" "${openssl[@]}" \
     cargo install --debug --locked --features no_downloads --root "$CARGO_LEPTOS_ROOT" "cargo-leptos@$CARGO_LEPTOS_VERSION" 9>&-
-  rm -rf "$BUILD_CACHE/tools-target"
 }
 
 cargo_fuzz() {
   command -v c++ >/dev/null || fail "a C++ compiler is missing, which libFuzzer needs: apt-get install build-essential"
   if [[ $(cargo-fuzz --version 2>/dev/null) == "cargo-fuzz $CARGO_FUZZ_VERSION" ]]; then return; fi
-  say "cargo-fuzz $CARGO_FUZZ_VERSION: installing, about 1 minute, once"
+  announce "cargo-fuzz $CARGO_FUZZ_VERSION: installing, about 1 minute, once"
   run_logged cargo-fuzz env CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
     cargo install --locked --root "$CARGO_FUZZ_ROOT" "cargo-fuzz@$CARGO_FUZZ_VERSION" 9>&-
-  rm -rf "$BUILD_CACHE/tools-target"
 }
 
 # A debug build takes a fraction of the time, and the tool runs for a second either way.
 cargo_deny() {
   if [[ $(cargo-deny --version 2>/dev/null) == "cargo-deny $CARGO_DENY_VERSION" ]]; then return; fi
-  say "cargo-deny $CARGO_DENY_VERSION: installing, about 2 minutes, once"
+  announce "cargo-deny $CARGO_DENY_VERSION: installing, about 2 minutes, once"
   run_logged cargo-deny env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
     cargo install --debug --locked --no-default-features --root "$CARGO_DENY_ROOT" "cargo-deny@$CARGO_DENY_VERSION" 9>&-
-  rm -rf "$BUILD_CACHE/tools-target"
+}
+
+cargo_deb() {
+  if [[ $(cargo-deb --version 2>/dev/null) == "cargo-deb $CARGO_DEB_VERSION" ]]; then return; fi
+  announce "cargo-deb $CARGO_DEB_VERSION: installing, about 1 minute, once"
+  # Without the library for xz: the program of that name is everywhere.
+  run_logged cargo-deb env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
+    cargo install --debug --locked --no-default-features --root "$CARGO_DEB_ROOT" "cargo-deb@$CARGO_DEB_VERSION" 9>&-
+}
+
+cargo_cyclonedx() {
+  if [[ $(cargo-cyclonedx cyclonedx --version 2>/dev/null) == "cargo-cyclonedx-cyclonedx $CARGO_CYCLONEDX_VERSION" ]]; then return; fi
+  announce "cargo-cyclonedx $CARGO_CYCLONEDX_VERSION: installing, about 1 minute, once"
+  run_logged cargo-cyclonedx env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \
+    cargo install --debug --locked --root "$CARGO_CYCLONEDX_ROOT" "cargo-cyclonedx@$CARGO_CYCLONEDX_VERSION" 9>&-
 }
 
 main "$@"

@@ -26,7 +26,9 @@ main() {
   check "supply chain" scripts/supply-chain.sh
   rust_tests "Rust tests" cargo test
   postgres_tests
-  check "release build" scripts/build.sh
+  # The binary that is passed on is the one that the browser tests use.
+  check "release build and packages" scripts/dist.sh
+  counted_tests "packages" scripts/dist-test.sh
   browser_tests
 }
 
@@ -63,10 +65,15 @@ on_database() {
 
 # rust_tests NAME COMMAND…
 rust_tests() {
-  local started=$SECONDS log=target/rust-tests.log status=0 good bad left name=$1
+  counted_tests "$@" --locked --features ssr --no-fail-fast
+}
+
+# counted_tests NAME COMMAND…: a stage that counts what it runs as cargo's tests do.
+counted_tests() {
+  local started=$SECONDS log=target/counted-tests.log status=0 good bad left name=$1
   shift
   say "== $name"
-  "$@" --locked --features ssr --no-fail-fast 2>&1 | tee "$log" || status=$?
+  "$@" 2>&1 | tee "$log" || status=$?
   # "test result: ok. 3 passed; 0 failed; 1 ignored; …", once per test binary
   read -r good bad left < <(
     awk '/^test result: / { p += $4; f += $6; i += $8 } END { print p + 0, f + 0, i + 0 }' "$log"

@@ -29,12 +29,12 @@ compiles_wasm() {
 
 from_rustup() {
   if [[ ${RUSTUP_AUTO_INSTALL:-1} == 0 ]] || ! command -v rustup >/dev/null; then return 1; fi
-  say "WebAssembly standard library: asking rustup"
+  say "${POSITION:+[$POSITION] }WebAssembly standard library: asking rustup"
   rustup target add "$TARGET" && compiles_wasm
 }
 
 from_debian() {
-  say "WebAssembly standard library: building it from Debian's rust-src $RELEASE, about 1 minute, once"
+  say "${POSITION:+[$POSITION] }WebAssembly standard library: building it from Debian's rust-src $RELEASE, about 1 minute, once"
   # `set -e` is off in a function whose status is tested: each step reports its own failure.
   command -v apt-get >/dev/null || { say "    this is not Debian: there is no apt-get"; return 1; }
   [[ -w $SYSROOT/lib/rustlib ]] || { say "    $SYSROOT is not writable for this user"; return 1; }

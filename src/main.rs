@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use docket::model::user::Role;
 use docket::server::auth::first_admin;
 use docket::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
@@ -109,6 +109,12 @@ enum Command {
         /// The empty database to write; a file is created
         #[arg(long, value_name = "URL")]
         to: String,
+    },
+    /// Write manual pages and shell completions, for packages
+    #[command(hide = true)]
+    Generate {
+        /// The folder to write them into
+        folder: PathBuf,
     },
 }
 
@@ -233,6 +239,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
             commands::copy(&from, &to).await?;
         }
+        Command::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
     }
     Ok(())
 }

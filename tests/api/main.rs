@@ -56,6 +56,7 @@ mod modules;
 mod movers;
 mod notifications;
 mod odd_requests;
+mod packaging;
 mod page_report;
 mod page_views;
 mod passkeys;

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Writes what is passed on to dist/: a tar file and a Debian package, the root file system of a container, the list of what is inside (SBOM)
+# and checksums. Two builds of one commit are the same bytes; only the container's files of Debian are those of the day.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+cd "$ROOT"
+
+DIST=$ROOT/dist
+# What tar file and package contain; Cargo.toml has the list of the package's files.
+STAGE=$ROOT/target/dist/docket
+VERSION=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+NAME=docket-$VERSION-x86_64-linux
+
+main() {
+  "$ROOT/scripts/build.sh" portable
+  SOURCE_DATE_EPOCH=$(commit_time)
+  export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+  umask 022
+  rm -rf "$DIST" "${STAGE:?}"
+  mkdir -p "$DIST" "$STAGE"
+  stage
+  tar_file "$DIST/$NAME.tar.gz"
+  debian_package
+  bill_of_materials "$DIST/docket-$VERSION.cdx.json"
+  "$ROOT/scripts/rootfs.sh" "$STAGE" "$DIST/docket-$VERSION-rootfs.tar.gz"
+  (cd "$DIST" && sha256sum -- * >"$ROOT/target/dist/SHA256SUMS" && mv "$ROOT/target/dist/SHA256SUMS" .)
+  (cd "$DIST" && ls -l)
+}
+
+# Of the commit, so that it is the same for everybody who builds it.
+commit_time() {
+  printf '%s\n' "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
+}
+
+stage() {
+  install -m 755 target/release/docket "$STAGE/docket"
+  install -m 644 packaging/docket.service CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE "$STAGE/"
+  configuration >"$STAGE/Leptos.toml"
+  node scripts/licenses.mjs "$ZIG_ROOT/ziglang" >"$STAGE/THIRD-PARTY-LICENSES"
+  "$STAGE/docket" generate "$STAGE"
+}
+
+# The annotated file, with the folders that unit and package use.
+configuration() {
+  local text
+  text=$(<Leptos.toml)
+  text=$(with_setting "$text" database_url sqlite:///var/lib/docket/docket.db)
+  text=$(with_setting "$text" api_key_file /etc/docket/api-key)
+  printf '%s\n' "$text"
+}
+
+# with_setting TEXT KEY VALUE: TEXT with the commented line of KEY set to VALUE.
+with_setting() {
+  [[ $1 == *$'\n'"# $2 = "* ]] || fail "Leptos.toml has no line '# $2 = …'"
+  sed "s|^# $2 = .*|$2 = \"$3\"|" <<<"$1"
+}
+
+tar_file() {
+  tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu \
+    --transform="s|^docket|$NAME|" --directory="$STAGE/.." docket | gzip -9n >"$1"
+}
+
+# For xz, cargo-deb uses the program, which with several threads would write other bytes on a machine with more of them.
+debian_package() {
+  find "$STAGE" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+  XZ_DEFAULTS=--threads=1 cargo-deb deb --locked --no-build --no-strip --compress-system --output "$DIST/docket_${VERSION}-1_amd64.deb"
+}
+
+# What the server is compiled from. The front end's crates are among them; scripts/licenses.mjs has the few things that are no crates.
+bill_of_materials() {
+  # It writes beside Cargo.toml.
+  cargo-cyclonedx cyclonedx --quiet --format json --spec-version 1.5 --no-default-features --features ssr --no-build-deps \
+    --target x86_64-unknown-linux-gnu --override-filename docket.cdx
+  rm -f facade/docket.cdx.json
+  node scripts/sbom.mjs docket.cdx.json >"$1"
+  rm docket.cdx.json
+}
+
+main
