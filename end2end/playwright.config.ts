@@ -17,7 +17,8 @@ export default defineConfig({
   reporter: [["list"], ["json", { outputFile: "./test-results/results.json" }]],
   use: {
     ...chromium,
-    trace: "retain-on-failure",
+    // Recorded for every test, it would take a third of the time.
+    trace: "on-first-retry",
     screenshot: "only-on-failure",
   },
 });

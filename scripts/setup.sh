@@ -14,7 +14,7 @@ main() {
     build) steps=(npm_tools wasm_std wasm_bindgen_cli) ;;
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
     dist) steps=(zig npm_tools wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
-    test) steps=(systemd_analyze chromium postgresql caddy_server debian_11 zig npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
+    test) steps=(systemd_analyze chromium postgresql servers debian_11 zig npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli) ;;
     fuzz) steps=(cargo_fuzz) ;;
     *) fail "usage: setup.sh [build|dev|dist|test|fuzz]" ;;
   esac
@@ -104,25 +104,38 @@ install_postgresql() {
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql
 }
 
-# Only unpacked: installed, it would be a service that takes port 80.
-caddy_server() {
-  if command -v caddy >/dev/null; then return; fi
+# Only unpacked: installed, they would be services that take ports.
+servers() {
+  unpacked caddy "$CADDY_ROOT" caddy
+  unpacked nginx "$NGINX_ROOT" nginx
+  # Prometheus and promtool.
+  unpacked prometheus "$PROMETHEUS_ROOT" prometheus
+}
+
+# unpacked PROGRAM FOLDER PACKAGE…
+unpacked() {
+  local program=$1 folder=$2
+  shift 2
+  if command -v "$program" >/dev/null; then return; fi
   if ! command -v apt-get >/dev/null; then
-    fail "the tests of docs/deploy need the web server Caddy: put the program caddy on PATH"
+    fail "the tests of docs/deploy and docs/operate need the server $program: put the program $program on PATH"
   fi
-  announce "Caddy: unpacking Debian's, once"
-  if ! run_logged caddy unpack_caddy 9>&-; then
-    fail "Debian's package caddy could not be fetched: put the program caddy on PATH"
+  announce "$program: unpacking Debian's, once"
+  if ! run_logged "$program" unpack "$folder" "$@" 9>&-; then
+    fail "Debian's package $1 could not be fetched: put the program $program on PATH"
   fi
 }
 
-unpack_caddy() (
-  mkdir -p "$CADDY_ROOT"
-  cd "$CADDY_ROOT"
+# unpack FOLDER PACKAGE…
+unpack() (
+  local folder=$1 file
+  shift
+  mkdir -p "$folder"
+  cd "$folder"
   # Without lists of packages there is nothing to download yet.
-  apt-get download caddy || { apt-get update && apt-get download caddy; }
-  dpkg-deb --extract caddy_*.deb .
-  rm caddy_*.deb
+  apt-get download "$@" || { apt-get update && apt-get download "$@"; }
+  for file in ./*.deb; do dpkg-deb --extract "$file" .; done
+  rm ./*.deb
 )
 
 # The oldest Debian that the packages are tested on, as a tar file. Where its mirror has it no more, the tests of the packages say so.

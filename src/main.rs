@@ -17,9 +17,14 @@ use docket::server::config::{
 };
 use docket::server::store::StoreError;
 use docket::server::store::audit::ChainLink;
+use docket::server::traces::NOT_LOGGED;
+use docket::server::traces::export::Traces;
 use libmimalloc_sys::mi_option_set_default;
 use mimalloc::MiMalloc;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, registry};
 
 /// Gives memory back after a flood of requests, SQLite's too; ADR 17 compares it with others.
 #[global_allocator]
@@ -185,48 +190,53 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Serve => {
             let config = Config::from_source(&source)?;
             first_admin::check(config.admin_password.as_ref())?;
-            start_logging(&log);
-            commands::serve::serve(config).await?;
+            let traces = commands::serve::start_traces(&config)?;
+            start_logging(&log, traces.as_ref());
+            let ended = commands::serve::serve(config).await;
+            if let Some(traces) = traces {
+                traces.stop().await;
+            }
+            ended?;
         }
         Command::Demo { addr, data } => {
             let password = parse_admin_password(&source)?;
-            start_logging(&quiet_unless_asked(log));
+            start_logging(&quiet_unless_asked(log), None);
             commands::demo::demo(commands::demo::Options { addr, data, password }).await?;
         }
         Command::Emulator { addr, key, pages, per_hour, seed } => {
-            start_logging(&log);
+            start_logging(&log, None);
             commands::emulator::emulator(addr, EmulatorConfig { key, pages, per_hour, seed }).await?;
         }
         Command::Check => {
             let config = Config::from_source(&source)?;
-            start_logging(&quiet_unless_asked(log));
+            start_logging(&quiet_unless_asked(log), None);
             commands::check(config).await?;
         }
         Command::User { action } => {
             let database = Database::from_source(&source)?;
             let projects = source.optional("projects", parse_projects)?;
-            start_logging(&quiet_unless_asked(log));
+            start_logging(&quiet_unless_asked(log), None);
             commands::user::user(&database, projects, action.into()).await?;
         }
         Command::Audit { action: AuditCommand::Verify { copy, since } } => {
             let database = Database::from_source(&source)?;
-            start_logging(&quiet_unless_asked(log));
+            start_logging(&quiet_unless_asked(log), None);
             commands::audit::verify(&database, commands::audit::Verify { copy, since }).await?;
         }
         Command::Purge { dry_run } => {
             let database = Database::from_source(&source)?;
             let (retention, _) = RetentionConfig::with_budget(&source)?;
-            start_logging(&quiet_unless_asked(log));
+            start_logging(&quiet_unless_asked(log), None);
             commands::purge(&database, retention, dry_run).await?;
         }
         Command::Backup { file } => {
             let database = Database::from_source(&source)?;
-            start_logging(&quiet_unless_asked(log));
+            start_logging(&quiet_unless_asked(log), None);
             commands::backup(&database, &file).await?;
         }
         Command::Copy { from, to } => {
             let (from, to) = Database::source_and_target(&source, &from, &to)?;
-            start_logging(&without_slow_statements(quiet_unless_asked(log)));
+            start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
             commands::copy(&from, &to).await?;
         }
         Command::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
@@ -235,14 +245,17 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 /// Logs go to standard error; standard output is for the results of commands.
-fn start_logging(log: &Log) {
-    let filter = EnvFilter::new(&log.filter);
-    let colours = std::io::stderr().is_terminal();
-    let subscriber =
-        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
-    match log.format {
-        LogFormat::Text => subscriber.init(),
-        LogFormat::Json => subscriber.json().init(),
+fn start_logging(log: &Log, traces: Option<&Traces>) {
+    let filter = EnvFilter::new(format!("{},{NOT_LOGGED}", log.filter));
+    let lines = layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
+    let lines = match log.format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().boxed(),
+    };
+    // Without traces, the filter keeps everybody from making what is not logged.
+    match traces {
+        None => registry().with(lines).with(filter).init(),
+        Some(traces) => registry().with(lines.with_filter(filter)).with(traces.layer()).init(),
     }
 }
 

@@ -33,6 +33,7 @@ pub mod sheet;
 pub mod state;
 pub mod store;
 pub mod tasks;
+pub mod traces;
 pub mod turns;
 pub mod upstream;
 pub mod webhooks;

@@ -14,6 +14,7 @@ mod metrics;
 mod projects;
 mod retention;
 mod source;
+mod traces;
 mod upstream;
 mod webhooks;
 
@@ -35,6 +36,7 @@ pub use metrics::MetricsConfig;
 pub use projects::parse_projects;
 pub use retention::RetentionConfig;
 pub use source::{ConfigError, KEYS, Key, Source};
+pub use traces::TracesConfig;
 pub use upstream::{BREAKS_AFTER, UpstreamConfig};
 pub use webhooks::WebhookConfig;
 
@@ -55,6 +57,8 @@ pub struct Config {
     pub access: AccessConfig,
     pub identity: IdentityConfig,
     pub metrics: MetricsConfig,
+    /// `None`: no traces.
+    pub traces: Option<TracesConfig>,
     /// Password of the user `admin`, created if there is no user yet.
     pub admin_password: Option<SecretString>,
 }
@@ -81,6 +85,7 @@ impl Config {
             access,
             identity,
             metrics: MetricsConfig::from_source(source)?,
+            traces: TracesConfig::from_environment(|name| std::env::var(name).ok())?,
             admin_password: parse_admin_password(source)?,
         })
     }

@@ -22,6 +22,7 @@ use crate::model::upstream::Operation;
 use crate::server::instruments::{Labels, operation_label};
 use crate::server::state::AppState;
 use crate::server::store::figures::Figure;
+use crate::server::traces;
 use crate::server::upstream::health::Report;
 
 pub use text::Format;
@@ -41,6 +42,11 @@ pub async fn exposition(state: &AppState, format: Format) -> Result<String, fmt:
         Err(error) => tracing::warn!(%error, "the figures of the process could not be read"),
     }
     page.tasks(state);
+    page.counters(
+        "docket_trace_spans",
+        "Spans of traces that were sent to the collector, could not be sent, or found no room in the queue",
+        traces::spans().map(|(outcome, number)| (labels([("outcome", outcome)]), number as f64)),
+    );
     let now = state.clock.now();
     let days = state.history.window(now);
     let figures = state.figures.read(&state.store, &state.clock, days, &state.instruments).await;

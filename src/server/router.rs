@@ -23,6 +23,8 @@ mod sign_in_pages;
 pub use metrics::metrics_router;
 pub use pages::paths as page_paths;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::HeaderValue;
@@ -40,6 +42,7 @@ use crate::server::auth::backend::Backend;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
 use crate::server::auth::session_store::{self, Sessions, with_owner};
+use crate::server::config::AccessConfig;
 use crate::server::state::AppState;
 
 /// The whole application as a service.
@@ -82,17 +85,17 @@ pub fn router(state: &AppState) -> Router {
     let routes = routes.layer(from_fn_with_state(state.public_url.clone(), host::ours_only));
     let routes = routes.merge(probes::routes()).merge(metrics::routes());
     let hsts = headers::insist_on_https(&state.public_url, state.access.hsts_subdomains);
-    around(routes.with_state(state.clone()), hsts)
+    around(routes.with_state(state.clone()), hsts, &state.access)
         .layer(from_fn_with_state(state.instruments.clone(), measure::count))
 }
 
 /// The layers around every response.
-fn around(routes: Router, hsts: Option<HeaderValue>) -> Router {
+fn around(routes: Router, hsts: Option<HeaderValue>, access: &Arc<AccessConfig>) -> Router {
     routes
         .layer(CompressionLayer::new().gzip(true).br(true).quality(tower_http::CompressionLevel::Fastest))
         .layer(CatchPanicLayer::custom(panics::explain))
         .layer(from_fn_with_state(hsts, headers::security))
-        .layer(from_fn(request_id::identify))
+        .layer(from_fn_with_state(access.clone(), request_id::identify))
 }
 
 fn sessions(state: &AppState) -> SessionManagerLayer<Sessions> {

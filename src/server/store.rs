@@ -62,7 +62,7 @@ use sqlx::{Any, AnyPool, Row, Transaction};
 use thiserror::Error;
 
 use self::dialect::{Area, Dialect, Opened, Writer};
-pub use self::dialect::{is_same, place};
+pub use self::dialect::{is_same, place, system};
 use self::ids::new_id;
 use crate::error::{AppError, ErrorCode};
 

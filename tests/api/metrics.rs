@@ -2,6 +2,7 @@
 
 mod documents;
 mod exposition;
+mod scraped;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use crate::helpers::{
 use exposition::{Exposition, read};
 
 /// Every family with its type.
-const FAMILIES: [(&str, &str); 33] = [
+const FAMILIES: [(&str, &str); 34] = [
     ("docket_background_task_failures_total", "counter"),
     ("docket_background_task_last_success_timestamp_seconds", "gauge"),
     ("docket_background_task_up", "gauge"),
@@ -39,6 +40,7 @@ const FAMILIES: [(&str, &str); 33] = [
     ("docket_queue_oldest_seconds", "gauge"),
     ("docket_queue_prompts", "gauge"),
     ("docket_sign_ins_total", "counter"),
+    ("docket_trace_spans_total", "counter"),
     ("docket_upstream_budget_limit", "gauge"),
     ("docket_upstream_budget_used", "gauge"),
     ("docket_upstream_circuit_open", "gauge"),

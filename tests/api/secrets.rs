@@ -4,11 +4,14 @@
 use reqwest::Method;
 use secrecy::SecretString;
 use serde_json::Value;
-use wiremock::{Request, ResponseTemplate};
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::helpers::{
-    KEY, METRICS_TOKEN, PASSWORD, Settings, TestApp, intent, json, leaks, logged, remote_job, secrets_in,
+    KEY, METRICS_TOKEN, PASSWORD, Settings, TestApp, Workplace, fields, intent, json, leaks, logged,
+    remote_job, secrets_in,
 };
+use crate::traces::Collector;
 
 #[test]
 fn the_watch_knows_a_secret_in_every_form() {
@@ -131,5 +134,32 @@ async fn a_whole_day_of_work_leaves_no_secret_in_log_or_database() {
     // The capture would have seen it: the finest log level of client and server is captured.
     for target in ["TRACE hyper", "DEBUG reqwest", "docket::"] {
         assert!(!logged(target).is_empty(), "nothing of {target} is captured");
+    }
+}
+
+#[tokio::test]
+async fn a_trace_of_what_repeats_the_key_does_not_spread_it() {
+    let (platform, collector) = (MockServer::start().await, Collector::start().await);
+    let agent = |key: &str| json!({"error": format!("not allowed: {key}")});
+    Mock::given(method("POST")).respond_with(echoing(400, agent)).mount(&platform).await;
+    Mock::given(method("GET")).respond_with(echoing(500, agent)).mount(&platform).await;
+    let place = Workplace::with_administrator(&platform.uri())
+        .set("DOCKET_TRACE_UPSTREAM", "true")
+        .set("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.uri());
+    let server = place.serve(&["serve"]);
+    let browser = server.signed_in().await;
+    browser.created(&format!("Do not tell {KEY}")).await;
+    browser.post("/api/analytics/views", &[("project", "docs")]).await;
+    browser.get(&format!("/p/docs/jobs?{}", fields(&[("q", KEY)]))).await;
+    browser.get(&format!("/login?{}", fields(&[("next", PASSWORD)]))).await;
+    browser.send(browser.request(Method::GET, "/p/docs").bearer_auth(METRICS_TOKEN)).await;
+    server.signal("TERM");
+    assert!(server.ended().await.success());
+    let spans = collector.spans().await;
+    for name in ["platform create", "platform views", "GET /p/{project}/jobs", "GET /login"] {
+        assert!(spans.iter().any(|span| span.name == name), "no {name} in {spans:#?}");
+    }
+    for body in collector.bodies().await {
+        assert_eq!(secrets_in(&String::from_utf8_lossy(&body)), Vec::<&str>::new());
     }
 }

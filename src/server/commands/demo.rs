@@ -70,6 +70,7 @@ pub async fn demo(options: Options) -> anyhow::Result<()> {
     let upstream = super::emulator::in_background(&emulator, emulator_stop.clone()).await?;
     let upstream = UpstreamConfig {
         breaks_after: BREAKS_AFTER,
+        pass_trace: false,
         base_url: format!("http://{upstream}/").parse()?,
         api_key,
         api_key_file: None,

@@ -14,8 +14,16 @@ use crate::server::clock::Clock;
 use crate::server::config::{AuditConfig, BackupConfig, Config, PublicUrl};
 use crate::server::router::{metrics_router, router};
 use crate::server::state::{AppState, AppStateConfig};
-use crate::server::store::Store;
+use crate::server::store::{self, Store};
+use crate::server::traces::export::Traces;
 use crate::server::{listen, service_manager};
+
+/// Starts what sends traces to a collector, if one is configured. The logging needs it, and so it is started first.
+pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
+    let authorities = &config.upstream.certificate_authorities;
+    let start = |traces| Traces::start(traces, authorities, store::system(&config.database.url));
+    config.traces.as_ref().map(start).transpose()
+}
 
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let clock = Clock::system();
@@ -41,6 +49,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     };
     let state = AppState::new(state_config, store, clock)?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
+    if let Some(traces) = &config.traces {
+        let collector = traces.endpoint.origin().ascii_serialization();
+        tracing::info!(collector, "sending traces");
+    }
     let stop = stop_after(config.http.shutdown_delay, state.leaving.clone());
     let metrics =
         for_metrics.map(|listener| tokio::spawn(serve_metrics(state.clone(), listener, stop.clone())));

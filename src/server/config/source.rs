@@ -190,6 +190,12 @@ pub const KEYS: &[Key] = &[
         "/run/secrets/docket-metrics",
         "File that holds the bearer token with which /metrics is read at the listen address",
     ),
+    key(
+        "trace_upstream",
+        "false",
+        "true",
+        "Whether the platform is told the trace of each request, in the header traceparent: true or false",
+    ),
     key("log", "info", "info,docket=debug", "Log filter, in the syntax of tracing"),
     key("log_format", "text", "json", "text or json"),
 ];

@@ -8,7 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use url::{Host, Url};
 
 use super::api_key::{ApiKey, api_key};
-use super::source::{ConfigError, Source, number_between, whole_number};
+use super::source::{ConfigError, Source, number_between, switch, whole_number};
 
 pub struct UpstreamConfig {
     pub base_url: Url,
@@ -25,6 +25,8 @@ pub struct UpstreamConfig {
     pub prompt_max: u32,
     /// After how many failures in a row the circuit breaker opens.
     pub breaks_after: u32,
+    /// Whether it is told the trace of each request.
+    pub pass_trace: bool,
 }
 
 /// Not configurable: administrators have no basis for choosing another value.
@@ -47,6 +49,7 @@ impl UpstreamConfig {
             poll_interval: Duration::from_secs(source.or_default("poll_seconds", &seconds)?.into()),
             prompt_max: source.or_default("prompt_max", number_between(1, 100_000))?,
             breaks_after: BREAKS_AFTER,
+            pass_trace: source.or_default("trace_upstream", switch)?,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! One step: one call for one page; the day is written after its last page. Must not decide whether a fetched day
 //! replaces the stored one.
 
+use tracing::Instrument;
+
 use super::next::Next;
 use super::{History, Step, finality};
 use crate::error::ErrorCode;
@@ -12,6 +14,7 @@ use crate::model::time::Timestamp;
 use crate::model::upstream::Operation;
 use crate::server::store::StoreError;
 use crate::server::store::history::{FetchedPage, PartialDay, Written};
+use crate::server::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::decode::PageViewsResponse;
 use crate::server::upstream::governor::{Permit, Scope};
@@ -55,10 +58,13 @@ impl History {
         };
         // Before the call: views counted later may be missing in the answer.
         let asked_at = self.clock.now();
-        match self.ask(permit, project, &next).await {
-            Ok(answer) => self.keep(project, next, answer, asked_at).await,
-            Err(error) => self.failed(project, next.day, &error).await,
-        }
+        let step = async {
+            match self.ask(permit, project, &next).await {
+                Ok(answer) => self.keep(project, next, answer, asked_at).await,
+                Err(error) => self.failed(project, next.day, &error).await,
+            }
+        };
+        step.instrument(traces::work("fetch page views", Some(project.as_str()), None)).await
     }
 
     async fn ask(

@@ -13,6 +13,7 @@ use crate::model::time::Timestamp;
 use crate::server::instruments::DeliveryCount;
 use crate::server::jobs::Jobs;
 use crate::server::store::intents::{DeliveryOutcome, Intent};
+use crate::server::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 
@@ -69,7 +70,8 @@ impl Jobs {
             }
             jobs.announce_outcome();
         };
-        self.deliveries.spawn(delivery.in_current_span());
+        let traced = delivery.instrument(traces::work("deliver prompt", None, None));
+        self.deliveries.spawn(traced.in_current_span());
     }
 
     /// Marks a message as *unknown* whose delivery panicked, if it was being sent.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use rand::Rng;
+use tracing::Instrument;
 
 use crate::error::{AppError, ErrorCode};
 use crate::model::id::{JobId, ProjectId};
@@ -15,7 +16,9 @@ use crate::model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJ
 use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::polls::DuePoll;
+use crate::server::traces;
 use crate::server::upstream::UpstreamError;
+use crate::server::upstream::governor::Permit;
 
 /// Concurrent polls.
 const CONCURRENT_READS: usize = 4;
@@ -102,6 +105,11 @@ impl Jobs {
         if !self.store.claim_poll(&due, next, now).await? {
             return Ok(false);
         }
+        let span = traces::work("poll job", Some(due.project.as_str()), Some(due.job.as_str()));
+        self.poll_claimed(due, permit, now).instrument(span).await
+    }
+
+    async fn poll_claimed(&self, due: DuePoll, permit: Permit, now: Timestamp) -> anyhow::Result<bool> {
         let answer = self.upstream.job(permit, &due.project, &due.remote_id).await;
         if let Some(error) = self.record_answer(&due, answer).await? {
             // The next poll is planned already; the last known state stays.

@@ -27,7 +27,7 @@ pub(super) fn route(request: &Request) -> String {
 }
 
 /// Anybody can make up methods.
-fn label(method: &Method) -> &'static str {
+pub(super) fn label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",

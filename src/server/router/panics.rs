@@ -18,6 +18,8 @@ pub(super) fn explain(_: Box<dyn Anything + Send>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use axum::Router;
     use axum::body::{Body, to_bytes};
     use axum::http::{Request, StatusCode, header};
@@ -42,7 +44,7 @@ mod tests {
             .route("/handler", post(handler))
             .route("/page", get(leptos_axum::render_app_async(page)))
             .route("/fine", get(|| async { "fine" }));
-        let router = around(routes, None);
+        let router = around(routes, None, &Arc::default());
         let ask = |request: axum::http::request::Builder| {
             let request = request.body(Body::empty()).expect("a request");
             async { router.clone().oneshot(request).await.expect("an answer") }

@@ -157,6 +157,14 @@ pub fn place(url: &str) -> impl fmt::Display {
     }
 }
 
+/// What OpenTelemetry calls the kind of a database.
+pub fn system(url: &str) -> &'static str {
+    match Dialect::of(url) {
+        Dialect::Sqlite => "sqlite",
+        Dialect::Postgres => "postgresql",
+    }
+}
+
 /// Whether both URLs name one database, as far as they tell.
 pub fn is_same(one: &str, other: &str) -> bool {
     match (Dialect::of(one), Dialect::of(other)) {

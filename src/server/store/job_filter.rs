@@ -79,7 +79,7 @@ pub(super) fn select(
     scan_by: ScanBy,
     before: usize,
 ) -> Select {
-    let mut select = Select::of(project.as_str(), scan_by, before);
+    let mut select = Select::of(dialect, project.as_str(), scan_by, before);
     if let Some(text) = &filter.text {
         Search::parse(text).narrow(dialect, &mut select);
     }
@@ -115,8 +115,8 @@ pub(super) fn select(
 /// Restricts to jobs up to this number.
 pub(super) fn up_to(select: &mut Select, top: i64) {
     let top = select.bind_number(top);
-    // The unary plus keeps SQLite from using the index by number, and then sorting, where another index has the order.
-    select.and(&format!("+{} <= {top}", select.number()));
+    // By the index of the numbers the jobs would have to be sorted, where another index has the order.
+    select.and(&format!("{} <= {top}", select.unindexed_number()));
 }
 
 /// Restricts to jobs in this state.

@@ -325,16 +325,21 @@ fn page_statement(
     let counts = counts(dialect, project, filter, 0, states);
     let positions = positions(dialect, project, filter, counts.values(), PAGE_JOBS + 1);
     let state = filter.state.and_then(|wanted| states.iter().position(|state| *state == wanted));
-    let mut jobs = jobs_at(dialect, &positions);
-    let mut parts = vec![counts, positions];
     let is_search = filter.text.is_some() && filter.label.is_none() && filter.sort != Sort::Changed;
-    if is_search && !dialect.finds_in_order() {
-        let before = parts.iter().map(Statement::values).sum();
+    let positions = if is_search && !dialect.finds_in_order() {
+        let before = counts.values() + positions.values();
         let few = positions_by(dialect, project, filter, (ScanBy::WholeSet, before), PAGE_JOBS + 1);
         let total = dialect.json_number("c.counts", 0);
-        jobs = format!("CASE WHEN {total} <= {FEW} THEN {} ELSE {jobs} END", jobs_at(dialect, &few));
-        parts.push(few);
-    }
+        let sql = format!(
+            "SELECT * FROM ({}) few WHERE {total} <= {FEW} UNION ALL SELECT * FROM ({}) many WHERE {total} > {FEW}",
+            few.sql(),
+            positions.sql()
+        );
+        Statement::around(sql, [positions, few])
+    } else {
+        positions
+    };
+    let jobs = jobs_at(dialect, &positions);
     let jobs = match state {
         // To look for jobs of which there are none takes as long as counting all others.
         Some(at) => {
@@ -346,9 +351,9 @@ fn page_statement(
         "SELECT {}, {}, (SELECT COALESCE(MAX(number), 0) FROM listed_jobs), {REVISION} FROM ({}) c",
         dialect.json_column("c.counts"),
         dialect.json_column(&jobs),
-        parts[0].sql()
+        counts.sql()
     );
-    Statement::around(sql, parts)
+    Statement::around(sql, [counts, positions])
 }
 
 /// The first `most` positions of the filter, or those at its place. A page reads one more than it has, to know whether there is another.

@@ -9,6 +9,8 @@ use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Any, AssertSqlSafe, Sqlite};
 
+use super::dialect::Dialect;
+
 /// A text to look for. No text in the database has a zero byte, and PostgreSQL refuses to compare with one.
 pub(super) fn comparable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
@@ -16,6 +18,7 @@ pub(super) fn comparable(text: &str) -> String {
 
 /// The source of listed jobs (as `l`), and the conditions on them.
 pub(super) struct Select {
+    dialect: Dialect,
     source: String,
     number: &'static str,
     scan_by: ScanBy,
@@ -58,8 +61,9 @@ enum Value {
 
 impl Select {
     /// All listed jobs of `project`. `before` is how many values the statement has that this one will be a part of.
-    pub(super) fn of(project: &str, scan_by: ScanBy, before: usize) -> Self {
+    pub(super) fn of(dialect: Dialect, project: &str, scan_by: ScanBy, before: usize) -> Self {
         let mut select = Self {
+            dialect,
             source: "listed_jobs l".to_owned(),
             number: "l.number",
             scan_by,
@@ -78,9 +82,8 @@ impl Select {
     pub(super) fn within(&mut self, set: &Set) {
         let Set { table, number, condition } = set;
         if self.has_set || self.scan_by == ScanBy::Index {
-            // The unary plus keeps SQLite from driving the query by this set.
-            let own = self.number;
-            self.and(&format!("+{own} IN (SELECT {number} FROM {table} s WHERE {condition})"));
+            let own = self.dialect.unindexed(self.number);
+            self.and(&format!("{own} IN (SELECT {number} FROM {table} s WHERE {condition})"));
         } else if self.scan_by == ScanBy::WholeSet {
             let found = format!("SELECT {number} AS number FROM {table} s WHERE {condition}");
             self.source = format!(
@@ -105,6 +108,11 @@ impl Select {
     /// The expression for a job's number.
     pub(super) fn number(&self) -> &'static str {
         self.number
+    }
+
+    /// The same, for a condition by which the planner should not choose what to scan.
+    pub(super) fn unindexed_number(&self) -> String {
+        self.dialect.unindexed(self.number)
     }
 
     /// The placeholder of the project.

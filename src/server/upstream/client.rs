@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue, RETRY_AFTER};
-use reqwest::{Method, RequestBuilder, StatusCode};
+use reqwest::{Method, Request, RequestBuilder, StatusCode};
 use serde_json::json;
+use tracing::{Instrument, Span};
 use url::Url;
 
 use super::governor::{Governor, Permit};
@@ -20,7 +21,8 @@ use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
 use crate::server::clock::Clock;
 use crate::server::config::UpstreamConfig;
-use crate::server::instruments::{Instruments, UpstreamOutcome};
+use crate::server::instruments::{Instruments, UpstreamOutcome, operation_label};
+use crate::server::traces;
 
 /// A handle on the upstream; clones share its connections.
 #[derive(Clone)]
@@ -34,6 +36,8 @@ pub struct Upstream {
     clock: Clock,
     retries: Retries,
     instruments: Instruments,
+    /// Whether requests carry their trace.
+    pass_trace: bool,
 }
 
 impl Upstream {
@@ -52,6 +56,7 @@ impl Upstream {
             clock,
             retries: Retries::default(),
             instruments,
+            pass_trace: config.pass_trace,
         })
     }
 
@@ -118,10 +123,13 @@ impl Upstream {
         read: impl Fn(&[u8]) -> Result<T, UpstreamError>,
     ) -> Result<T, UpstreamError> {
         let begun = Instant::now();
-        let result = self.tries(&permit, request).await.and_then(|answer| read(&answer));
+        let span = traces::exchange(operation_label(permit.operation()));
+        let tries = self.tries(&permit, request).instrument(span.clone());
+        let result = tries.await.and_then(|answer| read(&answer));
         self.governor.health().note(permit.operation(), Exchange::of(&result)).await;
         let outcome = result.as_ref().err().map_or(UpstreamOutcome::Answered, UpstreamError::outcome);
         self.instruments.upstream_exchange(permit.operation(), outcome, begun.elapsed());
+        traces::exchanged(&span, outcome.into(), result.is_err());
         result
     }
 
@@ -133,7 +141,7 @@ impl Upstream {
             let Some(request) = request.try_clone() else {
                 return Err(UpstreamError::NotConnected("the request cannot be sent".to_owned()));
             };
-            let outcome = self.one_try(request, deadline).await;
+            let outcome = self.one_try(request, tries, deadline).await;
             tries += 1;
             let Err(error) = &outcome else { return outcome };
             if let UpstreamError::LimitReached { pause } = error {
@@ -153,12 +161,28 @@ impl Upstream {
         }
     }
 
-    async fn one_try(&self, request: RequestBuilder, deadline: Instant) -> Result<Vec<u8>, UpstreamError> {
+    /// `tries` went before.
+    async fn one_try(
+        &self,
+        request: RequestBuilder,
+        tries: u32,
+        deadline: Instant,
+    ) -> Result<Vec<u8>, UpstreamError> {
         let left = deadline.saturating_duration_since(Instant::now());
         let request = request.timeout(left).header(ACCEPT, "application/json");
         let request = request.header(AUTHORIZATION, self.authorization().await?);
-        let response = request.send().await.map_err(not_answered)?;
+        let request = request.build().map_err(not_answered)?;
+        let span = traces::attempt(&request, tries);
+        self.answered(request, &span).instrument(span.clone()).await
+    }
+
+    async fn answered(&self, mut request: Request, span: &Span) -> Result<Vec<u8>, UpstreamError> {
+        if let Some(traceparent) = traces::traceparent().filter(|_| self.pass_trace) {
+            request.headers_mut().insert(traces::TRACEPARENT, traceparent);
+        }
+        let response = self.http.execute(request).await.map_err(not_answered)?;
         let status = response.status();
+        traces::attempted(span, status.as_u16());
         if status == StatusCode::TOO_MANY_REQUESTS {
             let pause = retry::after(response.headers().get(RETRY_AFTER), self.clock.now());
             return Err(UpstreamError::LimitReached { pause });

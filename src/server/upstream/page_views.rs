@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use moka::Expiry;
 use moka::future::Cache;
+use tracing::Instrument;
 
 use super::Upstream;
 use super::governor::Governor;
@@ -15,6 +16,7 @@ use crate::model::id::ProjectId;
 use crate::model::page_views::FetchedPageViews;
 use crate::model::paging::PageLimit;
 use crate::server::clock::Clock;
+use crate::server::traces;
 
 /// One distinct query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -102,7 +104,8 @@ impl PageViewsCache {
         };
         if !self.failed.contains_key(&question) {
             let (answers, person) = (self.clone(), person.to_owned());
-            tokio::spawn(async move { answers.ask_once(question, &person).await.ok() });
+            let asked = async move { answers.ask_once(question, &person).await.ok() };
+            tokio::spawn(asked.instrument(traces::work("refresh page views", None, None)).in_current_span());
         }
         Ok(FetchedPageViews { stale: true, ..old })
     }

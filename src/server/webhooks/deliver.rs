@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use rand::Rng;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use tracing::Instrument;
 
 use super::client::{DEADLINE, WebhookResponse};
 use super::{Webhooks, address, body};
@@ -12,6 +13,7 @@ use crate::model::id::WebhookId;
 use crate::model::time::Timestamp;
 use crate::model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};
 use crate::server::store::webhook_events::{DueEvent, WebhookAttempt};
+use crate::server::traces;
 
 /// The pauses before further attempts, in seconds; after the last attempt an event is given up.
 const PAUSES: [u64; 6] = [10, 60, 300, 1_800, 7_200, 21_600];
@@ -61,6 +63,10 @@ impl Webhooks {
         if !self.store.claim_event(due, leased(now), now).await? {
             return Ok(false);
         }
+        self.attempt_claimed(due, now).instrument(traces::work("deliver webhook event", None, None)).await
+    }
+
+    async fn attempt_claimed(&self, due: &DueEvent, now: Timestamp) -> anyhow::Result<bool> {
         let response = self.send(due, now).await;
         let delivered = response.status.is_some_and(|status| (200..300).contains(&status));
         if !delivered {

@@ -194,6 +194,7 @@ impl TestApp {
                     poll_interval,
                     prompt_max: settings.prompt_max,
                     breaks_after: settings.breaks_after,
+                    pass_trace: false,
                 };
                 let state_config = AppStateConfig {
                     projects: projects.clone(),

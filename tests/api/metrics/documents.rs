@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::FAMILIES;
 
-const DASHBOARD: &str = include_str!("../../../docs/operate/dashboard.json");
-const ALERTS: &str = include_str!("../../../docs/operate/alerts.yml");
-const MONITORING: &str = include_str!("../../../docs/operate/monitoring.md");
+pub(super) const DASHBOARD: &str = include_str!("../../../docs/operate/dashboard.json");
+pub(super) const ALERTS: &str = include_str!("../../../docs/operate/alerts.yml");
+pub(super) const MONITORING: &str = include_str!("../../../docs/operate/monitoring.md");
 
 /// The names in an expression that are neither functions nor labels.
-fn metrics_in(expression: &str) -> Vec<&str> {
+pub(super) fn metrics_in(expression: &str) -> Vec<&str> {
     let words = expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     words.filter(|word| word.starts_with("docket_") || word.starts_with("process_")).collect()
 }
@@ -25,7 +25,7 @@ fn assert_exists(name: &str) {
 }
 
 /// Every `expr` within a value.
-fn expressions(value: &Value) -> Vec<&str> {
+pub(super) fn expressions(value: &Value) -> Vec<&str> {
     match value {
         Value::Object(fields) => fields
             .iter()

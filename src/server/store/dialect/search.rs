@@ -32,6 +32,14 @@ impl Dialect {
         self == Self::Sqlite
     }
 
+    /// A column in a condition by which no index is to be chosen. PostgreSQL knows how many rows a condition leaves, and chooses well.
+    pub(in crate::server::store) fn unindexed(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => format!("+{column}"),
+            Self::Postgres => column.to_owned(),
+        }
+    }
+
     /// The jobs whose texts hold all of `phrases`.
     pub(in crate::server::store) fn texts_with(
         self,

@@ -1,0 +1,251 @@
+//! Traces: the spans of a request or of background work, from its beginning to the statements and calls that it causes. Off, unless
+//! `export` was started; then a span costs one comparison. Must not put into a span what people, the platform or the configuration
+//! wrote, except for the ids of projects, jobs and requests and the address of the platform.
+//!
+//! The sender of a `traceparent` chooses the trace and decides whether it is recorded. Anybody could so fill the collector, or write
+//! into the traces of others. So the header counts only if a trusted proxy sent it.
+
+pub mod export;
+mod statements;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
+use opentelemetry::{Context, trace};
+use tracing::field::Empty;
+use tracing::{Level, Span};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+/// The target of spans that begin a trace, or go on with that of a proxy.
+const ROOT: &str = "docket::traces::root";
+
+/// The target of spans that are made only within a recorded one.
+const PART: &str = "docket::traces::part";
+
+/// Keeps the spans out of the log, whose lines have spans of their own.
+pub const NOT_LOGGED: &str = "docket::traces=off";
+
+pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+// Numbers are recorded as i64: the layer would make texts of others.
+
+/// How many traces of background work begin in a minute, so that a panel that nobody uses costs little, and one with thousands of
+/// jobs not much more.
+const BACKGROUND_PER_MINUTE: u32 = 60;
+
+/// A request to `route`, a template of the route table. The `headers` are those of a trusted proxy.
+pub fn request(method: &'static str, route: &str, id: &str, headers: Option<&HeaderMap>) -> Span {
+    let span = tracing::debug_span!(
+        target: ROOT,
+        "request",
+        otel.name = format!("{method} {route}"),
+        otel.kind = "server",
+        otel.status_code = Empty,
+        http.request.method = method,
+        http.route = route,
+        http.response.status_code = Empty,
+        docket.request.id = id,
+    );
+    if let (false, Some(parent)) = (span.is_disabled(), headers.and_then(parent)) {
+        // Fails only for a span that has begun.
+        let _ = span.set_parent(Context::new().with_remote_span_context(parent));
+    }
+    span
+}
+
+/// The request of `span` was answered.
+pub fn answered(span: &Span, status: u16) {
+    span.record("http.response.status_code", i64::from(status));
+    if status >= 500 {
+        span.record("otel.status_code", "ERROR");
+    }
+}
+
+/// Work that may have a trace of its own, such as a poll: a part of the request that caused it, if one did.
+pub fn work(name: &'static str, project: Option<&str>, job: Option<&str>) -> Span {
+    macro_rules! span {
+        ($target:ident) => {
+            tracing::debug_span!(target: $target, "work", otel.name = name, docket.project.id = project, docket.job.id = job)
+        };
+    }
+    if is_recorded() {
+        span!(PART)
+    } else if tracing::enabled!(target: ROOT, Level::DEBUG) && BACKGROUND.allows_one_more() {
+        span!(ROOT)
+    } else {
+        Span::none()
+    }
+}
+
+/// An exchange with the platform, with its retries.
+pub fn exchange(operation: &'static str) -> Span {
+    tracing::debug_span!(
+        target: PART,
+        "exchange",
+        otel.name = format!("platform {operation}"),
+        otel.status_code = Empty,
+        docket.platform.operation = operation,
+        docket.platform.outcome = Empty,
+    )
+}
+
+/// The exchange of `span` ended.
+pub fn exchanged(span: &Span, outcome: &'static str, failed: bool) {
+    span.record("docket.platform.outcome", outcome);
+    if failed {
+        span.record("otel.status_code", "ERROR");
+    }
+}
+
+/// One request of an exchange; `tries` went before.
+pub fn attempt(request: &reqwest::Request, tries: u32) -> Span {
+    tracing::debug_span!(
+        target: PART,
+        "attempt",
+        otel.name = request.method().as_str(),
+        otel.kind = "client",
+        http.request.method = request.method().as_str(),
+        http.request.resend_count = (tries > 0).then_some(i64::from(tries)),
+        http.response.status_code = Empty,
+        server.address = request.url().host_str(),
+        server.port = request.url().port_or_known_default().map(i64::from),
+    )
+}
+
+/// The request of `span` was answered with `status`.
+pub fn attempted(span: &Span, status: u16) {
+    span.record("http.response.status_code", i64::from(status));
+}
+
+/// What tells the next server the trace and the current span.
+pub fn traceparent() -> Option<HeaderValue> {
+    let current = Context::map_current(|context| context.span().span_context().clone());
+    let (trace, span, flags) = (current.trace_id(), current.span_id(), current.trace_flags().to_u8());
+    let header = current.is_valid().then(|| format!("00-{trace}-{span}-{flags:02x}"))?;
+    HeaderValue::from_str(&header).ok()
+}
+
+/// How many spans were sent, could not be sent, or found no room in the queue, since the start.
+pub fn spans() -> [(&'static str, u64); 3] {
+    let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    [("sent", number(&SPANS.sent)), ("failed", number(&SPANS.failed)), ("dropped", number(&SPANS.dropped))]
+}
+
+/// Whether the current span is part of a trace that is recorded.
+fn is_recorded() -> bool {
+    Context::map_current(|context| context.span().span_context().is_sampled())
+}
+
+/// The span that `headers` name, if they name one as W3C's Trace Context wants it.
+fn parent(headers: &HeaderMap) -> Option<SpanContext> {
+    let mut values = headers.get_all(TRACEPARENT).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    let parts: Vec<&str> = value.to_str().ok()?.split('-').collect();
+    let is_hex = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let [version, trace, span, flags, rest @ ..] = parts.as_slice() else { return None };
+    let is_good = is_hex(version, 2) && is_hex(trace, 32) && is_hex(span, 16) && is_hex(flags, 2);
+    if !is_good || *version == "ff" || (*version == "00" && !rest.is_empty()) {
+        return None;
+    }
+    let sampled = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?) & TraceFlags::SAMPLED;
+    let (trace, span) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(span).ok()?);
+    // Without its `tracestate`, which may hold anything.
+    Some(SpanContext::new(trace, span, sampled, true, TraceState::NONE)).filter(SpanContext::is_valid)
+}
+
+/// The exporter is one of the process, and so are its counts.
+static SPANS: SpanCounts =
+    SpanCounts { sent: AtomicU64::new(0), failed: AtomicU64::new(0), dropped: AtomicU64::new(0) };
+
+struct SpanCounts {
+    sent: AtomicU64,
+    failed: AtomicU64,
+    dropped: AtomicU64,
+}
+
+static BACKGROUND: Allowance = Allowance(Mutex::new(None));
+
+/// The begin of a minute and what was allowed in it.
+struct Allowance(Mutex<Option<(Instant, u32)>>);
+
+impl Allowance {
+    fn allows_one_more(&self) -> bool {
+        self.allows(Instant::now())
+    }
+
+    fn allows(&self, now: Instant) -> bool {
+        let Ok(mut minute) = self.0.lock() else { return false };
+        match &mut *minute {
+            Some((begun, used)) if now.saturating_duration_since(*begun) < Duration::from_secs(60) => {
+                *used += 1;
+                *used <= BACKGROUND_PER_MINUTE
+            }
+            over => {
+                *over = Some((now, 1));
+                true
+            }
+        }
+    }
+}
+
+/// The kind of a span that asks another server.
+const CLIENT: trace::SpanKind = trace::SpanKind::Client;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    fn named(values: &[&str]) -> Option<SpanContext> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(TRACEPARENT, value.parse().expect("a value"));
+        }
+        parent(&headers)
+    }
+
+    #[test]
+    fn a_parent_is_what_the_standard_says() {
+        let context = named(&[GOOD]).expect("a parent");
+        assert_eq!(context.trace_id().to_string(), "0af7651916cd43dd8448eb211c80319c");
+        assert_eq!(context.span_id().to_string(), "b7ad6b7169203331");
+        assert!(context.is_sampled() && context.is_remote());
+        let unsampled = format!("{}00", &GOOD[..GOOD.len() - 2]);
+        assert!(named(&[&unsampled]).is_some_and(|context| !context.is_sampled()));
+        // A later version may say more.
+        assert!(named(&[&format!("01{}-more", &GOOD[2..])]).is_some());
+    }
+
+    #[test]
+    fn anything_else_is_none() {
+        for bad in [
+            "",
+            "00",
+            &format!("{GOOD}-more"),
+            &format!("ff{}", &GOOD[2..]),
+            &GOOD.to_uppercase(),
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0x",
+        ] {
+            assert_eq!(named(&[bad]), None, "{bad}");
+        }
+        assert_eq!(named(&[GOOD, GOOD]), None);
+        assert_eq!(named(&[]), None);
+    }
+
+    #[test]
+    fn a_minute_begins_sixty_traces_of_background_work() {
+        let (allowance, begun) = (Allowance(Mutex::new(None)), Instant::now());
+        let allowed =
+            |at: u64| (0..1_000).filter(|_| allowance.allows(begun + Duration::from_secs(at))).count();
+        assert_eq!((allowed(0), allowed(59), allowed(60)), (60, 0, 60));
+    }
+}

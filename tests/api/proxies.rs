@@ -1,0 +1,278 @@
+//! The configurations in `docs/operate/proxies.md`, run as they stand there by the real servers, with a client that tries to be somebody
+//! else.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use reqwest::header::{COOKIE, LOCATION, ORIGIN, SET_COOKIE};
+use reqwest::{Certificate, Client, Response, Version};
+
+use crate::helpers::{HeldUpstream, PASSWORD, Served, Workplace, certificate, fields, intent, until};
+use crate::traces::Collector;
+
+const DOCUMENT: &str = include_str!("../../docs/operate/proxies.md");
+const NAME: &str = "docket.example.com";
+const SECRET: &str = "what only an authenticating proxy may know";
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+
+/// Where the browser comes from, and an address that it makes up.
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
+const MADE_UP: &str = "203.0.113.9";
+
+/// The block of the document in this language.
+fn block(language: &str) -> String {
+    let (_, rest) = DOCUMENT.split_once(&format!("```{language}\n")).unwrap();
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+/// Replaces what is an example in the document. Each must be there.
+fn here(mut text: String, replacements: &[(&str, &str)]) -> String {
+    for (example, value) in replacements {
+        assert!(text.contains(example), "no {example} in {text}");
+        text = text.replace(example, value);
+    }
+    text
+}
+
+/// A proxy that is killed with the test.
+struct Proxy(Child);
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        // So that nginx ends its workers too.
+        let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+        let _ = self.0.wait();
+    }
+}
+
+fn spawned(command: &mut Command, program: &str) -> Proxy {
+    match command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn() {
+        Ok(child) => Proxy(child),
+        Err(error) if error.kind() == ErrorKind::NotFound => panic!("no {program}: scripts/setup.sh test"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn nginx(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
+    let tls = folder.display();
+    let ours = here(
+        block("nginx"),
+        &[
+            ("127.0.0.1:3000", docket),
+            ("listen 80;", &format!("listen 127.0.0.1:{http};")),
+            ("listen 443 ssl", &format!("listen 127.0.0.1:{https} ssl")),
+            ("/etc/docket/tls", &tls.to_string()),
+        ],
+    );
+    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temporary: String = kinds.map(|kind| format!("{kind}_temp_path {tls}/{kind};\n")).concat();
+    // It may not give up root: the folder is of whoever runs the test.
+    let whole = format!(
+        "user root;\ndaemon off;\npid {tls}/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{ours}}}\n"
+    );
+    let file = folder.join("nginx.conf");
+    std::fs::write(&file, whole).unwrap();
+    spawned(Command::new("nginx").args(["-e", "stderr", "-p"]).arg(folder).arg("-c").arg(&file), "nginx")
+}
+
+fn caddy(folder: &Path, docket: &str, http: u16, https: u16) -> Proxy {
+    let tls = folder.display().to_string();
+    let ours = here(block("caddyfile"), &[("127.0.0.1:3000", docket), ("/etc/docket/tls", &tls)]);
+    let whole = format!(
+        "{{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port {http}\n\thttps_port {https}\n}}\n{ours}"
+    );
+    let file = folder.join("Caddyfile");
+    std::fs::write(&file, whole).unwrap();
+    let mut command = Command::new("caddy");
+    command.args(["run", "--adapter", "caddyfile", "--config"]).arg(&file);
+    for variable in ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+        command.env(variable, folder);
+    }
+    spawned(&mut command, "caddy")
+}
+
+/// A browser at the public address, from [`HERE`], that knows the certificate's authority.
+struct Visitor {
+    http: Client,
+    address: String,
+    cookies: String,
+}
+
+impl Visitor {
+    fn new(authority: &str, address: &str) -> Self {
+        let authority = Certificate::from_pem(authority.as_bytes()).unwrap();
+        let http = Client::builder()
+            .tls_certs_only([authority])
+            .resolve(NAME, SocketAddr::from(([127, 0, 0, 1], 0)))
+            .local_address(HERE)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .build()
+            .unwrap();
+        Self { http, address: address.to_owned(), cookies: String::new() }
+    }
+
+    /// With headers that are not a browser's to send.
+    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.http.get(format!("{}{path}", self.address)).header(COOKIE, &self.cookies);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.header("accept", "text/html").send().await.unwrap()
+    }
+
+    async fn post(&self, path: &str, pairs: &[(&str, &str)]) -> Response {
+        let request = self.http.post(format!("{}{path}", self.address)).header(COOKIE, &self.cookies);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let request = request.header("accept", "application/json").header(ORIGIN, &self.address);
+        let request = request.header("sec-fetch-site", "same-origin").header("x-forwarded-for", MADE_UP);
+        request.body(fields(pairs)).send().await.unwrap()
+    }
+
+    async fn sign_in(&mut self) {
+        let answer = self.post("/api/session/login", &[("username", "admin"), ("password", PASSWORD)]).await;
+        assert_eq!(answer.status(), 200);
+        let cookies = answer.headers().get_all(SET_COOKIE).iter().map(|cookie| cookie.to_str().unwrap());
+        let cookies: Vec<&str> = cookies.collect();
+        assert!(cookies.iter().any(|cookie| cookie.starts_with("__Host-")), "{cookies:?}");
+        assert!(cookies.iter().all(|cookie| cookie.contains("Secure")), "{cookies:?}");
+        assert!(answer.headers().contains_key("strict-transport-security"));
+        let pairs = cookies.iter().filter_map(|cookie| cookie.split(';').next());
+        self.cookies = pairs.collect::<Vec<_>>().join("; ");
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Docket with the settings of the document, where an authenticating proxy could name people.
+async fn docket(public: &str, collector: &str, platform: &str) -> (Workplace, Served, String) {
+    let settings =
+        here(block("toml"), &[("127.0.0.1:3000", "127.0.0.1:0"), ("https://docket.example.com", public)]);
+    let place = Workplace::new();
+    let file = place.path("proxied.toml");
+    std::fs::write(&file, settings).unwrap();
+    let place = place
+        .set("DOCKET_CONFIG", &file.display().to_string())
+        .set("DOCKET_UPSTREAM_URL", platform)
+        .set("DOCKET_API_KEY", crate::helpers::KEY)
+        .set("DOCKET_PROJECTS", "docs=Docs")
+        .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+        .set("DOCKET_ANALYTICS_RESERVE", "100")
+        .set("DOCKET_TRUSTED_HEADER", "x-forwarded-user")
+        .set("DOCKET_TRUSTED_SECRET", SECRET)
+        .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector);
+    let server = place.serve(&["serve"]);
+    let address = server.said("listening address=").await;
+    (place, server, address)
+}
+
+/// What a proxy that is configured like the document does, whichever it is.
+async fn is_good(start: fn(&Path, &str, u16, u16) -> Proxy) {
+    let (platform, collector) = (HeldUpstream::start().await, Collector::start().await);
+    let (http, https) = (free_port(), free_port());
+    let public = format!("https://{NAME}:{https}");
+    let (place, server, address) = docket(&public, &collector.uri(), &platform.url()).await;
+    let tls = certificate(NAME);
+    std::fs::write(place.path("certificate.pem"), tls.certificate).unwrap();
+    std::fs::write(place.path("key.pem"), tls.key).unwrap();
+    let _proxy = start(&place.path(""), &address, http, https);
+    let mut visitor = Visitor::new(&tls.authority, &public);
+    until("the proxy answers", async || {
+        let answer = visitor.http.get(format!("{public}/healthz")).send().await.ok()?;
+        (answer.status() == 200).then_some(())
+    })
+    .await;
+
+    // TLS and HTTP/2, and no way around them.
+    assert_eq!(visitor.get("/login", &[]).await.version(), Version::HTTP_2);
+    let plain = visitor.http.get(format!("http://{NAME}:{http}/p/docs")).send().await.unwrap();
+    assert!([301, 308].contains(&plain.status().as_u16()), "{plain:?}");
+    let location = plain.headers()[LOCATION].to_str().unwrap();
+    assert!(location.starts_with(&format!("https://{NAME}")) && location.ends_with("/p/docs"), "{location}");
+
+    // Another host is not Docket's, whatever the proxy makes of it.
+    let other =
+        visitor.http.get(format!("{public}/login")).version(Version::HTTP_11).header("host", "evil.example");
+    let other = other.send().await;
+    assert!(!other.is_ok_and(|answer| answer.status().is_success()));
+
+    // Nobody is signed in by headers, not even with the secret, which works without the proxy.
+    let forged = [("x-forwarded-user", "admin"), ("docket-proxy-secret", SECRET)];
+    let answer = visitor.get("/p/docs", &forged).await;
+    assert_eq!((answer.status().as_u16(), answer.headers().contains_key(LOCATION)), (303, true));
+    let direct =
+        reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let direct = direct.get(format!("http://{address}/p/docs")).header("host", format!("{NAME}:{https}"));
+    let direct = direct
+        .header("accept", "text/html")
+        .header(forged[0].0, forged[0].1)
+        .header(forged[1].0, forged[1].1);
+    assert_eq!(direct.send().await.unwrap().status(), 200);
+
+    // The address is the browser's, not the one it makes up, and not the proxy's.
+    visitor.sign_in().await;
+    let account = visitor.get("/account", &[("x-forwarded-for", MADE_UP)]).await.text().await.unwrap();
+    assert!(account.contains(&HERE.to_string()), "{account}");
+    assert!(!account.contains(MADE_UP), "{account}");
+    let upstream = visitor.get("/admin/upstream", &[]).await.text().await.unwrap();
+    assert!(!upstream.contains("DOCKET_TRUSTED_PROXIES"), "{upstream}");
+
+    // The longest prompt arrives whole, and what is far too long is refused.
+    let prompt = "€".repeat(32_768);
+    let fields = [("project", "docs"), ("prompt", &prompt), ("intent", &intent())];
+    assert_eq!(visitor.post("/api/jobs/create", &fields).await.status(), 200);
+    assert_eq!(platform.posts_of(&prompt), 1);
+    let too_long = "x".repeat(3_000_000);
+    let fields = [("project", "docs"), ("prompt", &too_long), ("intent", &intent())];
+    assert_eq!(visitor.post("/api/jobs/create", &fields).await.status(), 413);
+
+    // An export arrives whole, and so does a page that is compressed.
+    let export = visitor.get("/admin/audit/export.csv", &[]).await;
+    assert_eq!(export.status(), 200, "{export:?}");
+    assert!(export.text().await.unwrap().lines().count() >= 2);
+    let page = visitor.get("/p/docs/jobs", &[]).await;
+    assert_eq!((page.status().as_u16(), page.text().await.unwrap().contains("</html>")), (200, true));
+
+    // A stranger's trace is not continued.
+    let traceparent = format!("00-{TRACE}-b7ad6b7169203331-01");
+    assert_eq!(visitor.get("/p/docs", &[("traceparent", &traceparent)]).await.status(), 200);
+    server.signal("TERM");
+    assert!(server.ended().await.success());
+    let spans = collector.spans().await;
+    assert!(spans.iter().any(|span| span.name == "GET /p/{project}"), "{spans:?}");
+    assert!(spans.iter().all(|span| span.trace != TRACE), "{spans:?}");
+}
+
+#[tokio::test]
+async fn nginx_does_what_the_document_says() {
+    is_good(nginx).await;
+}
+
+#[tokio::test]
+async fn caddy_does_what_the_document_says() {
+    is_good(caddy).await;
+}
+
+#[test]
+fn proxies_wait_longer_than_docket_does() {
+    let longest: u64 = {
+        let keys = docket::server::config::KEYS.iter();
+        let key = keys.into_iter().find(|key| key.name == "upstream_timeout_seconds").unwrap();
+        key.meaning.split("at most ").nth(1).unwrap().parse().unwrap()
+    };
+    for (language, before) in [("nginx", "proxy_read_timeout "), ("caddyfile", "response_header_timeout ")] {
+        let block = block(language);
+        let (_, rest) = block.split_once(before).unwrap();
+        let seconds: u64 = rest.split_once('s').unwrap().0.parse().unwrap();
+        assert!(seconds > longest, "{language} waits {seconds} s, Docket {longest}");
+        // Docket closes idle connections after 30 seconds.
+        let before = if language == "nginx" { "keepalive_timeout " } else { "keepalive " };
+        let (_, rest) = block.split_once(before).unwrap();
+        assert!(rest.split_once('s').unwrap().0.parse::<u64>().unwrap() < 30, "{language}");
+    }
+    assert!(DOCUMENT.trim_end().ends_with("not tested by our tests."));
+}

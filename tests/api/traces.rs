@@ -1,0 +1,401 @@
+//! Traces, as a collector receives them that decodes what it is sent.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value::Value};
+use prost::Message;
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::databases::is_postgres;
+use crate::helpers::{
+    Browser, PASSWORD, Served, Workplace, detached_job, refusing_address, remote_job, secrets_in, until,
+};
+
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const CALLER: &str = "b7ad6b7169203331";
+
+/// A collector that keeps everything.
+pub(crate) struct Collector(MockServer);
+
+/// A span as it was received.
+#[derive(Debug, Clone)]
+pub(crate) struct Span {
+    pub(crate) trace: String,
+    id: String,
+    /// Empty: it begins the trace.
+    parent: String,
+    pub(crate) name: String,
+    kind: i32,
+    is_error: bool,
+    attributes: BTreeMap<String, String>,
+    /// The attributes of its service.
+    service: BTreeMap<String, String>,
+}
+
+/// The attributes that the semantic conventions want as numbers.
+const NUMBERS: [&str; 4] =
+    ["http.response.status_code", "http.request.resend_count", "server.port", "db.response.returned_rows"];
+
+const SERVER: i32 = 2;
+const CLIENT: i32 = 3;
+
+impl Collector {
+    pub(crate) async fn start() -> Self {
+        Self::answering(ResponseTemplate::new(200)).await
+    }
+
+    async fn answering(answer: ResponseTemplate) -> Self {
+        let server = MockServer::start().await;
+        Mock::given(method("POST")).and(path("/v1/traces")).respond_with(answer).mount(&server).await;
+        Self(server)
+    }
+
+    /// What was received, as bytes.
+    pub(crate) async fn bodies(&self) -> Vec<Vec<u8>> {
+        let requests = self.0.received_requests().await.unwrap();
+        requests.into_iter().map(|request| request.body).collect()
+    }
+
+    pub(crate) fn uri(&self) -> String {
+        self.0.uri()
+    }
+
+    pub(crate) async fn spans(&self) -> Vec<Span> {
+        let mut spans = Vec::new();
+        for body in self.bodies().await {
+            for resource in ExportTraceServiceRequest::decode(body.as_slice()).unwrap().resource_spans {
+                let service = attributes(resource.resource.unwrap().attributes);
+                for span in resource.scope_spans.into_iter().flat_map(|scope| scope.spans) {
+                    assert!(span.end_time_unix_nano >= span.start_time_unix_nano, "{span:?}");
+                    spans.push(Span {
+                        trace: HEXLOWER.encode(&span.trace_id),
+                        id: HEXLOWER.encode(&span.span_id),
+                        parent: HEXLOWER.encode(&span.parent_span_id),
+                        name: span.name,
+                        kind: span.kind,
+                        is_error: span.status.is_some_and(|status| status.code == 2),
+                        attributes: attributes(span.attributes),
+                        service: service.clone(),
+                    });
+                }
+            }
+        }
+        spans
+    }
+
+    /// Waits for a span, and for those that it is a part of, which end later.
+    async fn whole_trace(&self, name: &str) -> (Span, Vec<Span>) {
+        until(&format!("the trace of {name}"), async || {
+            let spans = self.spans().await;
+            let span = spans.iter().find(|span| span.name == name)?.clone();
+            let of_trace: Vec<Span> = spans.into_iter().filter(|other| other.trace == span.trace).collect();
+            let is_known = |id: &str| of_trace.iter().any(|span| span.id == id);
+            let is_whole = of_trace.iter().all(|span| is_known(&span.parent) || is_begin(span));
+            is_whole.then_some((span, of_trace))
+        })
+        .await
+    }
+}
+
+/// Nothing of ours is above it.
+fn is_begin(span: &Span) -> bool {
+    span.parent.is_empty() || span.parent == CALLER
+}
+
+impl Span {
+    #[track_caller]
+    fn says(&self, attribute: &str) -> &str {
+        self.attributes.get(attribute).unwrap_or_else(|| panic!("no {attribute} in {self:?}"))
+    }
+}
+
+fn attributes(attributes: Vec<KeyValue>) -> BTreeMap<String, String> {
+    let text = |key: &str, value: Option<AnyValue>| match value.and_then(|value| value.value) {
+        Some(Value::StringValue(text)) if !NUMBERS.contains(&key) => text,
+        Some(Value::IntValue(number)) if NUMBERS.contains(&key) => number.to_string(),
+        other => panic!("{key}: {other:?}"),
+    };
+    let of_map = |KeyValue { key, value, .. }: KeyValue| {
+        let text = text(&key, value);
+        (key, text)
+    };
+    attributes.into_iter().map(of_map).collect()
+}
+
+/// A platform that accepts every job.
+async fn platform() -> MockServer {
+    let platform = MockServer::start().await;
+    let fresh = |_: &wiremock::Request| {
+        ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active"))
+    };
+    Mock::given(method("POST")).respond_with(fresh).mount(&platform).await;
+    let read = |request: &wiremock::Request| {
+        let id = request.url.path_segments().unwrap().next_back().unwrap();
+        ResponseTemplate::new(200).set_body_json(remote_job(id, "active"))
+    };
+    Mock::given(method("GET")).respond_with(read).mount(&platform).await;
+    platform
+}
+
+/// A server that sends its traces at once.
+fn traced(platform: &str, collector: &str) -> Workplace {
+    Workplace::with_administrator(platform)
+        .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
+        .set("OTEL_BSP_SCHEDULE_DELAY", "50")
+        // Only what a test asks for.
+        .set("DOCKET_POLL_SECONDS", "3600")
+}
+
+async fn stopped(server: &Served) {
+    server.signal("TERM");
+    assert!(server.ended().await.success(), "{}", server.output());
+}
+
+#[tokio::test]
+async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform() {
+    let (platform, collector) = (platform().await, Collector::start().await);
+    let place = traced(&platform.uri(), &collector.uri())
+        .set("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20of-the-collector")
+        .set("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test");
+    let server = place.serve(&["serve"]);
+    let browser = server.signed_in().await;
+    browser.created("Correct the zebra page").await;
+    browser.get("/p/docs/jobs?q=quagga").await;
+    for probe in ["/healthz", "/readyz"] {
+        assert_eq!(browser.get(probe).await.status, 200);
+    }
+    stopped(&server).await;
+
+    let (request, trace) = collector.whole_trace("POST /api/jobs/create").await;
+    assert_eq!((request.kind, request.parent.as_str(), request.is_error), (SERVER, "", false));
+    assert_eq!(request.says("http.route"), "/api/jobs/create");
+    assert_eq!(request.says("http.request.method"), "POST");
+    assert_eq!(request.says("http.response.status_code"), "200");
+    assert_eq!(request.says("docket.request.id").len(), 36);
+    assert_eq!(request.service["service.name"], "docket");
+    assert_eq!(request.service["service.version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(request.service["deployment.environment.name"], "test");
+    let below = |parent: &Span, name: &str| {
+        let is_it = |span: &&Span| span.parent == parent.id && span.name == name;
+        trace.iter().find(is_it).unwrap_or_else(|| panic!("no {name} below {parent:?} in {trace:#?}")).clone()
+    };
+    let delivery = below(&request, "deliver prompt");
+    let exchange = below(&delivery, "platform create");
+    assert_eq!(exchange.says("docket.platform.operation"), "create");
+    assert_eq!(exchange.says("docket.platform.outcome"), "answered");
+    let attempt = below(&exchange, "POST");
+    assert_eq!((attempt.kind, attempt.says("http.response.status_code")), (CLIENT, "201"));
+    assert_eq!(attempt.says("server.address"), "127.0.0.1");
+    assert_eq!(attempt.says("server.port"), platform.address().port().to_string());
+    for parent in [&request, &delivery] {
+        let statement = trace
+            .iter()
+            .find(|span| span.parent == parent.id && span.attributes.contains_key("db.query.summary"));
+        let statement = statement.unwrap_or_else(|| panic!("no statement below {parent:?} in {trace:#?}"));
+        assert_eq!(statement.kind, CLIENT);
+        let system = if is_postgres() { "postgresql" } else { "sqlite" };
+        assert_eq!(statement.says("db.system.name"), system);
+        assert!(statement.name.starts_with(statement.says("db.operation.name")), "{statement:?}");
+    }
+    assert!(trace.iter().any(|span| span.name.starts_with("INSERT")), "{trace:#?}");
+
+    let spans = collector.spans().await;
+    assert!(spans.iter().any(|span| span.name == "GET /p/{project}/jobs"));
+    assert!(!spans.iter().any(|span| span.name.contains("/healthz") || span.name.contains("/readyz")));
+    let cookie = browser.cookie().unwrap();
+    let cookie = cookie.split_once('=').unwrap().1;
+    for body in collector.bodies().await {
+        let text = String::from_utf8_lossy(&body);
+        assert_eq!(secrets_in(&text), Vec::<&str>::new());
+        for private in ["zebra", "quagga", "admin", "of-the-collector", cookie] {
+            assert!(!text.contains(private), "{private} in {text}");
+        }
+    }
+    let sent = collector.0.received_requests().await.unwrap();
+    assert!(sent.iter().all(|request| request.headers["authorization"] == "Bearer of-the-collector"));
+    assert!(sent.iter().all(|request| request.headers["content-type"] == "application/x-protobuf"));
+    assert!(!server.output().contains("of-the-collector"));
+    // The platform learns nothing of it.
+    let asked = platform.received_requests().await.unwrap();
+    assert!(!asked.is_empty());
+    assert!(asked.iter().all(|request| {
+        !request.headers.contains_key("traceparent") && !request.headers.contains_key("tracestate")
+    }));
+}
+
+#[tokio::test]
+async fn the_platform_is_told_the_trace_if_that_is_asked_for() {
+    let (platform, collector) = (platform().await, Collector::start().await);
+    let place = traced(&platform.uri(), &collector.uri()).set("DOCKET_TRACE_UPSTREAM", "true");
+    let server = place.serve(&["serve"]);
+    server.signed_in().await.created("Fix typos").await;
+    stopped(&server).await;
+    let asked = platform.received_requests().await.unwrap();
+    let sent = asked.iter().find(|request| request.method.as_str() == "POST").unwrap();
+    let (_, trace) = collector.whole_trace("POST /api/jobs/create").await;
+    let attempt = trace.iter().find(|span| span.name == "POST").unwrap();
+    assert_eq!(sent.headers["traceparent"], format!("00-{}-{}-01", attempt.trace, attempt.id));
+}
+
+/// Opens a page with a `traceparent`, from an address of this machine.
+async fn open(address: &str, from: [u8; 4], page: &str, flags: &str) {
+    let client = reqwest::Client::builder()
+        .local_address(IpAddr::V4(Ipv4Addr::from(from)))
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .build()
+        .unwrap();
+    let traceparent = format!("00-{TRACE}-{CALLER}-{flags}");
+    let request = client.get(format!("{address}{page}")).header("traceparent", traceparent);
+    assert!(request.header("tracestate", "zebra=1").send().await.unwrap().status().as_u16() < 400);
+}
+
+#[tokio::test]
+async fn a_trace_goes_on_from_a_trusted_proxy_and_from_nobody_else() {
+    let collector = Collector::start().await;
+    let place = traced("http://127.0.0.1:9", &collector.uri()).set("DOCKET_TRUSTED_PROXIES", "127.0.0.2");
+    let server = place.serve(&["serve"]);
+    let address = server.address().await;
+    open(&address, [127, 0, 0, 1], "/login", "01").await;
+    open(&address, [127, 0, 0, 1], "/forgotten-or-not", "00").await;
+    open(&address, [127, 0, 0, 2], "/p/docs", "01").await;
+    open(&address, [127, 0, 0, 2], "/p/docs/analytics", "00").await;
+    stopped(&server).await;
+    let spans = collector.spans().await;
+    let find = |name: &str| spans.iter().find(|span| span.name == name);
+    let of_stranger = find("GET /login").unwrap();
+    assert_eq!(of_stranger.parent, "");
+    assert_ne!(of_stranger.trace, TRACE);
+    let of_proxy = find("GET /p/{project}").unwrap();
+    assert_eq!((of_proxy.trace.as_str(), of_proxy.parent.as_str()), (TRACE, CALLER));
+    // The proxy decides what is recorded; a stranger does not.
+    assert!(find("GET /p/{project}/analytics").is_none());
+    assert!(find("GET none").is_some(), "{spans:#?}");
+    for body in collector.bodies().await {
+        assert!(!String::from_utf8_lossy(&body).contains("zebra"));
+    }
+}
+
+#[tokio::test]
+async fn without_a_collector_nothing_is_there_and_nothing_is_sent() {
+    let collector = Collector::start().await;
+    for place in [
+        traced("http://127.0.0.1:9", &collector.uri()).set("OTEL_SDK_DISABLED", "true"),
+        Workplace::with_administrator("http://127.0.0.1:9").set("OTEL_SERVICE_NAME", "docket"),
+    ] {
+        let server = place.serve(&["serve"]);
+        assert_eq!(server.signed_in().await.get("/p/docs").await.status, 200);
+        assert!(
+            !threads(&server).iter().any(|name| name.contains("OpenTelemetry")),
+            "{:?}",
+            threads(&server)
+        );
+        assert!(!server.output().contains("sending traces"));
+        stopped(&server).await;
+    }
+    assert_eq!(collector.bodies().await.len(), 0);
+    // The same look finds the exporter where there is one.
+    let server = traced("http://127.0.0.1:9", &collector.uri()).serve(&["serve"]);
+    server.said("sending traces collector=").await;
+    assert!(threads(&server).iter().any(|name| name.contains("OpenTelemetry")), "{:?}", threads(&server));
+}
+
+/// The names of its threads.
+fn threads(server: &Served) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", server.id())).unwrap();
+    let name = |task: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(task.ok()?.path().join("comm")).ok()
+    };
+    tasks.filter_map(name).collect()
+}
+
+#[tokio::test]
+async fn a_collector_that_never_answers_delays_no_request_and_no_end() {
+    let never = ResponseTemplate::new(200).set_delay(Duration::from_secs(3_600));
+    let collector = Collector::answering(never).await;
+    let place = traced("http://127.0.0.1:9", &collector.uri())
+        .set("OTEL_BSP_MAX_QUEUE_SIZE", "10")
+        .set("OTEL_EXPORTER_OTLP_TIMEOUT", "60000")
+        .set("DOCKET_METRICS_ADDR", "0");
+    let server = place.serve(&["serve"]);
+    let metrics = Browser::at(&format!("http://{}", server.said("for metrics address=").await));
+    let browser = server.signed_in().await;
+    for _ in 0..20 {
+        assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
+    }
+    assert!(counted(&metrics, "dropped").await > 0);
+    assert_eq!(counted(&metrics, "sent").await, 0);
+    stopped(&server).await;
+}
+
+#[tokio::test]
+async fn a_collector_that_is_not_there_is_one_line_and_a_number() {
+    let (_guard, nobody) = refusing_address();
+    let place = traced("http://127.0.0.1:9", &nobody).set("DOCKET_METRICS_ADDR", "0");
+    let server = place.serve(&["serve"]);
+    let metrics = Browser::at(&format!("http://{}", server.said("for metrics address=").await));
+    let browser = server.signed_in().await;
+    for least in [1, 10, 20] {
+        until("spans are given up", async || {
+            assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
+            (counted(&metrics, "failed").await >= least).then_some(())
+        })
+        .await;
+    }
+    assert_eq!(server.output().matches("traces could not be sent").count(), 1, "{}", server.output());
+    stopped(&server).await;
+}
+
+/// The number of spans of an outcome.
+async fn counted(metrics: &Browser, outcome: &str) -> u64 {
+    let answer = metrics.get("/metrics").await;
+    let series = format!("docket_trace_spans_total{{outcome=\"{outcome}\"}} ");
+    let number = answer.text.lines().find_map(|line| line.strip_prefix(&series)).unwrap();
+    number.parse::<f64>().unwrap() as u64
+}
+
+#[tokio::test]
+async fn work_that_nobody_waits_for_has_traces_of_its_own() {
+    let (platform, collector) = (platform().await, Collector::start().await);
+    let place = traced(&platform.uri(), &collector.uri()).set("DOCKET_POLL_SECONDS", "1");
+    let server = place.serve(&["serve"]);
+    let job = server.signed_in().await.created("Fix typos").await;
+    let (poll, trace) = collector.whole_trace("poll job").await;
+    assert_eq!(poll.parent, "");
+    assert_eq!(poll.says("docket.job.id"), job["id"].as_str().unwrap());
+    assert_eq!(poll.says("docket.project.id"), "docs");
+    for part in ["platform read", "GET"] {
+        assert!(trace.iter().any(|span| span.name == part), "no {part} in {trace:#?}");
+    }
+    // What a task does by itself, such as looking for due work, has none.
+    let spans = collector.spans().await;
+    let begins = ["GET ", "POST ", "poll job", "deliver prompt"];
+    for span in spans.iter().filter(|span| span.parent.is_empty()) {
+        assert!(begins.iter().any(|begin| span.name.starts_with(begin)), "{span:?}");
+    }
+    stopped(&server).await;
+}
+
+#[tokio::test]
+async fn a_sampler_decides_and_a_wrong_setting_is_refused_at_start() {
+    let collector = Collector::start().await;
+    let place = traced("http://127.0.0.1:9", &collector.uri())
+        .set("OTEL_TRACES_SAMPLER", "traceidratio")
+        .set("OTEL_TRACES_SAMPLER_ARG", "0");
+    let server = place.serve(&["serve"]);
+    assert_eq!(server.signed_in().await.get("/p/docs").await.status, 200);
+    stopped(&server).await;
+    assert_eq!(collector.spans().await.len(), 0);
+
+    let place = traced("http://127.0.0.1:9", &collector.uri()).set("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+    let ended = place.run(&["serve"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("OTEL_EXPORTER_OTLP_PROTOCOL"), "{ended:?}");
+    assert!(ended.stderr.contains("http/protobuf"), "{ended:?}");
+    assert!(!ended.stderr.contains(PASSWORD));
+}

@@ -1,0 +1,77 @@
+//! What `docs/operate/troubleshooting.md` quotes exists, and what the documents for operators name and recommend.
+
+use std::path::Path;
+
+use docket::server::config::KEYS;
+use docket::server::router::page_paths;
+
+use crate::helpers::Workplace;
+
+const TROUBLESHOOTING: &str = include_str!("../../docs/operate/troubleshooting.md");
+const ADVICE: [&str; 5] = [
+    TROUBLESHOOTING,
+    include_str!("../../docs/operate/proxies.md"),
+    include_str!("../../docs/operate/security.md"),
+    include_str!("../../docs/operate/sizing.md"),
+    include_str!("../../docs/operate/traces.md"),
+];
+
+/// What libraries say, and Docket passes on.
+const OF_LIBRARIES: [&str; 1] = ["slow statement"];
+
+/// Every source of ours as one text, in which a text that goes on in the next line is one.
+fn sources(folder: &Path) -> String {
+    let mut all = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all += &sources(&path);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let source = std::fs::read_to_string(&path).unwrap();
+            let lines: Vec<&str> = source.split("\\\n").collect();
+            all += lines[0];
+            lines[1..].iter().for_each(|line| all += line.trim_start());
+        }
+    }
+    all
+}
+
+/// What stands between two of these signs in one line.
+fn between(document: &'static str, sign: char) -> impl Iterator<Item = &'static str> {
+    document.lines().flat_map(move |line| line.split(sign).skip(1).step_by(2))
+}
+
+#[test]
+fn every_message_is_one_of_dockets() {
+    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let messages: Vec<&str> = between(TROUBLESHOOTING, '"').collect();
+    assert!(messages.len() >= 20, "{messages:?}");
+    for message in messages {
+        assert!(sources.contains(message) || OF_LIBRARIES.contains(&message), "nothing says “{message}”");
+    }
+}
+
+#[test]
+fn every_command_setting_and_page_exists() {
+    let place = Workplace::new();
+    let (mut commands, mut settings, mut pages) = (0, 0, 0);
+    for code in ADVICE.into_iter().flat_map(|document| between(document, '`')) {
+        if let Some(arguments) = code.strip_prefix("docket ") {
+            let words: Vec<&str> = arguments.split(' ').take_while(|word| !word.starts_with('-')).collect();
+            let ended = place.run(&[&words[..], &["--help"]].concat());
+            assert_eq!(ended.code, Some(0), "{code}: {ended:?}");
+            for option in arguments.split(' ').filter(|word| word.starts_with("--")) {
+                assert!(ended.stdout.contains(option), "{code}: {ended:?}");
+            }
+            commands += 1;
+        } else if code.starts_with("DOCKET_") {
+            let variable = code.split_once('=').map_or(code, |(variable, _)| variable);
+            assert!(KEYS.iter().any(|key| key.variable() == variable), "{code}");
+            settings += 1;
+        } else if code.starts_with("/admin") {
+            assert!(page_paths().any(|page| page == code), "{code}");
+            pages += 1;
+        }
+    }
+    assert!(commands >= 4 && settings >= 10 && pages >= 2, "{commands} {settings} {pages}");
+}
