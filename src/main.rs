@@ -257,7 +257,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::Restore { file, dry_run, accept_broken_audit } => {
             let database = Database::from_source(&source)?;
-            start_logging(&without_slow_statements(quiet_unless_asked(log)));
+            start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
             let options = commands::restore::Options {
                 backup: file,
                 accepts_broken_audit: accept_broken_audit,
@@ -267,7 +267,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::UpgradeCheck { json } => {
             let database = Database::from_source(&source)?;
-            start_logging(&without_slow_statements(quiet_unless_asked(log)));
+            start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
             commands::upgrade_check(&database, json).await?;
         }
         Command::Copy { from, to } => {

@@ -109,7 +109,7 @@ pub enum StoreError {
     #[error("{0}")]
     Unsupported(&'static str),
     #[error(
-        "{0} is a backup, or was set aside by `docket restore`, and is not used as it is: what waits in its queue may have been sent since. \
+        "{0} was set aside by `docket restore`, and is not used as it is: what waits in its queue may have been sent since. \
          `docket restore {0}` puts it back, and holds that"
     )]
     SetAside(PathBuf),

@@ -79,7 +79,7 @@ async fn a_backup_is_a_whole_database_made_while_the_panel_runs() {
 
     let copy = place.path("copy.db");
     assert!(crate::helpers::is_private(&copy));
-    let store = Store::open_to_read(&format!("sqlite://{}", copy.display())).await.unwrap();
+    let store = Store::open(&format!("sqlite://{}", copy.display())).await.unwrap();
     let jobs = store.jobs(&"docs".parse().unwrap(), &JobFilter::default()).await.unwrap().jobs;
     assert_eq!(jobs.len(), 1);
     assert_eq!((jobs[0].id.as_str(), jobs[0].state), (before["id"].as_str().unwrap(), JobState::Active));

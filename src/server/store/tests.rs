@@ -313,7 +313,7 @@ async fn only_the_owner_can_read_database_and_backup() {
         let mode = std::fs::metadata(ledger.folder.path().join(file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
-    let copy = Store::open_to_read(&format!("sqlite://{}", backup.display())).await.unwrap();
+    let copy = Store::open(&format!("sqlite://{}", backup.display())).await.unwrap();
     assert_eq!(copy.jobs(&ledger.project, &JobFilter::default()).await.unwrap().jobs.len(), 1);
 }
 

@@ -18,7 +18,7 @@ const BUSY: i32 = 5;
 const CORRUPT: i32 = 11;
 const NO_DATABASE: i32 = 26;
 
-/// The user version of a file that is a backup, or was set aside. Docket's own databases have 0.
+/// The user version of a file that was set aside. Docket's own databases have 0.
 const NOT_SERVED: i64 = 1;
 
 /// How many faults of a damaged file are said.
@@ -51,7 +51,7 @@ pub struct Exclusive {
 pub(super) struct Kept {
     /// Where the write-ahead log is used, no other process can have the file alone while this is open.
     pub(super) connection: SqliteConnection,
-    /// Whether the file is a backup, or was set aside.
+    /// Whether the file was set aside.
     pub(super) is_set_aside: bool,
 }
 
@@ -181,18 +181,15 @@ pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
     if migrated == 3 { Ok(()) } else { Err(Unfit::NotDocket) }
 }
 
-/// Marks a finished backup, so that it is not served as it is.
-pub(super) async fn mark_as_backup(path: &Path) -> Result<(), StoreError> {
-    mark_file(path, NOT_SERVED).await
-}
-
-/// Lets a copy of a backup be served.
+/// Lets a copy of a database be served that was set aside.
 pub async fn let_be_served(path: &Path) -> Result<(), StoreError> {
-    mark_file(path, 0).await
+    let mut connection = SqliteConnection::connect_with(&options(path)).await?;
+    mark(&mut connection, 0).await?;
+    Ok(connection.close().await?)
 }
 
 impl Dialect {
-    /// Fails if this is a file that is a backup, or was set aside.
+    /// Fails if this is a file that was set aside.
     pub(in crate::server::store) async fn must_be_served(
         self,
         connection: &mut AnyConnection,
@@ -216,12 +213,6 @@ pub(super) async fn how_it_is_kept(path: &Path) -> Result<Kept, StoreError> {
     let mut connection = SqliteConnection::connect_with(&options(path)).await?;
     let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut connection).await?;
     Ok(Kept { connection, is_set_aside: version == NOT_SERVED })
-}
-
-async fn mark_file(path: &Path, version: i64) -> Result<(), StoreError> {
-    let mut connection = SqliteConnection::connect_with(&options(path)).await?;
-    mark(&mut connection, version).await?;
-    Ok(connection.close().await?)
 }
 
 async fn mark(connection: &mut SqliteConnection, version: i64) -> Result<(), StoreError> {

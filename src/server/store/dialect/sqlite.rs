@@ -8,7 +8,7 @@ use sqlx::migrate::Migrator;
 use sqlx::{AnyConnection, AnyPool, Connection};
 
 use super::Connections;
-use super::file::{how_it_is_kept, mark_as_backup, path_of};
+use super::file::{how_it_is_kept, path_of};
 use crate::server::store::StoreError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -72,7 +72,7 @@ pub(super) async fn open_to_read(url: &str) -> Result<(AnyPool, AnyPool, Connect
 pub(super) async fn backup(pool: &AnyPool, file: &Path) -> Result<(), StoreError> {
     create_private(file, true).map_err(|error| StoreError::File { path: file.to_owned(), error })?;
     sqlx::query("VACUUM INTO $1").bind(file.display().to_string()).execute(pool).await?;
-    mark_as_backup(file).await
+    Ok(())
 }
 
 pub(super) fn migrations() -> &'static Migrator {
