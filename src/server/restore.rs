@@ -223,8 +223,11 @@ fn put_in_place(copy: Copy, target: &Path, now: Timestamp) -> io::Result<Option<
     // Only what could not be checkpointed is still there, or is left of a file that was removed. It must not meet another database.
     for end in BESIDE {
         let beside = with_end(target, end);
-        if beside.exists() {
-            fs::rename(beside, with_end(&before, end))?;
+        match beside.exists() {
+            // An index of the log, which SQLite makes anew. Whoever only read left it there.
+            true if end == "-shm" => fs::remove_file(beside)?,
+            true => fs::rename(beside, with_end(&before, end))?,
+            false => {}
         }
     }
     File::open(&folder)?.sync_all()?;
