@@ -236,7 +236,7 @@ cargo_deny() {
 }
 
 cargo_deb() {
-  if [[ $(cargo-deb --version 2>/dev/null) == "$CARGO_DEB_VERSION" ]]; then return; fi
+  if [[ $(cargo-deb --version 2>/dev/null) == "cargo-deb $CARGO_DEB_VERSION" ]]; then return; fi
   announce "cargo-deb $CARGO_DEB_VERSION: installing, about 1 minute, once"
   # Without the library for xz: the program of that name is everywhere.
   run_logged cargo-deb env CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR="$BUILD_CACHE/tools-target" \

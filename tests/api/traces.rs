@@ -1,6 +1,6 @@
 //! Traces, as a collector receives them that decodes what it is sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
@@ -40,6 +40,25 @@ pub(crate) struct Span {
 /// The attributes that the semantic conventions want as numbers.
 const NUMBERS: [&str; 4] =
     ["http.response.status_code", "http.request.resend_count", "server.port", "db.response.returned_rows"];
+
+/// All that there are.
+const ATTRIBUTES: [&str; 15] = [
+    "db.collection.name",
+    "db.operation.name",
+    "db.query.summary",
+    "db.response.returned_rows",
+    "db.system.name",
+    "docket.job.id",
+    "docket.platform.operation",
+    "docket.platform.outcome",
+    "docket.project.id",
+    "docket.request.id",
+    "http.request.method",
+    "http.response.status_code",
+    "http.route",
+    "server.address",
+    "server.port",
+];
 
 const SERVER: i32 = 2;
 const CLIENT: i32 = 3;
@@ -207,6 +226,11 @@ async fn one_trace_leads_from_the_request_through_its_statements_to_the_platform
     let spans = collector.spans().await;
     assert!(spans.iter().any(|span| span.name == "GET /p/{project}/jobs"));
     assert!(!spans.iter().any(|span| span.name.contains("/healthz") || span.name.contains("/readyz")));
+    let known: BTreeSet<&str> = ATTRIBUTES.into_iter().collect();
+    for span in &spans {
+        let unknown = span.attributes.keys().find(|attribute| !known.contains(attribute.as_str()));
+        assert_eq!(unknown, None, "{span:?}");
+    }
     let cookie = browser.cookie().unwrap();
     let cookie = cookie.split_once('=').unwrap().1;
     for body in collector.bodies().await {
@@ -300,7 +324,8 @@ async fn without_a_collector_nothing_is_there_and_nothing_is_sent() {
     }
     assert_eq!(collector.bodies().await.len(), 0);
     // The same look finds the exporter where there is one.
-    let server = traced("http://127.0.0.1:9", &collector.uri()).serve(&["serve"]);
+    let place = traced("http://127.0.0.1:9", &collector.uri());
+    let server = place.serve(&["serve"]);
     server.said("sending traces collector=").await;
     assert!(threads(&server).iter().any(|name| name.contains("OpenTelemetry")), "{:?}", threads(&server));
 }

@@ -85,10 +85,11 @@ impl Traces {
             .with_target(false)
             .with_tracked_inactivity(false);
         let statements = Statements { tracer, system: self.system };
+        // Others' spans within ours have fields that are nobody's business, such as ids of sessions.
         let only_ours = dynamic_filter_fn(|metadata: &Metadata<'_>, _: &layer::Context<'_, S>| {
-            metadata.target() == ROOT || is_recorded()
+            is_root(metadata) || (is_part(metadata) && is_recorded())
         })
-        .with_callsite_filter(|metadata| sometimes([ROOT, PART].contains(&metadata.target())))
+        .with_callsite_filter(|metadata| sometimes(is_root(metadata) || is_part(metadata)))
         .with_max_level_hint(LevelFilter::DEBUG);
         let only_reports = dynamic_filter_fn(|metadata: &Metadata<'_>, _: &layer::Context<'_, S>| {
             is_report(metadata) && is_recorded()
@@ -105,6 +106,14 @@ impl Traces {
             tracing::warn!(%error, "the last traces were not sent");
         }
     }
+}
+
+fn is_root(metadata: &Metadata<'_>) -> bool {
+    metadata.target() == ROOT
+}
+
+fn is_part(metadata: &Metadata<'_>) -> bool {
+    metadata.target() == PART
 }
 
 fn is_report(metadata: &Metadata<'_>) -> bool {
