@@ -78,7 +78,7 @@ apt_here() {
 }
 
 # The compiler looks for the source in its sysroot. An empty crate is enough to make cargo build all of std; the
-# bitcode is embedded so that link-time optimization includes std.
+# bitcode is embedded so that link-time optimization includes std. Messages of panics name its crates without this machine's folder.
 build_std() {
   local own_source=$SYSROOT/lib/rustlib/src/rust/library status=0
   mkdir -p "$WORK/crate/src"
@@ -90,7 +90,7 @@ build_std() {
   else
     own_source=
   fi
-  (cd "$WORK/crate" && env -u CARGO_ENCODED_RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes" CARGO_TARGET_DIR="$WORK/target" \
+  (cd "$WORK/crate" && env -u CARGO_ENCODED_RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/rust/deps" CARGO_TARGET_DIR="$WORK/target" \
     cargo build --release -Z build-std=std,panic_abort,panic_unwind --target "$TARGET") || status=$?
   # A leftover copy would conflict with `rustup component add rust-src`.
   if [[ -n $own_source ]]; then rm -rf "$SYSROOT/lib/rustlib/src"; fi

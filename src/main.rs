@@ -98,6 +98,27 @@ enum Command {
         /// The file to write; must not exist yet
         file: PathBuf,
     },
+    /// Put a backup back as the database; stop the server first
+    ///
+    /// Checks a copy of the backup and brings it up to date before anything is replaced. The database that is there is kept beside it,
+    /// under another name. Prompts that waited in the queue are held until an administrator releases them: they may have been sent since.
+    /// Everybody signs in again.
+    Restore {
+        /// The backup, as `docket backup` or a running server wrote it
+        file: PathBuf,
+        /// Only check whether it could be put back; also while the server runs
+        #[arg(long)]
+        dry_run: bool,
+        /// Put it back although its audit log fails verification
+        #[arg(long)]
+        accept_broken_audit: bool,
+    },
+    /// Say what this version would do to the database before it uses it, and what to do before; changes nothing
+    UpgradeCheck {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Copy everything into another database, SQLite or PostgreSQL, and prove that it arrived; stop the server first
     ///
     /// Reads the source in one snapshot and changes nothing there. The target must be empty: if anything fails, it stays empty. Prompts
@@ -233,6 +254,21 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             let database = Database::from_source(&source)?;
             start_logging(&quiet_unless_asked(log), None);
             commands::backup(&database, &file).await?;
+        }
+        Command::Restore { file, dry_run, accept_broken_audit } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
+            let options = commands::restore::Options {
+                backup: file,
+                accepts_broken_audit: accept_broken_audit,
+                dry_run,
+            };
+            commands::restore(&database, options).await?;
+        }
+        Command::UpgradeCheck { json } => {
+            let database = Database::from_source(&source)?;
+            start_logging(&without_slow_statements(quiet_unless_asked(log)), None);
+            commands::upgrade_check(&database, json).await?;
         }
         Command::Copy { from, to } => {
             let (from, to) = Database::source_and_target(&source, &from, &to)?;

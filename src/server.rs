@@ -25,6 +25,7 @@ pub mod jobs;
 pub mod listen;
 pub mod metrics;
 pub mod people;
+pub mod restore;
 pub mod retention;
 pub mod router;
 pub mod saved_views;

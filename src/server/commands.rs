@@ -8,7 +8,9 @@ pub mod demo;
 pub mod emulator;
 mod generate;
 mod purge;
+pub mod restore;
 pub mod serve;
+mod upgrade_check;
 pub mod user;
 
 pub use backup::backup;
@@ -16,3 +18,5 @@ pub use check::check;
 pub use copy::copy;
 pub use generate::generate;
 pub use purge::purge;
+pub use restore::restore;
+pub use upgrade_check::upgrade_check;

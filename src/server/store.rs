@@ -37,6 +37,7 @@ pub mod polls;
 mod questions;
 pub mod queue;
 pub mod rate_limits;
+pub mod restored;
 pub mod retention;
 pub mod rollups;
 pub mod saved_views;
@@ -47,6 +48,7 @@ pub mod sessions;
 pub mod similar;
 pub mod templates;
 pub mod unresolved;
+pub mod upgrade;
 pub mod users;
 pub mod webhook_events;
 pub mod webhooks;
@@ -62,7 +64,9 @@ use sqlx::{Any, AnyPool, Row, Transaction};
 use thiserror::Error;
 
 use self::dialect::{Area, Dialect, Opened, Writer};
-pub use self::dialect::{is_same, place, system};
+pub use self::dialect::{
+    CountedCall, Exclusive, Unfit, file_of, is_same, let_be_served, must_be_whole, place, system,
+};
 use self::ids::new_id;
 use crate::error::{AppError, ErrorCode};
 
@@ -104,6 +108,15 @@ pub enum StoreError {
     Unfit(String),
     #[error("{0}")]
     Unsupported(&'static str),
+    #[error(
+        "{0} was set aside by `docket restore`, and is not used as it is: what waits in its queue may have been sent since. \
+         `docket restore {0}` puts it back, and holds that"
+    )]
+    SetAside(PathBuf),
+    #[error(
+        "another process has {0} open: stop `docket serve`, and whatever else uses the file, and try again"
+    )]
+    InUse(PathBuf),
     #[error("the database file {path} cannot be used: {error}")]
     File { path: PathBuf, error: std::io::Error },
     #[error("too many questions wait")]

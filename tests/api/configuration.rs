@@ -180,7 +180,19 @@ fn the_help_lists_every_variable_of_the_surface() {
         let variable = format!("DOCKET_{name} ");
         assert!(finished.stdout.contains(&variable), "{variable} is not in the help");
     }
-    for command in ["serve", "demo", "emulator", "check", "user", "backup", "copy", "--config", "--version"] {
+    for command in [
+        "serve",
+        "demo",
+        "emulator",
+        "check",
+        "user",
+        "backup",
+        "restore",
+        "upgrade-check",
+        "copy",
+        "--config",
+        "--version",
+    ] {
         assert!(finished.stdout.contains(command), "{command} is not in the help");
     }
     for (command, options) in [

@@ -3,6 +3,9 @@
 mod contents;
 mod refusals;
 
+use std::path::Path;
+use std::process::Command;
+
 use serde_json::Value;
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -98,6 +101,9 @@ async fn a_ledger_moves_to_a_server_and_back_and_is_the_same_everywhere() {
     let there = copy(&file, &url(&server, OF_GUARDED));
     assert_eq!(there.code, Some(0), "{there:?}");
     assert_contents(server.url(), &before).await;
+    if let Some(folder) = std::env::var_os("KEEP_SCHEMA") {
+        keep(Path::new(&folder), &file, server.url());
+    }
     let back = tempfile::tempdir().unwrap();
     let back = TestDatabase::of_file(&back.path().join("back.db"));
     let again = copy(&url(&server, OF_GUARDED), back.url());
@@ -123,6 +129,17 @@ async fn a_ledger_moves_to_a_server_and_back_and_is_the_same_everywhere() {
         is_used(&app, &ada).await;
         app.stop().await;
     }
+}
+
+/// Keeps both databases, for `scripts/keep-schema.sh`.
+fn keep(folder: &Path, file: &str, server: &str) {
+    std::fs::copy(file.trim_start_matches("sqlite://"), folder.join("sqlite")).unwrap();
+    let dumped = Command::new(std::env::var("PG_DUMP").unwrap())
+        .args(["--inserts", "--rows-per-insert=100", "--no-owner", "--no-privileges", "--file"])
+        .arg(folder.join("postgres.sql"))
+        .arg(server)
+        .status();
+    assert!(dumped.unwrap().success());
 }
 
 /// Writes to a copy: numbers go on, and what triggers maintain is maintained.

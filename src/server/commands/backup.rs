@@ -9,7 +9,8 @@ use crate::server::store::Store;
 
 /// Writes the copy to `file`, which must not exist yet.
 pub async fn backup(database: &Database, file: &Path) -> anyhow::Result<()> {
-    let store = Store::open_within(&database.url, database.patience).await?;
+    // A backup before an upgrade is of the schema that the old version needs.
+    let store = Store::open_to_read(&database.url).await?;
     store.backup(file).await.with_context(|| format!("no backup was written to {}", file.display()))?;
     store.close().await;
     Ok(())

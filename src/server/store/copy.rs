@@ -87,6 +87,7 @@ impl Store {
     /// Fails unless this is a ledger of this version that no `docket serve` uses. `now` is this machine's time.
     pub async fn must_be_ready_to_copy(&self, now: Timestamp) -> Result<(), CopyError> {
         let mut tx = self.begin_to_read().await?;
+        self.dialect.must_be_served(&mut tx).await?;
         let (step, newest) = (self.dialect.step(&mut tx).await?, self.dialect.newest_step());
         match step {
             None => return Err(CopyError::NoLedger),

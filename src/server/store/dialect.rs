@@ -5,6 +5,7 @@
 //! snapshots that do not change while they are read; texts compared by code point.
 
 mod catalogue;
+mod file;
 mod interruption;
 mod json;
 mod postgres;
@@ -19,7 +20,8 @@ use std::time::Duration;
 
 use sqlx::{Any, AnyPool, Transaction};
 
-pub(super) use self::catalogue::{Kind, Table};
+pub(super) use self::catalogue::{Kind, Migration, Table};
+pub use self::file::{CountedCall, Exclusive, Unfit, file_of, let_be_served, must_be_whole};
 pub(super) use self::interruption::{AT_ONCE, Connections, PATIENCE};
 pub(super) use self::json::read as read_json;
 #[cfg(test)]

@@ -29,6 +29,15 @@ pub(in crate::server::store) struct Column {
     pub(in crate::server::store) kind: Kind,
 }
 
+/// A step from one schema to the next.
+#[derive(Debug, Clone)]
+pub(in crate::server::store) struct Migration {
+    pub(in crate::server::store) number: i64,
+    pub(in crate::server::store) sql: String,
+    /// Of the text, so that a change is noticed.
+    pub(in crate::server::store) checksum: Vec<u8>,
+}
+
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server::store) enum Kind {
@@ -74,11 +83,29 @@ impl Dialect {
 
     /// The last migration that this version has.
     pub(in crate::server::store) fn newest_step(self) -> i64 {
+        self.migrations().iter().map(|migration| migration.number).max().unwrap_or_default()
+    }
+
+    /// All migrations that this version has, in their order.
+    pub(in crate::server::store) fn migrations(self) -> Vec<Migration> {
         let migrations = match self {
             Self::Sqlite => sqlite::migrations(),
             Self::Postgres => postgres::migrations(),
         };
-        migrations.iter().map(|migration| migration.version).max().unwrap_or_default()
+        let migration = |one: &sqlx::migrate::Migration| Migration {
+            number: one.version,
+            sql: one.sql.as_str().to_owned(),
+            checksum: one.checksum.to_vec(),
+        };
+        migrations.iter().map(migration).collect()
+    }
+
+    /// Asks how many bytes the database takes.
+    pub(in crate::server::store) fn size(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+            Self::Postgres => "SELECT pg_database_size(current_database())",
+        }
     }
 
     /// The last migration that ran on this database; none if it is not one of Docket.

@@ -8,6 +8,7 @@ use sqlx::migrate::Migrator;
 use sqlx::{AnyConnection, AnyPool, Connection};
 
 use super::Connections;
+use super::file::{how_it_is_kept, path_of};
 use crate::server::store::StoreError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -33,10 +34,25 @@ enum Durability {
     Process,
 }
 
+impl Durability {
+    /// After how long without use a connection is closed.
+    fn idles(self) -> Option<Duration> {
+        match self {
+            Self::Disk => Some(Duration::from_secs(600)),
+            Self::Process => None,
+        }
+    }
+}
+
 pub(super) async fn open(url: &str) -> Result<(AnyPool, AnyPool, Connections), StoreError> {
     let path = create_file(url)?;
+    let kept = how_it_is_kept(&path).await?;
+    if kept.is_set_aside {
+        return Err(StoreError::SetAside(path));
+    }
     let file = format!("sqlite://{}?mode=rwc", path.display());
     let pool = connections(8, Durability::Disk).connect(&file).await?;
+    kept.connection.close().await?;
     migrate(&pool).await?;
     let counts = connections(1, Durability::Process).connect_lazy(&file)?;
     Ok((pool, counts, Connections::to_file(&path)))
@@ -85,6 +101,10 @@ fn connections(count: u32, durability: Durability) -> AnyPoolOptions {
         // statement.
         .test_before_acquire(false)
         .after_connect(move |connection, _| Box::pin(prepare(connection, durability)))
+        // A file has no limit for how long it is open. Those that count are, from the first sign of life to the end of the process, what
+        // `docket restore` knows by that the file is in use.
+        .max_lifetime(None)
+        .idle_timeout(durability.idles())
         // After an I/O error SQLite has rolled back by itself, but sqlx still counts a transaction as open.
         .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
 }
@@ -111,11 +131,6 @@ fn create_file(url: &str) -> Result<PathBuf, StoreError> {
     let path = path_of(url);
     create_private(&path, false).map_err(|error| StoreError::File { path: path.clone(), error })?;
     Ok(path)
-}
-
-fn path_of(url: &str) -> PathBuf {
-    let path = url.trim_start_matches("sqlite://");
-    PathBuf::from(path.split_once('?').map_or(path, |(path, _)| path))
 }
 
 fn create_private(path: &Path, must_be_new: bool) -> std::io::Result<()> {

@@ -1,0 +1,63 @@
+//! `docket restore`: puts a backup in the place of the configured database.
+
+use std::path::PathBuf;
+
+use crate::server::clock::Clock;
+use crate::server::config::Database;
+use crate::server::restore::{Done, Restore, advice_for_a_server};
+use crate::server::store::file_of;
+
+pub struct Options {
+    pub backup: PathBuf,
+    pub accepts_broken_audit: bool,
+    pub dry_run: bool,
+}
+
+pub async fn restore(database: &Database, options: Options) -> anyhow::Result<()> {
+    let Some(target) = file_of(&database.url) else {
+        return Err(advice_for_a_server(&database.place().to_string()).into());
+    };
+    let Options { backup, accepts_broken_audit, dry_run } = options;
+    let restore = Restore { target: target.clone(), backup: backup.clone(), accepts_broken_audit, dry_run };
+    let done = restore.run(Clock::system().now()).await?;
+    say_backup(&backup.display().to_string(), &done);
+    if dry_run {
+        say("Nothing was changed. Without --dry-run, that would be put back.");
+        return Ok(());
+    }
+    match &done.before {
+        Some(before) => say(&format!(
+            "before  the database that was there is {0}; to go back to it: docket restore {0}",
+            before.display()
+        )),
+        None => say("before  there was no database"),
+    }
+    say(&format!(
+        "Restored {}. Start Docket; an administrator releases or cancels what is held at /admin/users.",
+        target.display()
+    ));
+    Ok(())
+}
+
+fn say_backup(backup: &str, Done { restored, audit_fault, .. }: &Done) {
+    let made = restored.made_at.map_or("never used".to_owned(), |at| format!("last written at {at}"));
+    say(&format!("backup  {backup}: whole, {made}, {} jobs", restored.jobs));
+    match audit_fault {
+        Some(fault) => say(&format!("BROKEN  audit log: {fault}")),
+        None => say("ok      audit log: its records are whole and in order"),
+    }
+    say(&format!("held    {} queued prompts, which may have been sent since", restored.held));
+    say(&format!("unknown {} prompts, which were being sent", restored.unknown));
+    say(&format!("ended   {} sessions and {} invite links", restored.sessions, restored.invitations));
+    if restored.events > 0 {
+        say(&format!(
+            "again   {} webhook events are delivered, perhaps a second time, with the ids that receivers know",
+            restored.events
+        ));
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say(line: &str) {
+    println!("{line}");
+}

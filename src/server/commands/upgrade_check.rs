@@ -1,0 +1,175 @@
+//! `docket upgrade-check`: what this version would do to the database, and what is to be done before. Changes nothing.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use crate::server::clock::Clock;
+use crate::server::config::Database;
+use crate::server::store::upgrade::{PendingMigration, Upgrade};
+use crate::server::store::{Store, file_of};
+
+/// How many rows migrations go through in a second: the first 32 of SQLite went through 600,000 rows of a database with 50,000 jobs in
+/// 17 s, on two cores that were busy with other work.
+const ROWS_PER_SECOND: u64 = 30_000;
+
+/// What is said, in the order in which it is said.
+#[derive(Serialize)]
+struct Report {
+    database: String,
+    step: i64,
+    newest_step: i64,
+    pending: Vec<Pending>,
+    /// In all.
+    rows: u64,
+    /// About how long all of it takes.
+    seconds: u64,
+    rows_per_second: u64,
+    bytes: u64,
+    /// Beside the file: for a backup, and for what is written while it is migrated.
+    needed_bytes: Option<u64>,
+    free_bytes: Option<u64>,
+    /// Processes that serve the database now.
+    processes: u64,
+    queued: u64,
+    sending: u64,
+    /// Makes a backup.
+    backup: String,
+    /// What stands against the upgrade.
+    against: Vec<String>,
+    ready: bool,
+}
+
+#[derive(Serialize)]
+struct Pending {
+    step: i64,
+    does: String,
+    rows: u64,
+    tables: Vec<String>,
+}
+
+/// Prints the report; fails if something stands against the upgrade.
+pub async fn upgrade_check(database: &Database, as_json: bool) -> anyhow::Result<()> {
+    let store = Store::open_to_read(&database.url).await?;
+    let place = database.place().to_string();
+    let looked = store.upgrade(Clock::system().now()).await;
+    store.close().await;
+    let upgrade = looked.with_context(|| format!("{place} cannot be upgraded"))?;
+    let report = report(place, file_of(&database.url).as_deref(), upgrade)?;
+    if as_json {
+        say(&serde_json::to_string_pretty(&report)?);
+    } else {
+        report.say();
+    }
+    match report.against.as_slice() {
+        [] => Ok(()),
+        against => bail!("do not upgrade yet: {}", against.join("; ")),
+    }
+}
+
+fn report(place: String, file: Option<&Path>, upgrade: Upgrade) -> anyhow::Result<Report> {
+    let Upgrade { step, pending, bytes, processes, queued, sending } = upgrade;
+    let newest_step = pending.last().map_or(step, |last| last.number).max(step);
+    let rows = pending.iter().flat_map(|step| &step.tables).map(|(_, rows)| rows).sum::<u64>();
+    let needed_bytes = file.filter(|_| !pending.is_empty()).map(|_| 2 * bytes);
+    let free_bytes = file.map(free).transpose().context("how much room the disk has cannot be known")?;
+    let mut against = Vec::new();
+    if let (Some(needed), Some(free)) = (needed_bytes, free_bytes)
+        && free < needed
+    {
+        against.push(format!("the disk has {} free, and {} are needed", size(free), size(needed)));
+    }
+    let backup = match file {
+        Some(_) => "docket backup docket-before-upgrade.db".to_owned(),
+        None => format!("pg_dump --format=custom --file=docket-before-upgrade.dump '{place}'"),
+    };
+    Ok(Report {
+        database: place,
+        step,
+        newest_step,
+        seconds: rows.div_ceil(ROWS_PER_SECOND),
+        rows,
+        rows_per_second: ROWS_PER_SECOND,
+        pending: pending.into_iter().map(named).collect(),
+        bytes,
+        needed_bytes,
+        free_bytes,
+        processes,
+        queued,
+        sending,
+        backup,
+        ready: against.is_empty(),
+        against,
+    })
+}
+
+fn named(PendingMigration { number, does, tables }: PendingMigration) -> Pending {
+    let rows = tables.iter().map(|(_, rows)| rows).sum();
+    Pending { step: number, does, rows, tables: tables.into_iter().map(|(table, _)| table).collect() }
+}
+
+/// What an unprivileged process may still write on the disk of a file.
+fn free(file: &Path) -> anyhow::Result<u64> {
+    let disk = rustix::fs::statvfs(file)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+impl Report {
+    fn say(&self) {
+        let Self { database, step, newest_step, bytes, .. } = self;
+        say(&format!("database  {database}: step {step} of {newest_step}, {}", size(*bytes)));
+        for Pending { step, does, rows, tables } in &self.pending {
+            say(&format!("step {step:<4} {does}"));
+            if *rows > 0 {
+                say(&format!("          goes through {rows} rows of {}", tables.join(", ")));
+            }
+        }
+        if self.pending.is_empty() {
+            say("READY     nothing is to be migrated");
+            return;
+        }
+        say(&format!(
+            "time      about {} s: {} rows at {} a second, as measured with 50,000 jobs on two busy cores",
+            self.seconds.max(1),
+            self.rows,
+            self.rows_per_second
+        ));
+        if let (Some(needed), Some(free)) = (self.needed_bytes, self.free_bytes) {
+            say(&format!(
+                "room      {} beside the file, for a backup and what is written meanwhile; {} are free",
+                size(needed),
+                size(free)
+            ));
+        }
+        say(&format!("prompts   {} wait in the queue, {} are being sent", self.queued, self.sending));
+        match self.processes {
+            0 => say("running   no `docket serve` uses it"),
+            _ if self.needed_bytes.is_some() => {
+                say(
+                    "running   a `docket serve` uses it: stop it before the new version starts; it ends what it is sending first",
+                );
+            }
+            processes => say(&format!(
+                "running   {processes} `docket serve` use it: restart one after another, as in docs/deploy"
+            )),
+        }
+        say(&format!("backup    {}", self.backup));
+        if self.ready {
+            say("READY     make the backup, then start the new version, which migrates in one transaction");
+        }
+    }
+}
+
+fn size(bytes: u64) -> String {
+    const MEGABYTE: u64 = 1_000_000;
+    match bytes {
+        0..MEGABYTE => format!("{} kB", bytes.div_ceil(1_000)),
+        _ => format!("{} MB", bytes.div_ceil(MEGABYTE)),
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the command is asked for")]
+fn say(line: &str) {
+    println!("{line}");
+}

@@ -1,0 +1,292 @@
+//! Puts a backup in the place of the SQLite database, which is set aside and never removed. Must not touch either before the copy of the
+//! backup is whole, up to date and ready for use.
+//!
+//! The database's name always is that of a whole one, the old or the new, whenever the process is killed: the old one gets a second
+//! name, and then the new one takes the first name in one step.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use crate::model::time::Timestamp;
+use crate::server::store::audit::verify::ChainFault;
+use crate::server::store::instances::GRACE;
+use crate::server::store::restored::Restored;
+use crate::server::store::{CountedCall, Exclusive, Store, StoreError, let_be_served, must_be_whole};
+
+/// Of the copy while it is made, with a time before it.
+const RESTORING: &str = ".restoring";
+/// Of the database that was there, with a time behind it.
+const BEFORE: &str = ".before-";
+/// What SQLite has beside a database.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+pub struct Restore {
+    /// The file of the database.
+    pub target: PathBuf,
+    pub backup: PathBuf,
+    /// Whether the audit log of the backup may be broken.
+    pub accepts_broken_audit: bool,
+    /// Only checks whether the backup could be put back.
+    pub dry_run: bool,
+}
+
+/// What was done.
+pub struct Done {
+    pub restored: Restored,
+    /// What is wrong with the audit log, which was accepted.
+    pub audit_fault: Option<ChainFault>,
+    /// Where the database is that was there before, if there was one.
+    pub before: Option<PathBuf>,
+}
+
+impl Restore {
+    /// Fails without having changed anything, or is done.
+    pub async fn run(mut self, now: Timestamp) -> anyhow::Result<Done> {
+        if let Ok(target) = self.target.canonicalize() {
+            self.target = target;
+        }
+        self.must_be_a_backup()?;
+        let mut old = self.take_old(now).await?;
+        let calls = match &mut old {
+            Some(old) => old.calls_after(now.plus_seconds(-(HOUR.as_secs() as i64))).await,
+            None => Vec::new(),
+        };
+        let copy =
+            Copy::begin(&self.target, now).context("what is left of an earlier try cannot be removed")?;
+        let (from, to, like) = (self.backup.clone(), copy.path.clone(), owner_of(&self.target));
+        let copied = tokio::task::spawn_blocking(move || write(&from, &to, like.as_ref()));
+        copied.await?.with_context(|| format!("{} cannot be copied", self.backup.display()))?;
+        let (restored, audit_fault) = self.prepare(&copy.path, &calls, now).await?;
+        if self.dry_run {
+            return Ok(Done { restored, audit_fault, before: None });
+        }
+        if let Some(old) = &mut old {
+            old.checkpoint().await?;
+        }
+        let before = put_in_place(copy, &self.target, now)
+            .with_context(|| format!("{} could not be replaced, and is as it was", self.target.display()))?;
+        if let Some(old) = old {
+            old.set_aside().await.context("the database that was there was not marked as set aside")?;
+        }
+        Ok(Done { restored, audit_fault, before })
+    }
+
+    /// Fails unless the backup is a finished file of its own.
+    fn must_be_a_backup(&self) -> anyhow::Result<()> {
+        let backup = self.backup.canonicalize();
+        let backup = backup.with_context(|| format!("{} cannot be read", self.backup.display()))?;
+        if backup == self.target {
+            bail!("{} is the database itself: name a backup of it", backup.display());
+        }
+        let log = with_end(&backup, "-wal");
+        if log.metadata().is_ok_and(|log| log.len() > 0) {
+            bail!(
+                "{} is no finished backup: there is {}, which a process that uses it writes, or did not finish. \
+                 `docket backup` makes one",
+                backup.display(),
+                log.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// The database that is there, if nobody uses it.
+    async fn take_old(&self, now: Timestamp) -> anyhow::Result<Option<Exclusive>> {
+        if self.dry_run || !self.target.exists() {
+            return Ok(None);
+        }
+        let mut old = Exclusive::take(&self.target).await?;
+        let seen = old.last_sign_of_life().await.map(|seen| now.seconds_since(seen));
+        let grace = GRACE.as_secs() as i64;
+        match seen {
+            Some(ago) if ago.abs() < grace => bail!(
+                "a `docket serve` used {} {} s ago and did not say that it ended: make sure that it does not run any more, and try again in {} s",
+                self.target.display(),
+                ago.max(0),
+                grace - ago
+            ),
+            _ => Ok(Some(old)),
+        }
+    }
+
+    /// Checks the copy, brings it up to date and prepares it for use. Afterwards it is closed, and on the disk.
+    async fn prepare(
+        &self,
+        copy: &Path,
+        calls: &[CountedCall],
+        now: Timestamp,
+    ) -> anyhow::Result<(Restored, Option<ChainFault>)> {
+        let backup = self.backup.display();
+        must_be_whole(copy).await.with_context(|| format!("{backup} cannot be restored"))?;
+        let_be_served(copy).await?;
+        let url = format!("sqlite://{}", copy.display());
+        let store = Store::open(&url).await.with_context(|| format!("{backup} cannot be restored"))?;
+        let fault = store.verify_audit().await?.fault;
+        if let Some(fault) = &fault
+            && !self.accepts_broken_audit
+        {
+            store.close().await;
+            bail!(
+                "the audit log of {backup} failed verification: {fault}. Take another backup, or accept that with --accept-broken-audit"
+            );
+        }
+        let name = self.backup.file_name().unwrap_or_default().to_string_lossy();
+        let restored = store.settle_restored(calls, &name, now).await?;
+        store.close().await;
+        // What is on the disk is what is checked.
+        let store = Store::open_to_read(&url).await.context("the copy cannot be opened again")?;
+        let again = store.verify_audit().await?.fault;
+        store.close().await;
+        if again != fault {
+            bail!("the audit log of the copy is not what was written");
+        }
+        let copy = copy.to_owned();
+        tokio::task::spawn_blocking(move || must_be_on_disk(&copy)).await??;
+        Ok((restored, fault))
+    }
+}
+
+/// The copy, which is removed unless it takes the place of the database.
+struct Copy {
+    path: PathBuf,
+}
+
+impl Copy {
+    /// Removes what is left of earlier ones.
+    fn begin(target: &Path, now: Timestamp) -> io::Result<Self> {
+        let (folder, name) = (folder_of(target), name_of(target));
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            let other = name_of(&path);
+            if other.starts_with(&format!("{name}.")) && other.contains(RESTORING) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(Self { path: folder.join(format!("{name}.{}{RESTORING}", moment(now))) })
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        _ = fs::remove_file(&self.path);
+        for end in BESIDE {
+            _ = fs::remove_file(with_end(&self.path, end));
+        }
+    }
+}
+
+/// Copies a file, for its owner alone, who is that of `like`.
+fn write(from: &Path, to: &Path, like: Option<&Metadata>) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut options = File::options();
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut copy = options.write(true).create_new(true).open(to)?;
+    let here = copy.metadata()?;
+    if let Some(like) = like.filter(|like| (like.uid(), like.gid()) != (here.uid(), here.gid())) {
+        chown(to, Some(like.uid()), Some(like.gid()))?;
+    }
+    io::copy(&mut source, &mut copy)?;
+    copy.sync_all()
+}
+
+/// Fails if SQLite still has something beside the file.
+fn must_be_on_disk(copy: &Path) -> anyhow::Result<()> {
+    if with_end(copy, "-wal").metadata().is_ok_and(|log| log.len() > 0) {
+        bail!("the copy was not closed");
+    }
+    for end in BESIDE {
+        match fs::remove_file(with_end(copy, end)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(File::open(copy)?.sync_all()?)
+}
+
+/// Gives the old database another name, and the copy its name. Returns the other name, if there is an old one.
+fn put_in_place(copy: Copy, target: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
+    let folder = folder_of(target);
+    forget_second_names(target)?;
+    let before = free_name(target, now);
+    let is_there = target.exists();
+    if is_there && fs::hard_link(target, &before).is_err() {
+        // Not every file system has files with two names.
+        write(target, &before, owner_of(target).as_ref())?;
+    }
+    // Only what could not be checkpointed is still there, or is left of a file that was removed. It must not meet another database.
+    for end in BESIDE {
+        let beside = with_end(target, end);
+        if beside.exists() {
+            fs::rename(beside, with_end(&before, end))?;
+        }
+    }
+    File::open(&folder)?.sync_all()?;
+    fs::rename(&copy.path, target)?;
+    File::open(&folder)?.sync_all()?;
+    Ok(is_there.then_some(before))
+}
+
+/// Removes second names of the database, which a process left that was killed before it renamed the copy.
+fn forget_second_names(target: &Path) -> io::Result<()> {
+    let Ok(here) = target.metadata() else { return Ok(()) };
+    for entry in fs::read_dir(folder_of(target))? {
+        let path = entry?.path();
+        if name_of(&path).starts_with(&format!("{}{BEFORE}", name_of(target))) {
+            let other = path.metadata()?;
+            if (other.dev(), other.ino()) == (here.dev(), here.ino()) {
+                fs::remove_file(path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A name for the database that is there: `docket.db.before-2026-11-23T05-49-03Z`.
+fn free_name(target: &Path, now: Timestamp) -> PathBuf {
+    let first = with_end(target, &format!("{BEFORE}{}", moment(now)));
+    let others = (2..).map(|number| with_end(&first, &format!("-{number}")));
+    std::iter::once(first.clone()).chain(others).find(|name| !name.exists()).unwrap_or(first)
+}
+
+fn moment(at: Timestamp) -> String {
+    Timestamp::from_millis(at.as_millis() / 1_000 * 1_000).to_string().replace(':', "-")
+}
+
+/// Whose the database is or, if there is none, the folder.
+fn owner_of(target: &Path) -> Option<Metadata> {
+    target.metadata().or_else(|_| folder_of(target).metadata()).ok()
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn with_end(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// What to do with a dump of PostgreSQL, which Docket does not read.
+pub fn advice_for_a_server(place: &str) -> StoreError {
+    StoreError::Misconfigured(format!(
+        "DOCKET_DATABASE_URL is a PostgreSQL server, which is restored with its own tools. Stop every `docket serve`, and run \
+         `pg_restore --clean --if-exists --single-transaction --dbname={place} docket.dump` with what \
+         `pg_dump --format=custom --file=docket.dump {place}` wrote. Before the first start, hold what waits in the queue: \
+         docs/operate/backups.md has the statements."
+    ))
+}

@@ -1,0 +1,247 @@
+//! A SQLite database as a file: whether another process has it open, whether it is whole, and whether it may be served as it is.
+//! Must not know a table but those that a process leaves its traces in.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, fcntl_lock};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteLockingMode};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
+
+use super::Dialect;
+use crate::model::time::Timestamp;
+use crate::server::store::StoreError;
+
+/// Primary codes of SQLite: another process has a lock; the file is damaged; the file is none of SQLite's.
+const BUSY: i32 = 5;
+const CORRUPT: i32 = 11;
+const NO_DATABASE: i32 = 26;
+
+/// The user version of a file that was set aside. Docket's own databases have 0.
+const NOT_SERVED: i64 = 1;
+
+/// How many faults of a damaged file are said.
+const FAULTS: usize = 3;
+
+/// Why a file cannot take the place of a database.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    #[error("it is no SQLite database")]
+    NoDatabase,
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+    #[error("it is a database, but none of Docket")]
+    NotDocket,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A file that no other process has open, and none can open, until this is closed.
+pub struct Exclusive {
+    /// `None`: the file is so damaged that SQLite cannot open it.
+    connection: Option<SqliteConnection>,
+    /// Holds the lock then.
+    _file: Option<File>,
+    /// The name of its rollback journal.
+    journal: PathBuf,
+}
+
+/// A connection that was opened before all others, and what it found.
+pub(super) struct Kept {
+    /// Where the write-ahead log is used, no other process can have the file alone while this is open.
+    pub(super) connection: SqliteConnection,
+    /// Whether the file was set aside.
+    pub(super) is_set_aside: bool,
+}
+
+/// A call that was counted: its id, scope and time.
+pub type CountedCall = (String, String, i64);
+
+/// The file of the database at `url`; `None` if that is a server.
+pub fn file_of(url: &str) -> Option<PathBuf> {
+    (Dialect::of(url) == Dialect::Sqlite).then(|| path_of(url))
+}
+
+/// The path in the URL of a file.
+pub(super) fn path_of(url: &str) -> PathBuf {
+    let path = url.trim_start_matches("sqlite://");
+    PathBuf::from(path.split_once('?').map_or(path, |(path, _)| path))
+}
+
+impl Exclusive {
+    /// Takes the file, which exists, or says that another process has it open.
+    ///
+    /// A `docket serve` has connections open from its start to its end, each of which holds a lock of SQLite.
+    pub async fn take(path: &Path) -> Result<Self, StoreError> {
+        let mut journal = path.as_os_str().to_owned();
+        journal.push("-journal");
+        let journal = PathBuf::from(journal);
+        match open_alone(path).await {
+            Ok(connection) => Ok(Self { connection: Some(connection), _file: None, journal }),
+            Err(error) => match code(&error) {
+                Some(BUSY) => Err(StoreError::InUse(path.to_owned())),
+                Some(CORRUPT | NO_DATABASE) => {
+                    let file = lock(path).map_err(|error| match error.kind() {
+                        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::PermissionDenied => {
+                            StoreError::InUse(path.to_owned())
+                        }
+                        _ => StoreError::File { path: path.to_owned(), error },
+                    })?;
+                    Ok(Self { connection: None, _file: Some(file), journal })
+                }
+                _ => Err(error.into()),
+            },
+        }
+    }
+
+    /// When a process that serves it last said that it lives; `None` if none did, or that cannot be known.
+    pub async fn last_sign_of_life(&mut self) -> Option<Timestamp> {
+        let connection = self.connection.as_mut()?;
+        let seen: Option<i64> =
+            sqlx::query_scalar("SELECT MAX(seen_at) FROM instances").fetch_one(connection).await.ok()?;
+        seen.map(Timestamp::from_millis)
+    }
+
+    /// The calls of the platform that were counted after `since`, as far as they can be read.
+    pub async fn calls_after(&mut self, since: Timestamp) -> Vec<CountedCall> {
+        let Some(connection) = &mut self.connection else { return Vec::new() };
+        let calls = sqlx::query_as("SELECT id, scope, at FROM upstream_calls WHERE at > $1");
+        calls.bind(since.as_millis()).fetch_all(connection).await.unwrap_or_default()
+    }
+
+    /// Writes what is in the write-ahead log into the file, and removes the log. From now on nothing is beside the file.
+    pub async fn checkpoint(&mut self) -> Result<(), StoreError> {
+        let Some(connection) = &mut self.connection else { return Ok(()) };
+        for statement in
+            ["ROLLBACK", "PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = MEMORY", "BEGIN EXCLUSIVE"]
+        {
+            sqlx::query(statement).execute(&mut *connection).await?;
+        }
+        // Whoever has the file alone keeps the rollback journal, which holds nothing any more.
+        match std::fs::remove_file(&self.journal) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::File { path: self.journal.clone(), error })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Marks it as set aside, so that it is not served as it is. Writes nothing beside it: its name is another file's by now.
+    pub async fn set_aside(mut self) -> Result<(), StoreError> {
+        let Some(connection) = &mut self.connection else { return Ok(()) };
+        sqlx::query("ROLLBACK").execute(&mut *connection).await?;
+        mark(connection, NOT_SERVED).await?;
+        self.close().await
+    }
+
+    /// Lets other processes have it.
+    pub async fn close(self) -> Result<(), StoreError> {
+        match self.connection {
+            Some(connection) => Ok(connection.close().await?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Fails unless the file is a whole database. It must be in nobody's use.
+pub async fn must_be_whole(path: &Path) -> Result<(), Unfit> {
+    let damaged = |error: sqlx::Error| match code(&error) {
+        Some(NO_DATABASE) => Unfit::NoDatabase,
+        Some(CORRUPT) => Unfit::Damaged(error.to_string()),
+        _ => Unfit::Store(error.into()),
+    };
+    let mut connection = SqliteConnection::connect_with(&options(path)).await.map_err(damaged)?;
+    let said: Vec<String> =
+        sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut connection).await.map_err(damaged)?;
+    if said.iter().any(|line| line != "ok") {
+        let said = said.iter().flat_map(|text| text.lines()).take(FAULTS);
+        return Err(Unfit::Damaged(said.collect::<Vec<_>>().join("; ")));
+    }
+    let orphans: Vec<(String, i64)> = sqlx::query_as(
+        "SELECT \"table\", COUNT(*) FROM pragma_foreign_key_check GROUP BY \"table\" ORDER BY 1",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .map_err(damaged)?;
+    if !orphans.is_empty() {
+        let said = orphans
+            .iter()
+            .take(FAULTS)
+            .map(|(table, rows)| format!("{rows} rows of {table} refer to rows that do not exist"));
+        return Err(Unfit::Damaged(said.collect::<Vec<_>>().join("; ")));
+    }
+    let migrated: i64 = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ('_sqlx_migrations', 'users', 'messages')",
+    )
+    .fetch_one(&mut connection)
+    .await
+    .map_err(damaged)?;
+    connection.close().await.map_err(StoreError::from)?;
+    if migrated == 3 { Ok(()) } else { Err(Unfit::NotDocket) }
+}
+
+/// Lets a copy of a database be served that was set aside.
+pub async fn let_be_served(path: &Path) -> Result<(), StoreError> {
+    let mut connection = SqliteConnection::connect_with(&options(path)).await?;
+    mark(&mut connection, 0).await?;
+    Ok(connection.close().await?)
+}
+
+impl Dialect {
+    /// Fails if this is a file that was set aside.
+    pub(in crate::server::store) async fn must_be_served(
+        self,
+        connection: &mut AnyConnection,
+    ) -> Result<(), StoreError> {
+        if self == Self::Postgres {
+            return Ok(());
+        }
+        let row = sqlx::query(
+            "SELECT user_version, file FROM pragma_user_version, pragma_database_list WHERE name = 'main'",
+        );
+        let row = row.fetch_one(connection).await?;
+        match row.try_get::<i64, _>(0)? {
+            NOT_SERVED => Err(StoreError::SetAside(PathBuf::from(row.try_get::<String, _>(1)?))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Opens it, and looks whether it may be served.
+pub(super) async fn how_it_is_kept(path: &Path) -> Result<Kept, StoreError> {
+    let mut connection = SqliteConnection::connect_with(&options(path)).await?;
+    let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut connection).await?;
+    Ok(Kept { connection, is_set_aside: version == NOT_SERVED })
+}
+
+async fn mark(connection: &mut SqliteConnection, version: i64) -> Result<(), StoreError> {
+    sqlx::query(AssertSqlSafe(format!("PRAGMA user_version = {version}"))).execute(connection).await?;
+    Ok(())
+}
+
+/// A connection with the only lock.
+async fn open_alone(path: &Path) -> Result<SqliteConnection, sqlx::Error> {
+    let options = options(path).busy_timeout(Duration::ZERO).locking_mode(SqliteLockingMode::Exclusive);
+    let mut connection = SqliteConnection::connect_with(&options).await?;
+    sqlx::query("BEGIN EXCLUSIVE").execute(&mut connection).await?;
+    // Of a schema that cannot be read nothing else is known.
+    sqlx::query("SELECT COUNT(*) FROM sqlite_master").execute(&mut connection).await?;
+    Ok(connection)
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(path).busy_timeout(Duration::from_secs(5))
+}
+
+/// The lock of all bytes, among which are those that SQLite locks.
+fn lock(path: &Path) -> std::io::Result<File> {
+    let file = File::options().read(true).write(true).open(path)?;
+    fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(file)
+}
+
+fn code(error: &sqlx::Error) -> Option<i32> {
+    let code = error.as_database_error()?.code()?.parse::<i32>().ok()?;
+    Some(code & 0xff)
+}

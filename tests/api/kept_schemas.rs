@@ -1,0 +1,233 @@
+//! Databases of earlier schemas: those that were kept at each release (`scripts/keep-schema.sh`), and those that the migrations so far
+//! make of the first. Today's Docket opens each of them, and everything in it is still there.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use sqlx::migrate::Migrator;
+use sqlx::{AssertSqlSafe, Connection};
+
+use crate::databases::TestDatabase;
+use crate::helpers::{Browser, Finished, Ledger, PASSWORD, Workplace};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas");
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
+static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// Rows that are written when the schema is at this step.
+const ROWS: [(i64, &str); 2] =
+    [(1, include_str!("../schemas/rows-0001.sql")), (10, include_str!("../schemas/rows-0010.sql"))];
+
+/// The schemas to which work was finished, before there was a release.
+const STEPS: [i64; 6] = [1, 8, 12, 19, 26, 28];
+
+/// What is of running processes, or is made anew with each schema.
+const LEFT_OUT: [&str; 3] = ["_sqlx_migrations", "instances", "history_lease"];
+
+/// How many rows each table has.
+async fn counts(url: &str) -> BTreeMap<String, i64> {
+    let tables = if url.starts_with("sqlite:") {
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+             AND name NOT LIKE 'job_words%' AND name NOT LIKE 'job_characters%'"
+    } else {
+        "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public'"
+    };
+    let mut connection = Ledger::at(url).connection().await;
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();
+    let mut counts = BTreeMap::new();
+    for table in tables.into_iter().filter(|table| !LEFT_OUT.contains(&table.as_str())) {
+        let count = AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
+        let count = sqlx::query_scalar(count).fetch_one(&mut connection).await.unwrap();
+        counts.insert(table, count);
+    }
+    connection.close().await.unwrap();
+    counts
+}
+
+fn unpacked(file: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(std::fs::File::open(file).unwrap()).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// The kept databases with this end of their names, by version.
+fn kept(end: &str) -> BTreeMap<String, PathBuf> {
+    let files = std::fs::read_dir(FOLDER).unwrap().map(|file| file.unwrap().path());
+    let version = |file: &PathBuf| Some(file.file_name()?.to_str()?.strip_suffix(end)?.to_owned());
+    files.filter_map(|file| Some((version(&file)?, file))).collect()
+}
+
+/// Runs statements of a file, each ending a line.
+async fn run(url: &str, statements: &str) {
+    let mut connection = Ledger::at(url).connection().await;
+    sqlx::raw_sql(AssertSqlSafe(statements.to_owned())).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+/// A database that was migrated up to `last`, and used on the way.
+async fn grown(database: &TestDatabase, last: i64) {
+    let url = database.url();
+    let migrations = if url.starts_with("sqlite:") {
+        std::fs::write(url.trim_start_matches("sqlite://"), "").unwrap();
+        &SQLITE
+    } else {
+        run(url, "CREATE EXTENSION pg_trgm").await;
+        &POSTGRES
+    };
+    for (step, rows) in ROWS.into_iter().filter(|(step, _)| *step <= last) {
+        let mut connection = Ledger::at(url).connection().await;
+        let first = migrations.iter().next().unwrap().version;
+        migrations.run_to(step.max(first), &mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        run(url, rows).await;
+    }
+    let mut connection = Ledger::at(url).connection().await;
+    migrations.run_to(last, &mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+/// Upgrades a database, and checks that everything is there and shown.
+async fn upgrade(url: &str, what: &str) {
+    let before = counts(url).await;
+    let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
+    let checked = place.run(&["upgrade-check"]);
+    assert_eq!(checked.code, Some(0), "{what}: {checked:?}");
+    assert_eq!(counts(url).await, before, "{what}: a check changed something");
+    let password: Finished = place.run_with_input(&["user", "passwd", "ada"], &format!("{PASSWORD}\n"));
+    assert_eq!(password.code, Some(0), "{what}: {password:?}");
+    let after = counts(url).await;
+    for (table, rows) in &before {
+        // A table may be replaced by another.
+        let Some(now) = after.get(table) else { continue };
+        assert!(now >= rows, "{what}: {table} had {rows} rows and has {now}");
+    }
+    Ledger::at(url).is_sound().await;
+    let audit = place.run(&["audit", "verify"]);
+    assert_eq!(audit.code, Some(0), "{what}: {audit:?}");
+    let again = place.run(&["upgrade-check"]);
+    assert!(again.code == Some(0) && again.stdout.contains("nothing is to be migrated"), "{what}: {again:?}");
+}
+
+/// Serves an upgraded database, and looks at its pages.
+async fn is_shown(url: &str, what: &str) {
+    let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
+    let listed = "SELECT COUNT(*) FROM jobs WHERE project = 'docs' AND archived_here_at IS NULL";
+    let listed = Ledger::at(url).count(listed).await;
+    let server = place.serve(&["serve"]);
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("ada", PASSWORD).await.status, 200, "{what}");
+    let jobs = browser.ask("/api/jobs/list", &[("project", "docs")]).await;
+    let jobs = jobs["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len() as i64, listed, "{what}");
+    for page in ["/p/docs", "/p/docs/jobs", "/p/docs/analytics", "/p/docs/templates", "/admin/audit"] {
+        assert_eq!(browser.get(page).await.status, 200, "{what}: {page}");
+    }
+    for job in jobs {
+        let id = job["id"].as_str().unwrap();
+        let page = browser.get(&format!("/p/docs/jobs/{id}")).await;
+        assert_eq!(page.status, 200, "{what}: {id}");
+    }
+}
+
+#[tokio::test]
+async fn every_kept_file_is_opened_with_all_that_is_in_it() {
+    let kept = kept(".sqlite.gz");
+    assert!(
+        kept.contains_key(env!("CARGO_PKG_VERSION")),
+        "the schema of this version is not kept: scripts/keep-schema.sh {}",
+        env!("CARGO_PKG_VERSION")
+    );
+    for (version, file) in kept {
+        let folder = tempfile::tempdir().unwrap();
+        let database = TestDatabase::of_file(&folder.path().join("docket.db"));
+        std::fs::write(folder.path().join("docket.db"), unpacked(&file)).unwrap();
+        let counts = counts(database.url()).await;
+        assert!(counts.values().all(|rows| *rows > 0), "{version} has empty tables: {counts:?}");
+        upgrade(database.url(), &version).await;
+        is_shown(database.url(), &version).await;
+    }
+}
+
+#[tokio::test]
+async fn every_kept_dump_is_opened_with_all_that_is_in_it() {
+    let kept = kept(".postgres.sql.gz");
+    assert!(kept.contains_key(env!("CARGO_PKG_VERSION")));
+    for (version, file) in kept {
+        let database = TestDatabase::of_server("").await;
+        let dump = String::from_utf8(unpacked(&file)).unwrap();
+        // Commands of psql.
+        let dump: Vec<&str> = dump.lines().filter(|line| !line.starts_with('\\')).collect();
+        run(database.url(), &dump.join("\n")).await;
+        upgrade(database.url(), &version).await;
+        is_shown(database.url(), &version).await;
+    }
+}
+
+#[tokio::test]
+async fn every_step_from_the_first_schema_on_keeps_what_is_there() {
+    let mut places = Vec::new();
+    for step in STEPS {
+        let folder = tempfile::tempdir().unwrap();
+        places.push((step, TestDatabase::of_file(&folder.path().join("docket.db")), Some(folder)));
+    }
+    places.push((28, TestDatabase::of_server("").await, None));
+    for (step, database, _folder) in places {
+        grown(&database, step).await;
+        let what = format!("step {step} of {}", database.url());
+        upgrade(database.url(), &what).await;
+        let ledger = Ledger::at(database.url());
+        for (rows, statement) in [
+            (
+                1,
+                "SELECT COUNT(*) FROM messages WHERE prompt = 'Describe the amber lantern at /guide' AND state = 'accepted'",
+            ),
+            (
+                1,
+                "SELECT COUNT(*) FROM messages WHERE prompt = 'Describe the quiet fjord' AND state = 'queued' AND due_at > 1762000000000",
+            ),
+            (
+                1,
+                "SELECT COUNT(*) FROM jobs WHERE state = 'completed' AND pr_link = 'https://git.example.com/pull/1'",
+            ),
+            (3, "SELECT COUNT(*) FROM listed_jobs"),
+        ] {
+            assert_eq!(ledger.count(statement).await, rows, "{what}: {statement}");
+        }
+        if step >= 10 {
+            for statement in [
+                "SELECT COUNT(*) FROM job_tags WHERE tag = 'Lamps'",
+                "SELECT COUNT(*) FROM templates WHERE text = 'Describe {{thing}}'",
+                "SELECT COUNT(*) FROM webhooks WHERE secret = 'a kept secret'",
+                "SELECT COUNT(*) FROM annotations WHERE text = 'A new lamp'",
+            ] {
+                assert_eq!(ledger.count(statement).await, 1, "{what}: {statement}");
+            }
+        }
+        is_shown(database.url(), &what).await;
+    }
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused_in_a_clear_line_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    for database in
+        [TestDatabase::of_file(&folder.path().join("docket.db")), TestDatabase::of_server("").await]
+    {
+        docket::server::store::Store::open(database.url()).await.unwrap().close().await;
+        let ledger = Ledger::at(database.url());
+        ledger.run("UPDATE _sqlx_migrations SET version = 9999 WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)").await;
+        let before = counts(database.url()).await;
+        let place = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
+        for command in [&["serve"][..], &["user", "list"], &["upgrade-check"]] {
+            let said = place.run(command);
+            assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
+            let line = said.stderr.trim_end().lines().last().unwrap();
+            assert!(line.contains("newer Docket") && line.contains("9999"), "{said:?}");
+        }
+        assert_eq!(counts(database.url()).await, before);
+    }
+}

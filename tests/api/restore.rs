@@ -1,0 +1,235 @@
+//! `docket restore`: a backup takes the place of the database, and nothing in it is sent twice. Of SQLite files, whatever database the
+//! other tests run on.
+
+mod killed;
+mod refused;
+
+use std::path::{Path, PathBuf};
+
+use docket::server::store::Store;
+
+use crate::databases::TestDatabase;
+use crate::helpers::{
+    Browser, Finished, HeldUpstream, Ledger, PASSWORD, Workplace, intent, is_private, until,
+};
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+fn url(file: &Path) -> String {
+    format!("sqlite://{}", file.display())
+}
+
+/// The database that was there before a restore.
+fn before(place: &Workplace) -> Option<PathBuf> {
+    let found = place.files().into_iter().find(|name| name.starts_with("docket.db.before-"))?;
+    Some(place.path(&found))
+}
+
+/// A database with one person, as `docket user add` makes it.
+fn place_with(person: &str) -> Workplace {
+    let place = Workplace::in_file(NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    let added = place.run_with_input(&["user", "add", person, "--role", "admin"], &format!("{PASSWORD}\n"));
+    assert_eq!(added.code, Some(0), "{added:?}");
+    place
+}
+
+fn people(place: &Workplace) -> String {
+    let list = place.run(&["user", "list"]);
+    assert_eq!(list.code, Some(0), "{list:?}");
+    list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect::<Vec<_>>().join(" ")
+}
+
+/// Started with this many prompts an hour: with 2 the second one waits for half an hour, with 1000 none waits.
+fn serving(upstream: &str, per_hour: &str) -> Workplace {
+    Workplace::in_file(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD).set("DOCKET_AGENT_PER_HOUR", per_hour)
+}
+
+async fn batch(browser: &Browser, values: &str) {
+    let sent = intent();
+    let pairs = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", values), ("intent", &sent)];
+    let batch = browser.ask("/api/batches/prepare", &pairs).await;
+    let batch = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
+    browser.ask("/api/batches/start", &batch).await;
+}
+
+#[tokio::test]
+async fn what_waited_in_a_backup_is_sent_again_by_a_person_alone() {
+    let upstream = HeldUpstream::start().await;
+    let place = serving(&upstream.url(), "2");
+    let server = place.serve(&["serve"]);
+    let browser = server.signed_in().await;
+    upstream.hold();
+    batch(&browser, "one\ntwo\nthree").await;
+    until("the first is being sent", async || (upstream.posts_of("Fix one") == 1).then_some(())).await;
+    let backup = place.run(&["backup", "copy.db"]);
+    assert_eq!((backup.code, backup.stdout.as_str()), (Some(0), ""), "{backup:?}");
+    upstream.let_go();
+    server.signal("TERM");
+    assert!(server.ended().await.success());
+
+    // Since then all three were sent.
+    let place = place.set("DOCKET_AGENT_PER_HOUR", "1000");
+    place.ledger().run("DELETE FROM line_pauses").await;
+    let server = place.serve(&["serve"]);
+    let old = server.signed_in().await;
+    until("the others are sent", async || (upstream.posts_of("Fix three") == 1).then_some(())).await;
+    let calls = place.ledger().count("SELECT COUNT(*) FROM upstream_calls").await;
+    server.signal("TERM");
+    assert!(server.ended().await.success());
+
+    let said = place.run(&["restore", "copy.db"]);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
+    for words in [
+        "held    2 queued prompts",
+        "unknown 1 prompts",
+        "ended   1 sessions",
+        "last written at 2",
+        "/admin/users",
+    ] {
+        assert!(said.stdout.contains(words), "no “{words}” in {said:?}");
+    }
+    let ledger = place.ledger();
+    assert_eq!(ledger.count("SELECT COUNT(*) FROM upstream_calls").await, calls, "calls were forgotten");
+    let server = place.serve(&["serve"]);
+    let address = server.address().await;
+    // A session of before is over, and so is what its page would send again.
+    let page = Browser::at(&address);
+    page.set_cookie(&old.cookie().unwrap());
+    page.create("Fix two", &intent()).await.refused(401, "unauthenticated");
+    let browser = server.signed_in().await;
+    batch(&browser, "four").await;
+    until("the queue moves", async || (upstream.posts_of("Fix four") == 1).then_some(())).await;
+    for prompt in ["Fix one", "Fix two", "Fix three"] {
+        assert_eq!(upstream.posts_of(prompt), 1, "{prompt}");
+    }
+    assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'unknown'").await, 1);
+    let log = browser.get("/admin/audit?action=data_restore").await.text;
+    assert!(log.contains("Backup restored") && log.contains("2 prompts held, 1 unknown"), "{log}");
+    assert_eq!(place.run(&["audit", "verify"]).code, Some(0));
+
+    // A person decides.
+    let everyone = browser.ask("/api/users/list", &[]).await;
+    let admin = everyone["people"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(everyone["people"][0]["held_prompts"], 2);
+    browser.ask("/api/users/release-prompts", &[("user", &admin)]).await;
+    until("they are sent", async || (upstream.posts_of("Fix three") == 2).then_some(())).await;
+    assert_eq!([upstream.posts_of("Fix one"), upstream.posts_of("Fix two")], [1, 2]);
+}
+
+#[tokio::test]
+async fn the_database_that_was_there_is_kept_whole_and_can_be_put_back() {
+    let place = place_with("early");
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    place.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));
+    let said = place.run(&["restore", "copy.db"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(people(&place), "early");
+    let kept = before(&place).unwrap();
+    assert!(said.stdout.contains(kept.file_name().unwrap().to_str().unwrap()), "{said:?}");
+    assert!(is_private(&place.path("docket.db")) && is_private(&kept));
+    let mut files = place.files();
+    files.sort();
+    assert_eq!(files.len(), 3, "{files:?}");
+    Ledger::at(&url(&kept)).is_sound().await;
+
+    let back = place.run(&["restore", kept.to_str().unwrap()]);
+    assert_eq!(back.code, Some(0), "{back:?}");
+    assert_eq!(people(&place), "early late");
+}
+
+#[tokio::test]
+async fn what_was_set_aside_is_not_served_as_it_is() {
+    let place = place_with("early");
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
+    let target = TestDatabase::of_file(&place.path("target.db"));
+    let file = before(&place).unwrap();
+    let other = Workplace::in_file(NOWHERE).set("DOCKET_DATABASE_URL", &url(&file));
+    for command in [&["serve"][..], &["user", "list"], &["copy", "--from", &url(&file), "--to", target.url()]]
+    {
+        let refused = other.run(command);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains("was set aside by `docket restore`"), "{refused:?}");
+    }
+    // To look at them is another thing.
+    assert_eq!(other.run(&["audit", "verify"]).code, Some(0));
+    assert!(Store::open(&url(&file)).await.is_err());
+}
+
+#[tokio::test]
+async fn links_and_second_steps_of_before_are_good_for_nothing_and_an_empty_place_is_filled() {
+    let place = place_with("early");
+    let ledger = place.ledger();
+    ledger
+        .run(
+            "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('i-1', 'ivy', 'viewer', '', 1);
+             INSERT INTO invitations VALUES ('i-1', 'token', 9000000000000);
+             INSERT INTO sign_in_steps SELECT 'token', id, '', '/', 0, 9000000000000 FROM users WHERE name = 'early';
+             INSERT INTO passkey_challenges VALUES ('token', '', '{}', 9000000000000);
+             INSERT INTO setup_links VALUES ('token', 9000000000000);
+             INSERT INTO instances VALUES ('another', 1, 1, 1)",
+        )
+        .await;
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let new = Workplace::in_file(NOWHERE);
+    std::fs::copy(place.path("copy.db"), new.path("copy.db")).unwrap();
+    let said = new.run(&["restore", "copy.db"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(
+        said.stdout.contains("there was no database") && said.stdout.contains("1 invite links"),
+        "{said:?}"
+    );
+    for rows in [
+        "SELECT COUNT(*) FROM invitations WHERE expires_at > 8000000000000",
+        "SELECT COUNT(*) FROM sign_in_steps",
+        "SELECT COUNT(*) FROM passkey_challenges",
+        "SELECT COUNT(*) FROM setup_links",
+        "SELECT COUNT(*) FROM instances",
+    ] {
+        assert_eq!(new.ledger().count(rows).await, 0, "{rows}");
+    }
+    assert_eq!(people(&new), "early ivy");
+    let mut files = new.files();
+    files.sort();
+    assert_eq!(files, ["copy.db", "docket.db"]);
+}
+
+#[tokio::test]
+async fn a_database_too_damaged_to_be_opened_is_replaced_and_kept() {
+    let place = place_with("early");
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    std::fs::write(place.path("docket.db"), "no database any more ".repeat(1_000)).unwrap();
+    let said = place.run(&["restore", "copy.db"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(people(&place), "early");
+    let kept = std::fs::read_to_string(before(&place).unwrap()).unwrap();
+    assert!(kept.starts_with("no database any more"), "{kept}");
+}
+
+#[tokio::test]
+async fn a_dry_run_checks_a_backup_and_changes_nothing_also_while_the_server_runs() {
+    let place = place_with("early");
+    let server = place.serve(&["serve"]);
+    server.address().await;
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let said = place.run(&["restore", "--dry-run", "copy.db"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stdout.contains("Nothing was changed"), "{said:?}");
+    let mut files = place.files();
+    files.sort();
+    assert_eq!(files, ["copy.db", "docket.db", "docket.db-shm", "docket.db-wal"]);
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("early", PASSWORD).await.status, 200);
+}
+
+#[test]
+fn a_server_is_restored_with_its_own_tools() {
+    let place =
+        Workplace::new().set("DOCKET_DATABASE_URL", "postgres://docket:amber-lantern@db.example.com/docket");
+    std::fs::write(place.path("copy.db"), "").unwrap();
+    let said: Finished = place.run(&["restore", "copy.db"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{said:?}");
+    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+    assert!(said.stderr.contains("pg_restore ") && said.stderr.contains("pg_dump "), "{said:?}");
+    assert!(!said.stderr.contains("lantern"), "{said:?}");
+}

@@ -1,0 +1,60 @@
+//! `docket restore` that is killed at each of its steps on files.
+
+use std::process::Command;
+
+use super::{before, people, place_with};
+use crate::helpers::{Ledger, PASSWORD};
+
+/// More than it has.
+const STEPS: usize = 200;
+
+#[tokio::test]
+async fn whenever_it_is_killed_the_old_or_the_new_database_is_there_and_whole() {
+    let place = place_with("early");
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    place.run_with_input(&["user", "add", "late", "--role", "admin"], &format!("{PASSWORD}\n"));
+    let original = std::fs::read(place.path("docket.db")).unwrap();
+    let shim = place.path("killed_at.so");
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .arg(&shim)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/helpers/killed_at.c"))
+        .arg("-ldl")
+        .status()
+        .unwrap();
+    assert!(compiled.success());
+    let (mut old, mut new) = (0, 0);
+    for step in 1..STEPS {
+        for name in place.files() {
+            if name.starts_with("docket.db") {
+                std::fs::remove_file(place.path(&name)).unwrap();
+            }
+        }
+        std::fs::write(place.path("docket.db"), &original).unwrap();
+        let line = format!("LD_PRELOAD={} KILLED_AT={step} exec \"$0\" \"$@\"", shim.display());
+        let said = place.run_by(&line, &["restore", "copy.db"]);
+        Ledger::at(&format!("sqlite://{}", place.path("docket.db").display())).is_sound().await;
+        match people(&place).as_str() {
+            "early late" => old += 1,
+            "early" => {
+                new += 1;
+                assert!(before(&place).is_some(), "step {step}: the old one is gone");
+            }
+            other => panic!("step {step}: {other}"),
+        }
+        if said.code.is_some() {
+            assert_eq!(said.code, Some(0), "{said:?}");
+            assert!(old > 5 && new > 1, "killed {old} times before the new one was there, and {new} after");
+            return;
+        }
+        // What it left is in nobody's way.
+        if step % 8 == 0 {
+            let again = place.run(&["restore", "copy.db"]);
+            assert_eq!(again.code, Some(0), "step {step}: {again:?}");
+            let left = place.files();
+            assert!(!left.iter().any(|name| name.contains(".restoring")), "{left:?}");
+            assert!(left.iter().filter(|name| name.contains(".before-")).count() <= 2, "{left:?}");
+        }
+    }
+    panic!("it has more than {STEPS} steps");
+}

@@ -1,0 +1,122 @@
+//! What `docket restore` refuses, with nothing changed.
+
+use sqlx::Connection;
+
+use super::{people, place_with, url};
+use crate::helpers::{Browser, Ledger, PASSWORD, Workplace, until};
+
+/// Checks that a command was refused for a reason, and left every file as it was.
+#[track_caller]
+fn refused(place: &Workplace, arguments: &[&str], words: &[&str]) {
+    let mut files = place.files();
+    let before = place.run(&["audit", "verify"]);
+    let said = place.run(arguments);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
+    assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+    for word in words {
+        assert!(said.stderr.contains(word), "no “{word}” in {said:?}");
+    }
+    assert_eq!(place.run(&["audit", "verify"]).stdout, before.stdout);
+    assert_eq!(before.code, Some(0), "{before:?}");
+    let mut now = place.files();
+    for names in [&mut files, &mut now] {
+        names.retain(|name| !name.ends_with("-shm") && !name.ends_with("-wal"));
+        names.sort();
+    }
+    assert_eq!(now, files);
+}
+
+#[tokio::test]
+async fn a_database_in_use_is_not_replaced() {
+    let place = place_with("early");
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let server = place.serve(&["serve"]);
+    let browser = Browser::at(&server.address().await);
+    assert_eq!(browser.sign_in("early", PASSWORD).await.status, 200);
+    refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
+    // It is no sign of life that says so.
+    place.ledger().run("DELETE FROM instances").await;
+    refused(&place, &["restore", "copy.db"], &["another process has", "stop `docket serve`"]);
+    assert_eq!(browser.get("/p/docs/jobs").await.status, 200);
+    server.signal("TERM");
+    server.ended().await;
+    // Whoever else has it open.
+    let mut other = place.ledger().connection().await;
+    sqlx::raw_sql("SELECT * FROM users").execute(&mut other).await.unwrap();
+    refused(&place, &["restore", "copy.db"], &["another process has"]);
+    other.close().await.unwrap();
+    assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
+}
+
+#[tokio::test]
+async fn a_database_whose_server_was_killed_is_replaced_when_it_cannot_run_any_more() {
+    let place = place_with("early");
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let server = place.serve(&["serve"]);
+    server.address().await;
+    let ledger = place.ledger();
+    let processes = "SELECT COUNT(*) FROM instances";
+    until("it gives a sign of life", async || (ledger.count(processes).await == 1).then_some(())).await;
+    server.signal("KILL");
+    server.ended().await;
+    let said = place.run(&["restore", "copy.db"]);
+    assert!(said.code == Some(1) && said.stderr.contains("did not say that it ended"), "{said:?}");
+    ledger.run("UPDATE instances SET seen_at = seen_at - 60000").await;
+    assert_eq!(place.run(&["restore", "copy.db"]).code, Some(0));
+}
+
+#[tokio::test]
+async fn what_is_no_whole_backup_of_docket_is_refused() {
+    let place = place_with("early");
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let good = std::fs::read(place.path("copy.db")).unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(place.path(name), bytes).unwrap();
+
+    refused(&place, &["restore", "missing.db"], &["missing.db cannot be read"]);
+    refused(&place, &["restore", "docket.db"], &["is the database itself"]);
+    write("notes.txt", "These are no tables. ".repeat(1_000).as_bytes());
+    refused(&place, &["restore", "notes.txt"], &["notes.txt", "no SQLite database"]);
+    write("empty.db", b"");
+    refused(&place, &["restore", "empty.db"], &["empty.db", "none of Docket"]);
+    write("half.db", &good[..good.len() / 2]);
+    refused(&place, &["restore", "half.db"], &["half.db", "damaged"]);
+    let mut torn = good.clone();
+    let middle = torn.len() / 2;
+    torn[middle..middle + 8_192].fill(0x5a);
+    write("torn.db", &torn);
+    refused(&place, &["restore", "torn.db"], &["torn.db", "damaged"]);
+    write("open.db", &good);
+    write("open.db-wal", b"what was written last");
+    refused(&place, &["restore", "open.db"], &["no finished backup", "open.db-wal"]);
+
+    write("orphans.db", &good);
+    let orphans = Ledger::at(&url(&place.path("orphans.db")));
+    orphans.run_unchecked("INSERT INTO looked_at VALUES ('nobody', 'docs', 1, 1)").await;
+    refused(&place, &["restore", "orphans.db"], &["1 rows of looked_at refer to rows that do not exist"]);
+    write("newer.db", &good);
+    let newer = Ledger::at(&url(&place.path("newer.db")));
+    newer.run("UPDATE _sqlx_migrations SET version = 9999 WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)").await;
+    refused(&place, &["restore", "newer.db"], &["newer Docket", "9999"]);
+    write("changed.db", &good);
+    let changed = Ledger::at(&url(&place.path("changed.db")));
+    changed.run("UPDATE _sqlx_migrations SET checksum = X'00' WHERE version = 7").await;
+    refused(&place, &["restore", "changed.db"], &["could not be migrated", "7"]);
+    assert_eq!(people(&place), "early");
+}
+
+#[tokio::test]
+async fn a_backup_whose_audit_log_was_changed_is_put_back_only_by_whoever_accepts_that() {
+    let place = Workplace::in_file(super::NOWHERE).set("DOCKET_ADMIN_PASSWORD", PASSWORD);
+    for name in ["ada", "bea", "cleo"] {
+        place.run_with_input(&["user", "add", name, "--role", "admin"], &format!("{PASSWORD}\n"));
+    }
+    assert_eq!(place.run(&["backup", "copy.db"]).code, Some(0));
+    let copy = Ledger::at(&url(&place.path("copy.db")));
+    copy.drop_trigger("audit_rows_stay_as_they_are", "audit").await;
+    copy.run("UPDATE audit SET subject = 'eve' WHERE number = 2").await;
+    refused(&place, &["restore", "copy.db"], &["audit log", "record 2", "--accept-broken-audit"]);
+    let said = place.run(&["restore", "--accept-broken-audit", "copy.db"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stdout.contains("BROKEN  audit log: record 2"), "{said:?}");
+    assert_eq!(people(&place), "ada bea cleo");
+}

@@ -1,0 +1,155 @@
+//! `docket upgrade-check`: what a version would do to a database of an older one, and what stands against it.
+
+use docket::server::store::Store;
+
+use crate::databases::TestDatabase;
+use crate::helpers::{Ledger, PASSWORD, Workplace, json, until};
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+async fn both(folder: &tempfile::TempDir) -> [(TestDatabase, Workplace); 2] {
+    let both = [TestDatabase::of_file(&folder.path().join("docket.db")), TestDatabase::of_server("").await];
+    for database in &both {
+        Store::open(database.url()).await.unwrap().close().await;
+    }
+    both.map(|database| {
+        let place = Workplace::in_file(NOWHERE)
+            .set("DOCKET_ADMIN_PASSWORD", PASSWORD)
+            .set("DOCKET_DATABASE_URL", database.url());
+        (database, place)
+    })
+}
+
+/// As if migrations were still to be run. Nobody may run them.
+const FORGET_TWO: &str = "DELETE FROM _sqlx_migrations WHERE version IN (29, 32)";
+
+#[tokio::test]
+async fn an_upgrade_is_described_and_nothing_is_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    for (database, place) in both(&folder).await {
+        let ledger = Ledger::at(database.url());
+        ledger
+            .run(
+                "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('u', 'ada', 'admin', '', 1);
+                 INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ('j-1', 'docs', 'queued', 1, 1);
+                 INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ('j-2', 'docs', 'sending', 1, 1);
+                 INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at)
+                     SELECT id, id, 0, 'u', id, 'Fix it', state, 1, 1 FROM jobs",
+            )
+            .await;
+        let up_to_date = place.run(&["upgrade-check"]);
+        assert_eq!(up_to_date.code, Some(0), "{up_to_date:?}");
+        assert!(up_to_date.stdout.contains("nothing is to be migrated"), "{up_to_date:?}");
+
+        ledger.run(FORGET_TWO).await;
+        let said = place.run(&["upgrade-check"]);
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
+        let backup = if database.url().starts_with("sqlite:") {
+            "docket backup docket-before"
+        } else {
+            "pg_dump --format"
+        };
+        for words in [
+            "step 29   The processes that share the database.",
+            "step 32   Limits of sign-in attempts",
+            "1 wait in the queue, 1 are being sent",
+            "no `docket serve` uses it",
+            "READY",
+            backup,
+        ] {
+            assert!(said.stdout.contains(words), "no “{words}” in {said:?}");
+        }
+        let told: serde_json::Value =
+            serde_json::from_str(&place.run(&["upgrade-check", "--json"]).stdout).unwrap();
+        let newest = ledger.count("SELECT MAX(version) FROM _sqlx_migrations").await;
+        assert_eq!((&told["newest_step"], &told["ready"]), (&json!(newest), &json!(true)));
+        let pending = [0, 1].map(|place: usize| told["pending"][place]["step"].as_i64());
+        assert_eq!(pending, [Some(29), Some(32)]);
+        assert_eq!(
+            (&told["queued"], &told["sending"], &told["processes"]),
+            (&json!(1), &json!(1), &json!(0))
+        );
+        assert_eq!(told["needed_bytes"].is_u64(), database.url().starts_with("sqlite:"));
+        let migrated = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version IN (29, 32)";
+        assert_eq!(ledger.count(migrated).await, 0, "it was migrated");
+    }
+}
+
+#[tokio::test]
+async fn the_rows_that_a_migration_goes_through_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let [(database, place), _] = both(&folder).await;
+    let ledger = Ledger::at(database.url());
+    ledger
+        .run(
+            "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('u', 'ada', 'admin', '', 1);
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60000)
+             INSERT INTO jobs (id, project, state, created_at, changed_at) SELECT 'j' || n, 'docs', 'queued', 1, 1 FROM n;
+             DELETE FROM _sqlx_migrations WHERE version = 12",
+        )
+        .await;
+    let told: serde_json::Value =
+        serde_json::from_str(&place.run(&["upgrade-check", "--json"]).stdout).unwrap();
+    let pending = told["pending"].as_array().unwrap();
+    assert_eq!((pending.len(), &pending[0]["tables"]), (1, &json!(["listed_jobs"])));
+    assert_eq!((&pending[0]["rows"], &told["seconds"]), (&json!(60_000), &json!(2)));
+}
+
+#[tokio::test]
+async fn what_stands_against_an_upgrade_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for (database, place) in both(&folder).await {
+        let ledger = Ledger::at(database.url());
+        for (change, why) in [
+            (
+                "UPDATE _sqlx_migrations SET success = NOT success WHERE version = 30",
+                "30 began and did not end",
+            ),
+            (
+                "UPDATE _sqlx_migrations SET success = NOT success, checksum = execution_time_of.c FROM (SELECT checksum AS c FROM _sqlx_migrations WHERE version = 29) AS execution_time_of WHERE version = 30",
+                "migration 30 is not the one of this version",
+            ),
+            ("UPDATE _sqlx_migrations SET version = 9999 WHERE version = 32", "newer Docket"),
+            ("DROP TABLE _sqlx_migrations", "no database of Docket"),
+        ] {
+            ledger.run(change).await;
+            let said = place.run(&["upgrade-check"]);
+            assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
+            assert!(said.stderr.contains(why), "no “{why}” in {said:?}");
+            assert_eq!(said.stderr.trim_end().lines().count(), 1, "{said:?}");
+        }
+        assert_eq!(place.run(&["upgrade-check", "--all"]).code, Some(2));
+    }
+    let nowhere = Workplace::new().run(&["upgrade-check"]);
+    assert!(nowhere.code == Some(1) && nowhere.stderr.contains("docket.db"), "{nowhere:?}");
+}
+
+#[tokio::test]
+async fn a_running_server_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    for (database, place) in both(&folder).await {
+        let server = place.serve(&["serve"]);
+        server.address().await;
+        let ledger = Ledger::at(database.url());
+        let processes = "SELECT COUNT(*) FROM instances";
+        until("it gives a sign of life", async || (ledger.count(processes).await == 1).then_some(())).await;
+        ledger.run("DELETE FROM _sqlx_migrations WHERE version = 32").await;
+        let said = place.run(&["upgrade-check"]);
+        let words =
+            if database.url().starts_with("sqlite:") { "stop it before" } else { "1 `docket serve` use it" };
+        assert!(said.code == Some(0) && said.stdout.contains(words), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_backup_before_an_upgrade_is_of_the_schema_that_the_old_version_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let [(database, place), _] = both(&folder).await;
+    Ledger::at(database.url()).run("DELETE FROM _sqlx_migrations WHERE version = 32").await;
+    let made = place.run(&["backup", "copy.db"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    for url in [database.url(), &format!("sqlite://{}", place.path("copy.db").display())] {
+        let there = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version = 32";
+        assert_eq!(Ledger::at(url).count(there).await, 0, "{url}");
+    }
+}
