@@ -58,8 +58,8 @@ impl Restore {
             Some(old) => old.calls_after(now.plus_seconds(-(HOUR.as_secs() as i64))).await,
             None => Vec::new(),
         };
-        let copy =
-            Copy::begin(&self.target, now).context("what is left of an earlier try cannot be removed")?;
+        let copy = Copy::begin(&self.target, now)
+            .with_context(|| format!("the folder of {} cannot be used", self.target.display()))?;
         let (from, to, like) = (self.backup.clone(), copy.path.clone(), owner_of(&self.target));
         let copied = tokio::task::spawn_blocking(move || write(&from, &to, like.as_ref()));
         copied.await?.with_context(|| format!("{} cannot be copied", self.backup.display()))?;

@@ -106,10 +106,15 @@ async fn what_stands_against_an_upgrade_is_said() {
                 "30 began and did not end",
             ),
             (
-                "UPDATE _sqlx_migrations SET success = NOT success, checksum = execution_time_of.c FROM (SELECT checksum AS c FROM _sqlx_migrations WHERE version = 29) AS execution_time_of WHERE version = 30",
+                "UPDATE _sqlx_migrations SET success = NOT success WHERE version = 30;
+                 UPDATE _sqlx_migrations SET version = 9999 WHERE version = 32",
+                "newer Docket",
+            ),
+            (
+                "UPDATE _sqlx_migrations SET checksum = (SELECT checksum FROM _sqlx_migrations WHERE version = 29)
+                 WHERE version = 30",
                 "migration 30 is not the one of this version",
             ),
-            ("UPDATE _sqlx_migrations SET version = 9999 WHERE version = 32", "newer Docket"),
             ("DROP TABLE _sqlx_migrations", "no database of Docket"),
         ] {
             ledger.run(change).await;
