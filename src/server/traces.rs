@@ -16,8 +16,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
 use opentelemetry::{Context, trace};
 use tracing::field::Empty;
-use tracing::{Level, Span};
-use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing::span::Id;
+use tracing::{Level, Span, dispatcher};
+use tracing_opentelemetry::{OpenTelemetrySpanExt, get_otel_context};
+use tracing_subscriber::registry::{LookupSpan, Registry};
 
 /// The target of spans that begin a trace, or go on with that of a proxy.
 const ROOT: &str = "docket::traces::root";
@@ -68,12 +70,15 @@ pub fn answered(span: &Span, status: u16) {
 pub fn work(name: &'static str, project: Option<&str>, job: Option<&str>) -> Span {
     macro_rules! span {
         ($target:ident) => {
-            tracing::debug_span!(target: $target, "work", otel.name = name, docket.project.id = project, docket.job.id = job)
+            tracing::debug_span!(target: $target, parent: nearest_id(), "work", otel.name = name, docket.project.id = project, docket.job.id = job)
         };
     }
-    if is_recorded() {
+    // With traces on, this answers yes to everything; without them, no.
+    if !tracing::enabled!(target: ROOT, Level::DEBUG) {
+        Span::none()
+    } else if is_recorded() {
         span!(PART)
-    } else if tracing::enabled!(target: ROOT, Level::DEBUG) && BACKGROUND.allows_one_more() {
+    } else if BACKGROUND.allows_one_more() {
         span!(ROOT)
     } else {
         Span::none()
@@ -84,6 +89,7 @@ pub fn work(name: &'static str, project: Option<&str>, job: Option<&str>) -> Spa
 pub fn exchange(operation: &'static str) -> Span {
     tracing::debug_span!(
         target: PART,
+        parent: nearest_id(),
         "exchange",
         otel.name = format!("platform {operation}"),
         otel.status_code = Empty,
@@ -104,6 +110,7 @@ pub fn exchanged(span: &Span, outcome: &'static str, failed: bool) {
 pub fn attempt(request: &reqwest::Request, tries: u32) -> Span {
     tracing::debug_span!(
         target: PART,
+        parent: nearest_id(),
         "attempt",
         otel.name = request.method().as_str(),
         otel.kind = "client",
@@ -120,9 +127,10 @@ pub fn attempted(span: &Span, status: u16) {
     span.record("http.response.status_code", i64::from(status));
 }
 
-/// What tells the next server the trace and the current span.
-pub fn traceparent() -> Option<HeaderValue> {
-    let current = Context::map_current(|context| context.span().span_context().clone());
+/// What tells the next server the trace and this span, if it is recorded.
+pub fn traceparent(span: &Span) -> Option<HeaderValue> {
+    let context = span.context();
+    let current = context.span().span_context().clone();
     let (trace, span, flags) = (current.trace_id(), current.span_id(), current.trace_flags().to_u8());
     let header = current.is_valid().then(|| format!("00-{trace}-{span}-{flags:02x}"))?;
     HeaderValue::from_str(&header).ok()
@@ -134,9 +142,26 @@ pub fn spans() -> [(&'static str, u64); 3] {
     [("sent", number(&SPANS.sent)), ("failed", number(&SPANS.failed)), ("dropped", number(&SPANS.dropped))]
 }
 
-/// Whether the current span is part of a trace that is recorded.
+/// The nearest span of ours, current or around it. Between them are those of libraries, which are no part of a trace, and a thread of
+/// SQLite enters the innermost alone: so it is looked up among the parents, not among what the thread has entered.
+fn nearest_id() -> Option<Id> {
+    dispatcher::get_default(|dispatch| {
+        let current = dispatch.current_span();
+        let span = dispatch.downcast_ref::<Registry>()?.span(current.id()?)?;
+        let is_ours = |target: &str| target == ROOT || target == PART;
+        span.scope().find(|span| is_ours(span.metadata().target())).map(|span| span.id())
+    })
+}
+
+/// What OpenTelemetry knows of that span.
+fn nearest() -> Option<Context> {
+    let id = nearest_id()?;
+    dispatcher::get_default(|dispatch| get_otel_context(&id, dispatch))
+}
+
+/// Whether the nearest span of ours is part of a trace that is recorded.
 fn is_recorded() -> bool {
-    Context::map_current(|context| context.span().span_context().is_sampled())
+    nearest().is_some_and(|context| context.span().span_context().is_sampled())
 }
 
 /// The span that `headers` name, if they name one as W3C's Trace Context wants it.

@@ -263,8 +263,8 @@ async fn caddy_does_what_the_document_says() {
 #[test]
 fn proxies_wait_longer_than_docket_does() {
     let longest: u64 = {
-        let keys = docket::server::config::KEYS.iter();
-        let key = keys.into_iter().find(|key| key.name == "upstream_timeout_seconds").unwrap();
+        let mut keys = docket::server::config::KEYS.iter();
+        let key = keys.find(|key| key.name == "upstream_timeout_seconds").unwrap();
         key.meaning.split("at most ").nth(1).unwrap().parse().unwrap()
     };
     for (language, before) in [("nginx", "proxy_read_timeout "), ("caddyfile", "response_header_timeout ")] {

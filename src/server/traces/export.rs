@@ -83,7 +83,9 @@ impl Traces {
             .with_location(false)
             .with_threads(false)
             .with_target(false)
-            .with_tracked_inactivity(false);
+            .with_tracked_inactivity(false)
+            // Between our spans are others', and a thread of SQLite enters the innermost alone: the parent is looked up.
+            .with_context_activation(false);
         let statements = Statements { tracer, system: self.system };
         // Others' spans within ours have fields that are nobody's business, such as ids of sessions.
         let only_ours = dynamic_filter_fn(|metadata: &Metadata<'_>, _: &layer::Context<'_, S>| {

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, SystemTime};
 
-use opentelemetry::trace::{SpanBuilder, TraceContextExt, Tracer};
-use opentelemetry::{Context, KeyValue, trace::Span};
+use opentelemetry::trace::{SpanBuilder, Tracer};
+use opentelemetry::{KeyValue, trace::Span};
 use opentelemetry_sdk::trace::SdkTracer;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{self, Layer};
 
-use super::CLIENT;
+use super::{CLIENT, nearest};
 
 /// The target of sqlx's reports.
 pub(super) const TARGET: &str = "sqlx::query";
@@ -39,9 +39,8 @@ impl<S: Subscriber> Layer<S> for Statements {
             .with_kind(CLIENT)
             .with_start_time(ended - report.took)
             .with_attributes(attributes);
-        let context = Context::current();
-        debug_assert!(context.has_active_span());
-        self.tracer.build_with_context(span, &context).end_with_timestamp(ended);
+        let Some(parent) = nearest() else { return };
+        self.tracer.build_with_context(span, &parent).end_with_timestamp(ended);
     }
 }
 

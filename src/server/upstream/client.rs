@@ -177,7 +177,7 @@ impl Upstream {
     }
 
     async fn answered(&self, mut request: Request, span: &Span) -> Result<Vec<u8>, UpstreamError> {
-        if let Some(traceparent) = traces::traceparent().filter(|_| self.pass_trace) {
+        if let Some(traceparent) = traces::traceparent(span).filter(|_| self.pass_trace) {
             request.headers_mut().insert(traces::TRACEPARENT, traceparent);
         }
         let response = self.http.execute(request).await.map_err(not_answered)?;
