@@ -223,11 +223,12 @@ fn put_in_place(copy: Copy, target: &Path, now: Timestamp) -> io::Result<Option<
     // Only what could not be checkpointed is still there, or is left of a file that was removed. It must not meet another database.
     for end in BESIDE {
         let beside = with_end(target, end);
-        match beside.exists() {
-            // An index of the log, which SQLite makes anew. Whoever only read left it there.
-            true if end == "-shm" => fs::remove_file(beside)?,
-            true => fs::rename(beside, with_end(&before, end))?,
-            false => {}
+        match beside.metadata() {
+            // The index of the log, which SQLite makes anew, or a log of nothing: whoever only read left them there.
+            Ok(file) if end == "-shm" || file.len() == 0 => fs::remove_file(beside)?,
+            Ok(_) => fs::rename(beside, with_end(&before, end))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
     }
     File::open(&folder)?.sync_all()?;
